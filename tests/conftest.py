@@ -1,0 +1,48 @@
+"""Fixtures of the whole suite: no socket leaves this machine; the reference folder is optional."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOCAL_NAMES = {"localhost", "", None}
+
+
+def is_local(host: object) -> bool:
+    """Whether a connection to host stays on this machine."""
+    if host in LOCAL_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _stay_on_this_machine() -> Any:
+    """Make a connection to anywhere but loopback an error that names the address."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family in {socket.AF_INET, socket.AF_INET6} and not is_local(address[0]):
+            message = f"a test tried to reach {address!r}"
+            raise AssertionError(message)
+        return connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[assignment, method-assign]
+    yield
+    socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """The folder of published results to check against; the test is skipped where it is not named."""
+    folder = os.environ.get("LEADERBOARD_BOT_REFERENCE")
+    if not folder:
+        pytest.skip("LEADERBOARD_BOT_REFERENCE does not name a folder")
+    return Path(folder)
