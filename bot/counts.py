@@ -1,0 +1,56 @@
+"""A reported proportion and its standard error in; the counts behind them out.
+
+For a metric that is 0 or 1 on each sample lm-eval reports se = sqrt(p (1 - p) / (n - 1)): the standard
+deviation with n - 1, over sqrt(n) (lm_eval/api/metrics.py, `mean_stderr`). Value and error so fix n, and
+n fixes the number of right answers. Not valid for pooled errors of groups, for metrics between 0 and 1 on
+one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+# Files carry 16 or 17 digits: a count that the numbers really hold comes out far closer than this.
+TOLERANCE = 1e-6
+
+
+def samples_behind(value: float, stderr: float) -> float | None:
+    """Return n = 1 + p(1 - p) / se^2, not yet rounded; None where value and error say nothing about n.
+
+    `value` is a proportion in [0, 1], `stderr` has the same unit. A whole number (see `whole`) speaks for a
+    0/1 metric on that many samples; a broken one for a pooled error, a finer metric, or an edited value.
+    """
+    if not (0.0 < value < 1.0 and stderr > 0.0 and isfinite(stderr)):
+        return None
+    variance = stderr * stderr
+    if variance == 0.0:
+        return None
+    samples = 1.0 + value * (1.0 - value) / variance
+    return samples if isfinite(samples) else None
+
+
+def whole(count: float, tolerance: float = TOLERANCE) -> int | None:
+    """Return the integer that `count` is, within `tolerance` of its size; None when it is none.
+
+    The tolerance is relative above 1 because n carries the relative error of 2 se.
+    """
+    if not isfinite(count):
+        return None
+    nearest = round(count)
+    return nearest if abs(count - nearest) <= tolerance * max(1.0, abs(count)) else None
+
+
+def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> int | None:
+    """Return k where `value` is k / samples, to `tolerance` in k; None where it is no such fraction."""
+    if not isfinite(value):
+        return None
+    product = value * samples
+    nearest = round(product)
+    return nearest if abs(product - nearest) <= tolerance else None
+
+
+def expected_stderr(value: float, samples: int) -> float | None:
+    """Return lm-eval's standard error of a 0/1 metric, sqrt(p(1 - p) / (n - 1)); None for n < 2."""
+    if samples < 2 or not 0.0 <= value <= 1.0:
+        return None
+    return float((value * (1.0 - value) / (samples - 1)) ** 0.5)
