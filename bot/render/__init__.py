@@ -1,0 +1,1 @@
+"""What the bot shows a person or another program: findings, scores and audits in, text out."""
