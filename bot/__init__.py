@@ -11,3 +11,5 @@ The way of the data, in six lines:
 """
 
 __version__ = "0.1.0"
+
+HOME = "https://github.com/leaderboard-bot/leaderboard-bot"

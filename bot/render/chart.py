@@ -95,9 +95,7 @@ def bars(text: Text, rows: Sequence[tuple[str, float]], axis: Axis, *, name: str
         y=alt.Y("name:N", sort=[row["name"] for row in data], title=None),
         x=alt.X("value:Q", **scale(alt, axis)),
     )
-    drawn = base.mark_bar(color=PALETTE[0]) + base.mark_text(align="left", dx=4, color=INK).encode(
-        text="text:N"
-    )
+    drawn = base.mark_bar(color=PALETTE[0]) + base.mark_text(align="left", dx=4, color=INK).encode(text="text:N")
     table = Table((name, axis.title), tuple(rows), text.caption)
     return finish(drawn, text, table, height=ROW_HEIGHT * max(1, len(data)))
 
@@ -117,9 +115,7 @@ def intervals(text: Text, rows: Sequence[tuple[str, float, float, float]], axis:
     return finish(lines + points, text, table, height=ROW_HEIGHT * max(1, len(data)))
 
 
-def histogram(
-    text: Text, values: Iterable[float], axis: Axis, *, low: float, width: float, bins: int
-) -> Chart:
+def histogram(text: Text, values: Iterable[float], axis: Axis, *, low: float, width: float, bins: int) -> Chart:
     """Count values into `bins` bins of one width from `low`; what lies outside counts into the end bins."""
     alt = altair()
     counts = [0] * bins
@@ -142,13 +138,8 @@ def histogram(
 def scatter(text: Text, points: Sequence[Point], x: Axis, y: Axis) -> Chart:
     """Draw one point for each; a legend where there are groups, in the order of `text.groups`."""
     alt = altair()
-    data = [
-        {"x": point.x, "y": point.y, "group": plain(point.group), "label": plain(point.label)}
-        for point in points
-    ]
-    base = alt.Chart(alt.Data(values=data)).encode(
-        x=alt.X("x:Q", **scale(alt, x)), y=alt.Y("y:Q", **scale(alt, y))
-    )
+    data = [{"x": point.x, "y": point.y, "group": plain(point.group), "label": plain(point.label)} for point in points]
+    base = alt.Chart(alt.Data(values=data)).encode(x=alt.X("x:Q", **scale(alt, x)), y=alt.Y("y:Q", **scale(alt, y)))
     marks = base.mark_point(filled=True, size=45, opacity=0.85).encode(color=colour(alt, text, data))
     drawn = marks + base.mark_text(align="left", dx=6, dy=-5, color=INK).encode(text="label:N")
     columns: tuple[str, ...] = ("name", x.title, y.title, "group")
@@ -184,9 +175,7 @@ def slopes(text: Text, columns: Sequence[str], rows: Sequence[tuple[str, Sequenc
         .encode(text="name:N")
         for i, align, dx in ((0, "right", -10), (-1, "left", 10))
     ]
-    drawn = alt.layer(
-        base.mark_line(strokeWidth=2.5), base.mark_point(filled=True, size=60, opacity=1), *ends
-    )
+    drawn = alt.layer(base.mark_line(strokeWidth=2.5), base.mark_point(filled=True, size=60, opacity=1), *ends)
     table = Table(("name", *columns), tuple((name, *ranks) for name, ranks in rows), text.caption)
     return finish(drawn, text, table, height=max(160, 30 * last))
 
@@ -209,9 +198,7 @@ def colour(alt: Any, text: Text, data: Sequence[dict[str, Any]]) -> Any:
 def finish(drawn: Any, text: Text, table: Table, *, height: int = 260) -> Chart:
     """Give a chart the common look, draw it, and set its table beside it."""
     alt = altair()
-    title = alt.TitleParams(
-        plain(text.title), subtitle=plain(text.subtitle) if text.subtitle else alt.Undefined
-    )
+    title = alt.TitleParams(plain(text.title), subtitle=plain(text.subtitle) if text.subtitle else alt.Undefined)
     whole = drawn.properties(width=WIDTH, height=height, title=title).configure(**look())
     return Chart(text.title, draw(whole.to_dict()), table)
 
@@ -278,7 +265,5 @@ def png(svg: str, *, background: str | None = None) -> bytes:
     import vl_convert  # noqa: PLC0415
 
     if background:
-        svg = re.sub(
-            r"(<svg\b[^>]*>)", rf'\1<rect width="100%" height="100%" fill="{background}"/>', svg, count=1
-        )
+        svg = re.sub(r"(<svg\b[^>]*>)", rf'\1<rect width="100%" height="100%" fill="{background}"/>', svg, count=1)
     return bytes(vl_convert.svg_to_png(svg, scale=2))

@@ -71,9 +71,7 @@ def table(content: Table) -> str:
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in content.columns)
     rows = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in content.rows)
     caption = f"<caption>{escape(content.caption)}</caption>" if content.caption else ""
-    return (
-        f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
+    return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
 def cell(value: Cell) -> str:

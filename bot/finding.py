@@ -1,0 +1,47 @@
+"""What a rule saw, where it saw it, and how bad that is: values in, values out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot import HOME
+
+RULES_URL = f"{HOME}/blob/main/docs/rules.md#"
+
+
+class Severity(StrEnum):
+    """GitHub's three words; only `ERROR` blocks."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a submission: `pointer` is a JSON pointer (RFC 6901), `line` counts from 1, 0 is unknown."""
+
+    path: str
+    pointer: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault of one submission, complete when it leaves its rule.
+
+    `task` is the column that an error voids: a task's id, "*" for all of them, "" for none.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    hint: str
+    location: Location
+    task: str = ""
+
+    @property
+    def url(self) -> str:
+        """The page of the rule."""
+        return f"{RULES_URL}{self.rule}"

@@ -1,0 +1,125 @@
+"""JSON bytes in, the top level of a result file out, typed as far as the readers need it.
+
+Two decoders give the same Document: a typed one that skips what no reader looks at, and, where that one balks at bare
+NaN or at loose types, an untyped one that takes a field of the wrong type as absent.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from pydantic_core import from_json
+
+from bot.errors import MalformedResult
+
+MAX_DEPTH = 100
+LINE = re.compile(r" at line (\d+) column (\d+)$")
+
+
+class TaskConfig(msgspec.Struct, frozen=True):
+    """What is read of `configs[task]`."""
+
+    num_fewshot: Any = None
+    dataset_path: Any = None
+    generation_kwargs: Any = None
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """The top level of a result file; `bare` is the whole object where there is no `results`."""
+
+    results: dict[str, Any] | None = None
+    groups: dict[str, Any] | None = None
+    group_subtasks: dict[str, Any] | None = None
+    configs: dict[str, TaskConfig] | None = None
+    versions: dict[str, Any] | None = None
+    num_fewshot: dict[str, Any] | None = msgspec.field(name="n-shot", default=None)
+    num_samples: dict[str, Any] | None = msgspec.field(name="n-samples", default=None)
+    config: dict[str, Any] | None = None
+    config_general: dict[str, Any] | None = None
+    git_hash: Any = None
+    date: Any = None
+    lm_eval_version: Any = None
+    task_hashes: dict[str, Any] | None = None
+    model_source: Any = None
+    model_name: Any = None
+    chat_template: Any = None
+    chat_template_sha: Any = None
+    bare: dict[str, Any] | UnsetType | None = UNSET
+
+
+TYPED = msgspec.json.Decoder(Document)
+OBJECTS = frozenset({
+    "results", "groups", "group_subtasks", "versions", "n-shot", "n-samples", "config", "config_general", "task_hashes",
+})  # fmt: skip
+
+
+def parse_document(data: bytes) -> Document:
+    """Decode a result file. Raises MalformedResult for what is no JSON object, truncated, or nested too deep."""
+    try:
+        document = TYPED.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _parse_loosely(data)
+    if document.results is None:
+        return _parse_loosely(data)
+    _refuse_depth(document)
+    return document
+
+
+def _refuse_depth(document: Document) -> None:
+    for part in (document.config, document.config_general, document.results, document.groups):
+        if part is not None and _is_deeper(part, MAX_DEPTH):
+            raise MalformedResult(f"is nested more than {MAX_DEPTH} levels deep")
+
+
+def _is_deeper(value: dict[str, Any] | list[Any], levels: int) -> bool:
+    """Whether containers lie in each other more than `levels` deep; level by level, so nothing recurses."""
+    layer: list[Any] = [value]
+    while layer and levels:
+        layer = [
+            inner
+            for outer in layer
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        levels -= 1
+    return bool(layer)
+
+
+def _parse_loosely(data: bytes) -> Document:
+    try:
+        whole = from_json(data)
+    except ValueError as error:
+        raise _not_json(data, str(error)) from None
+    if not isinstance(whole, dict):
+        raise MalformedResult(f"holds a JSON {_kind(whole)}, not an object")
+    fields = {key: value for key, value in whole.items() if key not in OBJECTS or isinstance(value, dict)}
+    fields["configs"] = _task_configs(whole.get("configs"))
+    fields["bare"] = None if isinstance(whole.get("results"), dict) else whole
+    document = msgspec.convert(fields, Document)
+    _refuse_depth(document)
+    return document
+
+
+def _task_configs(configs: Any) -> dict[str, Any] | None:
+    if not isinstance(configs, dict):
+        return None
+    return {task: config for task, config in configs.items() if isinstance(config, dict)}
+
+
+def _kind(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def _not_json(data: bytes, error: str) -> MalformedResult:
+    place = LINE.search(error)
+    line = int(place[1]) if place else 0
+    reason = LINE.sub("", error)
+    if "recursion limit" in reason:
+        return MalformedResult(f"is nested more than {MAX_DEPTH} levels deep", line=line)
+    if reason.startswith("EOF"):
+        return MalformedResult(f"is truncated: it ends in the middle of the JSON, after {len(data):,} bytes", line=line)
+    return MalformedResult(f"is not JSON: {reason}", line=line)

@@ -1,0 +1,55 @@
+"""Values of any JSON type in, the type a reader wants or None out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bot.errors import MalformedResult
+
+REVISION = re.compile(r"[0-9a-f]{40}")
+ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
+
+
+def text(value: object) -> str:
+    """The value where it is text, "" elsewhere."""
+    return value if type(value) is str else ""
+
+
+def whole(value: object) -> int | None:
+    """The value where it is a whole number (2 or 2.0), None elsewhere."""
+    if type(value) is int:
+        return value
+    return int(value) if type(value) is float and value.is_integer() else None
+
+
+def number(value: object) -> float | None:
+    """The value where it is a number, None elsewhere; a boolean is none."""
+    return value if type(value) is float or type(value) is int else None
+
+
+def version(value: object) -> float | str | None:
+    """A task version as the file spells it, None where it is neither number nor text."""
+    return value if type(value) in {float, int, str} else None  # type: ignore[return-value]
+
+
+def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
+    """One row of results. Raises MalformedResult where it is no object."""
+    value = rows[key]
+    if type(value) is not dict:
+        raise MalformedResult("holds a row of results that is no object", pointer=f"{pointer}/{key}")
+    return value
+
+
+def arguments(value: object) -> tuple[dict[str, str], str]:
+    """Read `model_args`, a text "a=1,b=2" or an object, as a mapping and as one text."""
+    if isinstance(value, dict):
+        pairs = {str(key): str(inner) for key, inner in value.items() if isinstance(inner, str | int | float)}
+        return pairs, ",".join(f"{key}={inner}" for key, inner in pairs.items())
+    return dict(ARGUMENT.findall(text(value))), text(value)
+
+
+def revision(*candidates: object) -> str:
+    """The first of the candidates that is a full commit id, "" where none is."""
+    return next((str(value) for value in candidates if type(value) is str and REVISION.fullmatch(value)), "")

@@ -1,0 +1,67 @@
+"""Result files of the Open LLM Leaderboard v1: rows "harness|task|shots", with or without the frame around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.formats.document import Document
+from bot.formats.fields import number, revision, row, text, version, whole
+from bot.result import LeafResult, Measured, Model, Result
+
+ALL = "all"
+
+
+def is_recognised(document: Document) -> bool:
+    """By `config_general`, or by any key of two bars; a details card prints the rows without a frame."""
+    if document.results is None:
+        return bool(document.bare) and any(_is_row(key) for key in document.bare or {})
+    return document.config_general is not None or any(_is_row(key) for key in document.results)
+
+
+def _is_row(key: str) -> bool:
+    return key.count("|") == 2
+
+
+def parse(document: Document) -> Result:
+    """Read the document. Raises MalformedResult where a row of results is no object.
+
+    The row "all" averages over everything that has the metric, tasks of any kind together: it is no aggregate of the
+    leaderboard and is left out.
+    """
+    rows: Mapping[str, Any] = document.results if document.results is not None else document.bare or {}
+    pointer = "/results" if document.results is not None else ""
+    config = document.config_general or document.config or {}
+    leaves: dict[str, LeafResult] = {}
+    original_keys: dict[str, str] = {}
+    for key in rows:
+        if key == ALL or (not pointer and not _is_row(key)):
+            continue
+        name, shots = _task_and_shots(key)
+        name = key if name in leaves else name
+        leaves[name] = LeafResult(row(rows, key, pointer), shots, version((document.versions or {}).get(key)))
+        original_keys[name] = key
+    model = text(config.get("model_name"))
+    return Result(
+        format="open-llm-v1",
+        model=Model(
+            id=model,
+            revision=revision(config.get("model_sha")),
+            precision=text(config.get("model_dtype")).removeprefix("torch."),
+            requested_revision=text(config.get("model_sha")),
+            is_named=bool(model),
+        ),
+        harness=Measured("open-llm-leaderboard", text(config.get("lighteval_sha")) or None),
+        leaves=leaves,
+        limit=number(config.get("max_samples")),
+        pointer=pointer,
+        original_keys=original_keys,
+    )
+
+
+def _task_and_shots(key: str) -> tuple[str, int | None]:
+    """Part "harness|arc:challenge|25" into task and shots; a bare key names only the task."""
+    if not _is_row(key):
+        return key, None
+    _, task, shots = key.split("|")
+    return task, whole(int(shots)) if shots.isdecimal() and len(shots) < 4 else None
