@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+# The Hub's client reads these once, when it is first imported: no telemetry, no bars in the output.
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
 LOCAL_NAMES = {"localhost", "", None}
 
 

@@ -1,0 +1,156 @@
+"""Repositories in memory: file changes in, commits with true git object ids for blobs and trees out."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+EMPTY = b""
+
+
+def blob_id(data: bytes) -> str:
+    """git's object id of a file."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A file: its object id, its bytes, and the commit that last touched it."""
+
+    oid: str
+    data: bytes
+    commit: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A folder that never changes; a change makes new folders along one path only."""
+
+    items: dict[str, Tree | Blob] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> list[str]:
+        return sorted(self.items)
+
+    @cached_property
+    def oid(self) -> str:
+        keyed = sorted(
+            (name + "/" if isinstance(item, Tree) else name, name, item) for name, item in self.items.items()
+        )
+        body = b"".join(
+            (b"40000 " if isinstance(item, Tree) else b"100644 ")
+            + name.encode()
+            + b"\0"
+            + bytes.fromhex(item.oid)
+            for _, name, item in keyed
+        )
+        return hashlib.sha1(b"tree %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
+
+    def at(self, path: str) -> Tree | Blob | None:
+        """What lies at path; the folder itself for ""."""
+        here: Tree | Blob | None = self
+        for name in path.split("/") if path else []:
+            if not isinstance(here, Tree):
+                return None
+            here = here.items.get(name)
+        return here
+
+    def put(self, parts: list[str], item: Blob | None) -> Tree:
+        """This folder with item at parts, or without what was there."""
+        name, rest = parts[0], parts[1:]
+        items = dict(self.items)
+        if not rest:
+            items.pop(name, None) if item is None else items.__setitem__(name, item)
+            return Tree(items)
+        below = items.get(name)
+        changed = (below if isinstance(below, Tree) else Tree()).put(rest, item)
+        items.pop(name, None) if not changed.items else items.__setitem__(name, changed)
+        return Tree(items)
+
+    def files(self, prefix: str = "") -> Iterator[tuple[str, Blob]]:
+        """Every file below, with its path."""
+        for name in self.names:
+            item = self.items[name]
+            if isinstance(item, Tree):
+                yield from item.files(f"{prefix}{name}/")
+            else:
+                yield prefix + name, item
+
+    def all_paths(self, prefix: str = "") -> Iterator[tuple[str, Tree | Blob]]:
+        """Every folder and file below, with its path."""
+        for name in self.names:
+            item = self.items[name]
+            yield prefix + name, item
+            if isinstance(item, Tree):
+                yield from item.all_paths(f"{prefix}{name}/")
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit; ids differ even where the content is the same."""
+
+    oid: str
+    tree: Tree
+    parent: Commit | None
+    title: str
+    message: str
+    date: str
+    author: str
+
+    def history(self) -> Iterator[Commit]:
+        here: Commit | None = self
+        while here is not None:
+            yield here
+            here = here.parent
+
+
+class Repository:
+    """Branches and requests of one repository."""
+
+    _count = itertools.count(1)
+
+    def __init__(self, kind: str, name: str, *, private: bool = False) -> None:
+        self.kind, self.name, self.private = kind, name, private
+        self.gated = False
+        self.id = hashlib.sha1(f"{kind}/{name}".encode(), usedforsecurity=False).hexdigest()[:24]
+        self.refs: dict[str, Commit] = {}
+        self.commits: dict[str, Commit] = {}
+        self.add(
+            self.make(Tree(), None, "initial commit", "", "2026-01-01T00:00:00.000Z", name.partition("/")[0])
+        )
+
+    def make(
+        self, tree: Tree, parent: Commit | None, title: str, message: str, date: str, author: str
+    ) -> Commit:
+        text = f"tree of {self.name} {next(self._count)} {title}"
+        oid = hashlib.sha1(f"commit {len(text)}\0{text}".encode(), usedforsecurity=False).hexdigest()
+        return Commit(oid, tree, parent, title, message, date, author)
+
+    def add(self, commit: Commit, ref: str = "refs/heads/main") -> Commit:
+        self.refs[ref] = self.commits[commit.oid] = commit
+        return commit
+
+    def commit(
+        self, changes: dict[str, bytes | None], parent: Commit, ref: str, *, title: str, message: str = "",
+        date: str, author: str,
+    ) -> Commit:  # fmt: skip
+        """Write changes (None deletes a file or a folder) on top of parent, at ref."""
+        made = self.make(parent.tree, parent, title, message, date, author)
+        tree = parent.tree
+        for path, data in changes.items():
+            blob = None if data is None else Blob(blob_id(data), data, made.oid)
+            tree = tree.put(path.rstrip("/").split("/"), blob)
+        return self.add(Commit(made.oid, tree, parent, title, message, date, author), ref)
+
+    def resolve(self, revision: str) -> Commit | None:
+        """The commit that a branch, a request's ref or a commit id names."""
+        if revision in self.commits:
+            return self.commits[revision]
+        return self.refs.get(revision) or self.refs.get(f"refs/heads/{revision}")
+
+    @property
+    def main(self) -> Commit:
+        return self.refs["refs/heads/main"]

@@ -1,0 +1,212 @@
+"""The Hub itself: repositories, people, discussions, webhooks, and the verbs in which stories are told."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import payloads, routes_talk
+from .deliver import Deliveries, Webhook
+from .discussions import Discussion, Discussions
+from .faults import Faults
+from .git import Commit, Repository
+
+
+@dataclass
+class Call:
+    """One request, as it came."""
+
+    method: str
+    raw_path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+    user: str = ""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """One thing that somebody wrote: who, what kind of act, where, and the text."""
+
+    user: str
+    act: str
+    repository: str
+    num: int
+    text: str
+
+
+@dataclass
+class Hub:
+    """A Hub; `url` is set once it is served."""
+
+    url: str = ""
+    tokens: dict[str, str] = field(default_factory=dict)
+    faults: Faults = field(default_factory=Faults)
+
+    def __post_init__(self) -> None:
+        self.repositories: dict[tuple[str, str], Repository] = {}
+        self.discussions: dict[tuple[str, str], Discussions] = {}
+        self.webhooks: dict[str, Webhook] = {}
+        self.deliveries = Deliveries()
+        self.calls: list[Call] = []
+        self.log: list[Posted] = []
+        self.writers: set[tuple[str, str]] = set()
+        self.lock = threading.RLock()
+        self._seconds = itertools.count(1)
+
+    def clock(self) -> str:
+        seconds = next(self._seconds)
+        hours, rest = divmod(seconds, 3600)
+        return f"2026-11-{1 + hours // 24:02}T{hours % 24:02}:{rest // 60:02}:{rest % 60:02}.000Z"
+
+    # people and repositories
+
+    def person(self, name: str) -> str:
+        """A user's token."""
+        token = f"hf_{name}"
+        self.tokens[token] = name
+        return token
+
+    def user_id(self, name: str) -> str:
+        return f"user-{name}"
+
+    def repository(self, name: str, kind: str = "dataset", *, private: bool = False) -> Repository:
+        """A new, empty repository."""
+        made = Repository(kind, name, private=private)
+        self.repositories[kind, name] = made
+        self.discussions[kind, name] = Discussions(self.clock)
+        return made
+
+    def rename(self, repository: Repository, name: str) -> None:
+        """Move a repository; its old name answers with a redirect no more than a deleted one does."""
+        key = (repository.kind, repository.name)
+        self.discussions[repository.kind, name] = self.discussions.pop(key)
+        self.repositories[repository.kind, name] = self.repositories.pop(key)
+        repository.name = name
+
+    def delete(self, repository: Repository) -> None:
+        del self.repositories[repository.kind, repository.name]
+
+    def web(self, repository: Repository) -> str:
+        prefix = "" if repository.kind == "model" else f"{repository.kind}s/"
+        return f"{self.url}/{prefix}{repository.name}"
+
+    def talk(self, repository: Repository) -> Discussions:
+        return self.discussions[repository.kind, repository.name]
+
+    def may_write(self, user: str, repository: Repository) -> bool:
+        return (user, repository.name) in self.writers or repository.name.startswith(f"{user}/")
+
+    # what people do
+
+    def posted(self, user: str, act: str, repository: Repository, num: int, text: str) -> None:
+        self.log.append(Posted(user, act, repository.name, num, text))
+
+    def push(
+        self, repository: Repository, changes: dict[str, bytes | None], title: str = "Add results",
+        message: str = "", user: str = "ann", *, ref: str = "refs/heads/main", quiet: bool = False,
+    ) -> Commit:  # fmt: skip
+        """Commit changes (None deletes) on a ref, as this user."""
+        with self.lock:
+            old = repository.refs[ref]
+            made = repository.commit(
+                changes, old, ref, title=title, message=message, date=self.clock(), author=user
+            )
+            self.posted(user, "commit", repository, 0, title)
+            if ref.startswith("refs/pr/"):
+                row = self.talk(repository).all[int(ref.rpartition("/")[2])]
+                self.talk(repository).event(row, "commit", user, {"subject": title, "oid": made.oid})
+        if not quiet:
+            self.notify_push(repository, ref, old.oid, made.oid)
+        return made
+
+    def open_request(
+        self, repository: Repository, changes: dict[str, bytes | None], title: str = "Add results",
+        text: str = "", user: str = "ann", *, base: Commit | None = None,
+    ) -> tuple[Discussion, Commit]:  # fmt: skip
+        """Open a request with one commit."""
+        with self.lock:
+            row = self.talk(repository).open(title, text, user, pull_request=True)
+            made = repository.commit(
+                changes,
+                base or repository.main,
+                row.ref,
+                title=title,
+                message=text,
+                date=self.clock(),
+                author=user,
+            )
+            self.talk(repository).event(row, "commit", user, {"subject": title, "oid": made.oid})
+            self.posted(user, "request", repository, row.num, text)
+        self.notify_push(repository, row.ref, None, made.oid)
+        self.notify_discussion(repository, row, "discussion", "create", row.events[0])
+        return row, made
+
+    def open_discussion(
+        self, repository: Repository, title: str, text: str, user: str = "ann", *, draft: bool = False
+    ) -> Discussion:
+        with self.lock:
+            status = "draft" if draft else "open"
+            row = self.talk(repository).open(title, text, user, pull_request=draft, status=status)
+            self.posted(user, "discussion", repository, row.num, text)
+        self.notify_discussion(repository, row, "discussion", "create", row.events[0] if row.events else None)
+        return row
+
+    def comment(
+        self, repository: Repository, row: Discussion, text: str, user: str = "ann"
+    ) -> dict[str, Any]:
+        with self.lock:
+            event = self.talk(repository).comment(row, text, user)
+            self.posted(user, "comment", repository, row.num, text)
+        self.notify_discussion(repository, row, "discussion.comment", "create", event)
+        return event
+
+    def set_status(
+        self, repository: Repository, row: Discussion, status: str, user: str = "ann"
+    ) -> dict[str, Any]:
+        with self.lock:
+            event = self.talk(repository).set_status(row, status, user)
+            self.posted(user, status, repository, row.num, "")
+        self.notify_discussion(repository, row, "discussion", "update", None)
+        return event
+
+    def merge(self, repository: Repository, row: Discussion, user: str = "ann") -> Commit:
+        with self.lock:
+            changes = routes_talk.merge_changes(repository, row)
+            made = self.push(repository, changes, f"Merge #{row.num}", user=user, quiet=True)
+            row.merge_commit = made.oid
+            self.talk(repository).set_status(row, "merged", user)
+        self.notify_push(repository, "refs/heads/main", None, made.oid)
+        self.notify_discussion(repository, row, "discussion", "update", None)
+        return made
+
+    # what the Hub tells
+
+    def notify_push(self, repository: Repository, ref: str, old: str | None, new: str | None) -> None:
+        self.deliveries.send_all(self, repository, payloads.push(self, repository, ref, old, new))
+
+    def notify_discussion(
+        self, repository: Repository, row: Discussion, scope: str, action: str, event: dict[str, Any] | None
+    ) -> None:
+        self.deliveries.send_all(
+            self, repository, payloads.discussion(self, repository, row, scope, action, event)
+        )
+
+    # what a story asks
+
+    def by(self, user: str, *acts: str) -> list[Posted]:
+        """What this user posted, of these kinds (all kinds if none is named)."""
+        return [p for p in self.log if p.user == user and (not acts or p.act in acts)]
+
+    def requests(self, repository: Repository, status: str = "open", user: str = "") -> list[Discussion]:
+        return self.talk(repository).listed("pull_request", status, user)[::-1]
+
+    def conversations(self, repository: Repository, status: str = "open", user: str = "") -> list[Discussion]:
+        return self.talk(repository).listed("discussion", status, user)[::-1]
+
+    def file(self, repository: Repository, path: str, revision: str = "main") -> bytes | None:
+        commit = repository.resolve(revision)
+        item: Any = commit and commit.tree.at(path)
+        return item.data if item is not None else None

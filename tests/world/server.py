@@ -1,0 +1,238 @@
+"""The Hub over HTTP on loopback: raw requests in, the routes' answers out, with the faults on order."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from . import routes_files as files
+from . import routes_talk as talk
+from .deliver import Webhook
+from .faults import WRITES, Fault
+from .git import Repository
+from .hub import Call, Hub
+from .reply import Failure, Reply, answer, no_repository
+
+KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
+DISCUSSION = re.compile(r"discussions/(\d+)(?:/(.*))?$")
+
+
+def route(hub: Hub, call: Call) -> Reply:
+    """What the Hub answers to this call."""
+    parts = [unquote(part) for part in call.raw_path.strip("/").split("/")]
+    call.user = signed_in(hub, call)
+    if parts[0] != "api":
+        return download(hub, call, parts)
+    if parts[1] == "whoami-v2":
+        return whoami(hub, call)
+    if parts[1] == "validate-yaml":
+        return answer({"errors": [], "warnings": []})
+    if parts[1:3] == ["settings", "webhooks"]:
+        return webhooks(hub, call)
+    if parts[1] not in KINDS:
+        raise Failure(404, "Not found")
+    repository = find(hub, call, KINDS[parts[1]], "/".join(parts[2:4]))
+    return of_repository(hub, call, repository, parts[4:])
+
+
+def signed_in(hub: Hub, call: Call) -> str:
+    token = call.headers.get("authorization", "").removeprefix("Bearer ")
+    if token and token not in hub.tokens:
+        raise Failure(401, "Invalid credentials in Authorization header")
+    return hub.tokens.get(token, "")
+
+
+def find(hub: Hub, call: Call, kind: str, name: str) -> Repository:
+    repository = hub.repositories.get((kind, name))
+    if repository is None or (repository.private and not hub.may_write(call.user, repository)):
+        raise no_repository(name, signed_in=bool(call.user))
+    if repository.gated and not hub.may_write(call.user, repository):
+        raise Failure(403, f"Access to dataset {name} is restricted", "GatedRepo")
+    return repository
+
+
+def whoami(hub: Hub, call: Call) -> Reply:
+    if not call.user:
+        raise Failure(401, "Invalid username or password.")
+    return answer({"type": "user", "id": hub.user_id(call.user), "name": call.user, "orgs": [], "auth": {}})
+
+
+def of_repository(hub: Hub, call: Call, repository: Repository, rest: list[str]) -> Reply:
+    if call.method != "GET" and not call.user and rest[:1] != ["paths-info"]:
+        raise Failure(401, "Sign in first")
+    match rest:
+        case [] | ["revision", _]:
+            return files.info(hub, call, repository, rest[1] if rest else "main")
+        case ["refs"]:
+            return files.refs(hub, call, repository)
+        case ["tree", revision, *path]:
+            return files.tree(hub, call, repository, revision, "/".join(path))
+        case ["paths-info", revision]:
+            return files.paths_info(hub, call, repository, revision)
+        case ["commits", revision]:
+            return files.commits(hub, call, repository, revision)
+        case ["preupload", revision]:
+            return files.preupload(hub, call, repository, revision)
+        case ["commit", revision]:
+            return files.commit(hub, call, repository, revision)
+        case ["discussions", *below]:
+            return of_discussions(hub, call, repository, below)
+        case _:
+            raise Failure(404, "Not found")
+
+
+def of_discussions(hub: Hub, call: Call, repository: Repository, below: list[str]) -> Reply:
+    if not below:
+        return (talk.listed if call.method == "GET" else talk.opened)(hub, call, repository)
+    row = hub.talk(repository).all.get(int(below[0]) if below[0].isdigit() else 0)
+    if row is None:
+        raise Failure(404, "Discussion not found")
+    match below[1:]:
+        case []:
+            return talk.details(hub, call, repository, row)
+        case ["comment"]:
+            return talk.commented(hub, call, repository, row)
+        case ["comment", comment_id, "edit"]:
+            return talk.edited(hub, call, repository, row, comment_id)
+        case ["comment", comment_id, "hide"]:
+            return talk.hidden(hub, call, repository, row, comment_id)
+        case ["title"]:
+            return talk.renamed(hub, call, repository, row)
+        case ["status"]:
+            return talk.status_changed(hub, call, repository, row)
+        case ["merge"]:
+            return talk.merged(hub, call, repository, row)
+        case _:
+            raise Failure(404, "Not found")
+
+
+def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
+    kind = KINDS.get(parts[0], "model")
+    rest = parts[1:] if parts[0] in KINDS else parts
+    if len(rest) < 5 or rest[2] != "resolve":
+        raise Failure(404, "Not found")
+    repository = find(hub, call, kind, "/".join(rest[:2]))
+    return files.resolve(hub, call, repository, rest[3], "/".join(rest[4:]))
+
+
+def webhooks(hub: Hub, call: Call) -> Reply:
+    if not call.user:
+        raise Failure(401, "Sign in first")
+    if call.method == "GET":
+        return answer([vars(webhook) for webhook in hub.webhooks.values()])
+    asked = json.loads(call.body)
+    made = Webhook(
+        f"hook{len(hub.webhooks) + 1:020}",
+        asked["url"],
+        asked["watched"],
+        asked["domains"],
+        asked.get("secret"),
+    )
+    hub.webhooks[made.id] = made
+    return answer({"webhook": vars(made)})
+
+
+class Connection(BaseHTTPRequestHandler):
+    """One kept-alive connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    hub: Hub
+
+    def handle_any(self) -> None:
+        call = self.read_call()
+        self.hub.calls.append(call)
+        fault = self.hub.faults.strike(call.method, call.raw_path)
+        if fault is not None and fault.delay:
+            time.sleep(fault.delay)
+        if fault is None or not (fault.status or fault.reset):
+            self.send(self.act(call))
+            return
+        if fault.landed and call.method in WRITES:
+            self.act(call)
+        self.fail(fault)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_any  # noqa: N815
+
+    def read_call(self) -> Call:
+        split = urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        headers = {key.lower(): value for key, value in self.headers.items()}
+        body = (
+            self.read_chunks() if headers.get("transfer-encoding") == "chunked" else self.rfile.read(length)
+        )
+        return Call(self.command, split.path, dict(parse_qsl(split.query)), headers, body)
+
+    def read_chunks(self) -> bytes:
+        body = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def act(self, call: Call) -> Reply:
+        try:
+            return route(self.hub, call)
+        except Failure as failure:
+            return failure.reply
+
+    def fail(self, fault: Fault) -> None:
+        if fault.reset:
+            self.close_connection = True
+            self.connection.close()
+            return
+        message = {"X-Error-Message": "a fault on order", "Content-Type": "application/json"}
+        self.send(Reply(fault.status, b'{"error":"a fault on order"}', message | fault.headers))
+
+    def send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        ratelimit = {
+            "RateLimit": '"api";r=990;t=200',
+            "RateLimit-Policy": '"fixed window";"api";q=1000;w=300',
+        }
+        for key, value in {**ratelimit, **reply.headers, "Content-Length": str(len(reply.body))}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except (ConnectionError, ValueError, OSError):
+            self.close_connection = True  # the other side went away: it was killed, or we cut it
+
+    def finish(self) -> None:
+        try:
+            super().finish()
+        except (ConnectionError, ValueError, OSError):
+            self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: the calls are kept."""
+
+
+@contextmanager
+def served(hub: Hub) -> Iterator[Hub]:
+    """Serve this hub on a free port of loopback."""
+    handler = type("Connection", (Connection,), {"hub": hub})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    hub.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        hub.deliveries.stop()
+        thread.join()
