@@ -1,0 +1,47 @@
+"""The routes of the local GitHub: a call and the state in, what GitHub answers out, also where it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.world import github_content, github_talk
+from tests.world.github_server import Answer, Request
+from tests.world.github_state import GitHubState
+
+Route = Callable[[GitHubState, Request], Answer]
+REPO = r"/repos/([^/]+/[^/]+)"
+NUMBER = r"(\d+)"
+
+ROUTES: list[tuple[str, str, Route]] = [
+    ("GET", "/user", github_talk.read_user),
+    ("POST", "/graphql", github_talk.query_viewer),
+    ("GET", REPO, github_talk.read_repo),
+    ("GET", f"{REPO}/contents/(.*)", github_content.read_contents),
+    ("PUT", f"{REPO}/contents/(.+)", github_content.write_contents),
+    ("GET", f"{REPO}/git/blobs/(.+)", github_content.read_blob),
+    ("POST", f"{REPO}/git/blobs", github_content.create_blob),
+    ("GET", f"{REPO}/git/trees/(.+)", github_content.read_tree),
+    ("POST", f"{REPO}/git/trees", github_content.create_tree),
+    ("GET", f"{REPO}/git/commits/(.+)", github_content.read_git_commit),
+    ("POST", f"{REPO}/git/commits", github_content.create_commit),
+    ("GET", f"{REPO}/git/ref/(.+)", github_content.read_ref),
+    ("GET", f"{REPO}/git/matching-refs/(.*)", github_content.list_refs),
+    ("POST", f"{REPO}/git/refs", github_content.create_ref),
+    ("PATCH", f"{REPO}/git/refs/(.+)", github_content.update_ref),
+    ("DELETE", f"{REPO}/git/refs/(.+)", github_content.delete_ref),
+    ("GET", f"{REPO}/commits/(.+)", github_content.read_commit),
+    ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_content.compare),
+    ("GET", f"{REPO}/pulls", github_talk.list_pulls),
+    ("POST", f"{REPO}/pulls", github_talk.create_pull),
+    ("GET", f"{REPO}/pulls/{NUMBER}", github_talk.read_pull),
+    ("PATCH", f"{REPO}/pulls/{NUMBER}", github_talk.edit_pull),
+    ("GET", f"{REPO}/pulls/{NUMBER}/files", github_talk.list_files),
+    ("GET", f"{REPO}/issues", github_talk.list_issues),
+    ("POST", f"{REPO}/issues", github_talk.create_issue),
+    ("GET", f"{REPO}/issues/{NUMBER}", github_talk.read_issue),
+    ("PATCH", f"{REPO}/issues/{NUMBER}", github_talk.edit_issue),
+    ("GET", f"{REPO}/issues/{NUMBER}/comments", github_talk.list_comments),
+    ("POST", f"{REPO}/issues/{NUMBER}/comments", github_talk.create_comment),
+    ("GET", f"{REPO}/issues/comments/{NUMBER}", github_talk.read_comment),
+    ("PATCH", f"{REPO}/issues/comments/{NUMBER}", github_talk.edit_comment),
+]

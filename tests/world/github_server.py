@@ -1,0 +1,162 @@
+"""A local GitHub: a real HTTP server on loopback for PyGithub; requests in, GitHub's answers out."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.world.github_state import Account, Fault, GitHubState
+
+RESET = "4102444800"
+
+
+@dataclass
+class Request:
+    """One call as a route sees it: `who` is None for anonymous, all URLs of an answer begin with `base`."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    body: dict[str, Any]
+    who: Account | None
+    base: str
+    parts: tuple[str, ...] = ()
+
+
+@dataclass
+class Answer:
+    """Status and JSON body; a list is cut into pages by the server."""
+
+    status: int
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def refuse(status: int, message: str, **more: Any) -> Answer:
+    return Answer(status, {"message": message, "documentation_url": "https://docs.github.com/rest", **more})
+
+
+def paginate(request: Request, answer: Answer) -> Answer:
+    """One page of a list with GitHub's Link header; pages have 30 items, at most 100."""
+    if not isinstance(answer.body, list):
+        return answer
+    size = min(int(request.query.get("per_page", "30")), 100)
+    page = int(request.query.get("page", "1"))
+    last = max(1, -(-len(answer.body) // size))
+    others = "&".join(f"{key}={value}" for key, value in request.query.items() if key != "page")
+    url = f"{request.base}{request.path}?{others}{'&' if others else ''}page="
+    links = [f'<{url}{page + 1}>; rel="next"', f'<{url}{last}>; rel="last"'] if page < last else []
+    links += [f'<{url}1>; rel="first"', f'<{url}{page - 1}>; rel="prev"'] if page > 1 else []
+    headers = answer.headers | ({"Link": ", ".join(links)} if links else {})
+    return Answer(answer.status, answer.body[(page - 1) * size : page * size], headers)
+
+
+class GitHubServer:
+    """The server and its state; `url` is what GITHUB_API_URL names."""
+
+    def __init__(self, state: GitHubState | None = None) -> None:
+        self.state = state or GitHubState()
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+
+    def answer(self, request: Request) -> Answer:
+        """What GitHub says: identity, then rate, then the route."""
+        from tests.world.github_routes import ROUTES  # noqa: PLC0415 - routes know the server's types
+
+        for method, pattern, route in ROUTES:
+            match = re.fullmatch(pattern, request.path)
+            if method == request.method and match:
+                request.parts = match.groups()
+                return paginate(request, route(self.state, request))
+        return refuse(404, "Not Found")
+
+    def _limited(self, who: Account | None) -> Answer | None:
+        if who is not None:
+            return None
+        if self.state.anonymous_left <= 0:
+            headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": RESET}
+            answer = refuse(403, "API rate limit exceeded for 127.0.0.1.")
+            return Answer(403, answer.body, headers)
+        self.state.anonymous_left -= 1
+        return None
+
+    def serve(self, handler: BaseHTTPRequestHandler) -> Answer | None:
+        """Answer one HTTP request; None closes the line without a word."""
+        url = urlsplit(handler.path)
+        raw = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        header = handler.headers.get("Authorization") or ""
+        with self.state.lock:
+            self.state.requests.append((handler.command, handler.path))
+            fault = next((f for f in self.state.faults if f.matches(handler.command, handler.path)), None)
+            if fault and fault.before:
+                fault.before()
+            if fault and not fault.landed:
+                return spend(fault)
+            who = self.state.accounts.get(header.split(" ")[-1]) if header else None
+            if header and who is None:
+                return refuse(401, "Bad credentials")
+            query = {key: values[0] for key, values in parse_qs(url.query).items()}
+            body = json.loads(raw) if raw else {}
+            request = Request(handler.command, unquote(url.path), query, body, who, self.url)
+            answer = self._limited(who) or self.answer(request)
+            return spend(fault) if fault else answer
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def log_message(self, *_: Any) -> None:
+                """Nothing: the state keeps the requests."""
+
+            def handle_one(self) -> None:
+                answer = server.serve(self)
+                if answer is None:
+                    self.close_connection = True
+                    return
+                data = b"" if answer.status == 204 else json.dumps(answer.body).encode()
+                self.send_response(answer.status)
+                for name, value in {
+                    "Content-Type": "application/json; charset=utf-8",
+                    **answer.headers,
+                }.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = handle_one  # noqa: N815
+
+        return Handler
+
+
+def spend(fault: Fault) -> Answer | None:
+    fault.times -= 1
+    if fault.drop:
+        return None
+    answer = refuse(fault.status, fault.message)
+    return Answer(fault.status, answer.body, fault.headers)
+
+
+@contextmanager
+def local_github() -> Iterator[GitHubServer]:
+    """Run a GitHub on loopback for as long as the block lasts."""
+    server = GitHubServer()
+    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.http.shutdown()
+        server.http.server_close()
+        thread.join()

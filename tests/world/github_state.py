@@ -1,0 +1,156 @@
+"""The local GitHub's memory: accounts, repositories, issues, requests, comments, and faults on order."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.world.github_git import GitRepository
+
+ALL = frozenset({"contents", "issues", "pull-requests"})
+
+
+@dataclass
+class Account:
+    """Who a token speaks for: `permissions` as a workflow names them; an app has no `GET /user`."""
+
+    login: str
+    permissions: frozenset[str] = ALL
+    is_app: bool = False
+
+
+@dataclass
+class Comment:
+    id: int
+    author: str
+    body: str
+    issue: int
+
+
+@dataclass
+class Issue:
+    """An issue, or a pull request where `head` is not empty; `head_repo` names the fork or the repository."""
+
+    number: int
+    author: str
+    title: str
+    body: str
+    state: str = "open"
+    closed_by: str | None = None
+    head: str = ""
+    head_repo: str = ""
+    base: str = ""
+    merged: bool = False
+    labels: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Repo:
+    name: str
+    git: GitRepository
+    parent: str | None = None
+    private: bool = False
+    issues: dict[int, Issue] = field(default_factory=dict)
+    comments: dict[int, Comment] = field(default_factory=dict)
+
+    def pulls(self, state: str = "all") -> list[Issue]:
+        return [issue for issue in self.issues.values() if issue.head and state in {"all", issue.state}]
+
+    def comments_on(self, number: int) -> list[Comment]:
+        return [comment for comment in self.comments.values() if comment.issue == number]
+
+
+@dataclass
+class Fault:
+    """What the next `times` matching requests meet: `landed` does the work first, `drop` closes the line."""
+
+    method: str
+    path: str
+    status: int = 502
+    message: str = "Server Error"
+    headers: dict[str, str] = field(default_factory=dict)
+    times: int = 1
+    landed: bool = False
+    drop: bool = False
+    before: Any = None
+
+    def matches(self, method: str, path: str) -> bool:
+        return self.times > 0 and method == self.method and re.search(self.path, path) is not None
+
+
+@dataclass
+class GitHubState:
+    """Everything the server knows; one lock makes each request whole, as GitHub's own are."""
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    repos: dict[str, Repo] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    anonymous_left: int = 60
+    last_id: int = 1000
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def add_account(
+        self, token: str, login: str, permissions: frozenset[str] = ALL, *, is_app: bool = False
+    ) -> None:
+        self.accounts[token] = Account(login, permissions, is_app)
+
+    def add_repo(self, name: str, files: dict[str, bytes] | None = None, *, private: bool = False) -> Repo:
+        self.repos[name] = Repo(name, GitRepository(), private=private)
+        if files is not None:
+            self.repos[name].git.push("heads/main", dict(files), "Start")
+        return self.repos[name]
+
+    def add_fork(self, name: str, parent: str) -> Repo:
+        self.repos[name] = Repo(name, self.repos[parent].git.fork(), parent)
+        return self.repos[name]
+
+    def next_id(self) -> int:
+        self.last_id += 1
+        return self.last_id
+
+    def add_issue(self, repo: Repo, issue: Issue) -> Issue:
+        issue.number = len(repo.issues) + 1
+        repo.issues[issue.number] = issue
+        return issue
+
+    def open_pull(
+        self, name: str, branch: str, *, fork: str = "", author: str = "ann", title: str = "Results"
+    ) -> Issue:
+        """A person's pull request from a branch of the repository or of a fork."""
+        return self.add_issue(
+            self.repos[name],
+            Issue(0, author, title, "Please look.", head=branch, head_repo=fork or name, base="main"),
+        )
+
+    def comment(self, name: str, number: int, body: str, author: str = "ann") -> Comment:
+        made = Comment(self.next_id(), author, body, number)
+        self.repos[name].comments[made.id] = made
+        return made
+
+    def close(self, name: str, number: int, by: str = "ann") -> None:
+        issue = self.repos[name].issues[number]
+        issue.state, issue.closed_by = "closed", by
+
+    def merge(self, name: str, number: int) -> None:
+        """Merge a pull request as a person does: main gets what the branch changed."""
+        repo = self.repos[name]
+        issue = repo.issues[number]
+        head = self.repos[issue.head_repo].git.refs[f"heads/{issue.head}"]
+        base = repo.git.refs[f"heads/{issue.base}"]
+        changed = repo.git.changed(repo.git.merge_base(base, head), head)
+        files = {
+            path: None if how == "removed" else repo.git.read(head, path) for path, how in changed.items()
+        }
+        repo.git.push(f"heads/{issue.base}", files, f"Merge #{number}")
+        issue.merged, issue.state, issue.closed_by = True, "closed", "ann"
+
+    def order(self, method: str, path: str, **how: Any) -> Fault:
+        """Order a fault for requests of that method whose path matches the expression."""
+        self.faults.append(Fault(method, path, **how))
+        return self.faults[-1]
+
+    def count(self, method: str, path: str = "") -> int:
+        return sum(1 for seen, where in self.requests if seen == method and re.search(path, where))

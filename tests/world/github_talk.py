@@ -1,0 +1,272 @@
+"""Accounts, issues, pull requests and comments of the local GitHub: a call in, GitHub's answer out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.world.github_content import file_entries, find, forbidden
+from tests.world.github_server import Answer, Request, refuse
+from tests.world.github_state import Comment, GitHubState, Issue, Repo
+
+BODY_LIMIT = 65_536
+
+
+def user(request: Request, login: str) -> dict[str, Any]:
+    kind = "Bot" if login.endswith("[bot]") else "User"
+    return {"login": login, "id": sum(map(ord, login)), "type": kind, "url": f"{request.base}/users/{login}"}
+
+
+def read_user(_: GitHubState, request: Request) -> Answer:
+    if request.who is None:
+        return refuse(401, "Requires authentication")
+    if request.who.is_app:
+        return refuse(403, "Resource not accessible by integration")
+    return Answer(200, user(request, request.who.login))
+
+
+def query_viewer(_: GitHubState, request: Request) -> Answer:
+    if request.who is None:
+        return refuse(401, "This endpoint requires you to be authenticated.")
+    if "viewer" not in request.body["query"]:
+        return refuse(400, "this GitHub answers one query")
+    return Answer(200, {"data": {"viewer": {"login": request.who.login}}})
+
+
+def read_repo(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    return Answer(200, _repo(request, repo.name) | {"default_branch": "main", "private": repo.private})
+
+
+def _repo(request: Request, name: str) -> dict[str, Any]:
+    owner, short = name.split("/")
+    url = f"{request.base}/repos/{name}"
+    return {
+        "full_name": name,
+        "name": short,
+        "owner": user(request, owner),
+        "url": url,
+        "id": sum(map(ord, name)),
+    }
+
+
+def too_long(request: Request) -> Answer | None:
+    """GitHub's refusal of a text past its limit."""
+    if len(request.body.get("body") or "") <= BODY_LIMIT:
+        return None
+    error = {"resource": "IssueComment", "code": "unprocessable", "field": "data"}
+    return refuse(
+        422,
+        "Validation Failed",
+        errors=[error | {"message": "Body is too long (maximum is 65536 characters)"}],
+    )
+
+
+def _head(state: GitHubState, repo: Repo, issue: Issue) -> str | None:
+    owner = state.repos.get(issue.head_repo or repo.name)
+    return owner.git.refs.get(f"heads/{issue.head}") if owner else None
+
+
+def _pull(state: GitHubState, request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
+    head = _head(state, repo, issue)
+    owner = issue.head_repo.split("/")[0]
+    head_repo = _repo(request, issue.head_repo) if issue.head_repo in state.repos else None
+    base = {"ref": issue.base, "sha": repo.git.refs[f"heads/{issue.base}"], "repo": _repo(request, repo.name)}
+    return {
+        "url": f"{request.base}/repos/{repo.name}/pulls/{issue.number}",
+        "html_url": f"{request.base}/{repo.name}/pull/{issue.number}",
+        "issue_url": f"{request.base}/repos/{repo.name}/issues/{issue.number}",
+        "id": issue.number,
+        "number": issue.number,
+        "state": issue.state,
+        "title": issue.title,
+        "body": issue.body,
+        "user": user(request, issue.author),
+        "merged": issue.merged,
+        "merged_at": "2026-03-02T11:00:00Z" if issue.merged else None,
+        "head": {"ref": issue.head, "label": f"{owner}:{issue.head}", "sha": head, "repo": head_repo},
+        "base": base,
+    }
+
+
+def list_pulls(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    found = repo.pulls(request.query.get("state", "open"))
+    if head := request.query.get("head"):
+        owner, _, branch = head.partition(":")
+        found = [pull for pull in found if pull.head == branch and pull.head_repo.split("/")[0] == owner]
+    if base := request.query.get("base"):
+        found = [pull for pull in found if pull.base == base]
+    newest_first = sorted(found, key=lambda pull: -pull.number)
+    return Answer(200, [_pull(state, request, repo, pull) for pull in newest_first])
+
+
+def create_pull(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "pull-requests") or too_long(request)
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    body = request.body
+    owner, _, branch = body["head"].rpartition(":")
+    made = Issue(0, request.who.login, body["title"], body.get("body") or "", head=branch, base=body["base"])
+    made.head_repo = f"{owner}/{repo.name.split('/')[1]}" if owner else repo.name
+    head = _head(state, repo, made)
+    wrong = {"resource": "PullRequest", "code": "custom"}
+    if head is None:
+        return refuse(422, "Validation Failed", errors=[wrong | {"field": "head", "code": "invalid"}])
+    if any((p.head, p.head_repo, p.base) == (branch, made.head_repo, made.base) for p in repo.pulls("open")):
+        message = f"A pull request already exists for {made.head_repo.split('/')[0]}:{branch}."
+        return refuse(422, "Validation Failed", errors=[wrong | {"message": message}])
+    if head in repo.git.ancestors(repo.git.refs[f"heads/{made.base}"]):
+        message = f"No commits between {made.base} and {branch}"
+        return refuse(422, "Validation Failed", errors=[wrong | {"message": message}])
+    state.add_issue(repo, made)
+    return Answer(201, _pull(state, request, repo, made))
+
+
+def _issue_of(state: GitHubState, request: Request) -> tuple[Repo, Issue] | None:
+    repo = find(state, request)
+    issue = repo.issues.get(int(request.parts[1])) if repo else None
+    return (repo, issue) if repo and issue else None
+
+
+def read_pull(state: GitHubState, request: Request) -> Answer:
+    found = _issue_of(state, request)
+    if found is None or not found[1].head:
+        return refuse(404, "Not Found")
+    return Answer(200, _pull(state, request, *found))
+
+
+def _edit(state: GitHubState, request: Request, permission: str) -> Answer | tuple[Repo, Issue]:
+    found = _issue_of(state, request)
+    refused = forbidden(request, permission) or too_long(request)
+    if found is None or refused:
+        return refused or refuse(404, "Not Found")
+    repo, issue = found
+    if request.body.get("state") == "open" and issue.head and _head(state, repo, issue) is None:
+        return refuse(422, "Validation Failed", errors=[{"message": "state cannot be changed."}])
+    for name in ("title", "body", "state"):
+        if name in request.body:
+            setattr(issue, name, request.body[name])
+    if "state" in request.body:
+        issue.closed_by = request.who.login if issue.state == "closed" else None
+    return found
+
+
+def edit_pull(state: GitHubState, request: Request) -> Answer:
+    done = _edit(state, request, "pull-requests")
+    return done if isinstance(done, Answer) else Answer(200, _pull(state, request, *done))
+
+
+def list_files(state: GitHubState, request: Request) -> Answer:
+    found = _issue_of(state, request)
+    if found is None:
+        return refuse(404, "Not Found")
+    repo, issue = found
+    head = _head(state, repo, issue)
+    base = repo.git.merge_base(repo.git.refs[f"heads/{issue.base}"], head)
+    return Answer(200, file_entries(request, repo.git, base, head)[:3000])
+
+
+def _issue(request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
+    url = f"{request.base}/repos/{repo.name}/issues/{issue.number}"
+    pull = {"pull_request": {"url": url.replace("/issues/", "/pulls/")}} if issue.head else {}
+    return {
+        "url": url,
+        "html_url": f"{request.base}/{repo.name}/issues/{issue.number}",
+        "number": issue.number,
+        "title": issue.title,
+        "body": issue.body,
+        "state": issue.state,
+        "user": user(request, issue.author),
+        "closed_by": user(request, issue.closed_by) if issue.closed_by else None,
+        "labels": [],
+        "comments": len(repo.comments_on(issue.number)),
+        **pull,
+    }
+
+
+def list_issues(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    wanted, creator = request.query.get("state", "open"), request.query.get("creator")
+    found = [
+        issue
+        for issue in repo.issues.values()
+        if wanted in {"all", issue.state} and creator in {None, issue.author}
+    ]
+    return Answer(
+        200, [_issue(request, repo, issue) for issue in sorted(found, key=lambda issue: -issue.number)]
+    )
+
+
+def create_issue(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "issues") or too_long(request)
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    made = Issue(0, request.who.login, request.body["title"], request.body.get("body") or "")
+    return Answer(201, _issue(request, repo, state.add_issue(repo, made)))
+
+
+def read_issue(state: GitHubState, request: Request) -> Answer:
+    found = _issue_of(state, request)
+    return Answer(200, _issue(request, *found)) if found else refuse(404, "Not Found")
+
+
+def edit_issue(state: GitHubState, request: Request) -> Answer:
+    done = _edit(state, request, "issues")
+    return done if isinstance(done, Answer) else Answer(200, _issue(request, *done))
+
+
+def _comment(request: Request, repo: Repo, comment: Comment) -> dict[str, Any]:
+    return {
+        "id": comment.id,
+        "url": f"{request.base}/repos/{repo.name}/issues/comments/{comment.id}",
+        "html_url": f"{request.base}/{repo.name}/issues/{comment.issue}#issuecomment-{comment.id}",
+        "body": comment.body,
+        "user": user(request, comment.author),
+    }
+
+
+def list_comments(state: GitHubState, request: Request) -> Answer:
+    found = _issue_of(state, request)
+    if found is None:
+        return refuse(404, "Not Found")
+    repo, issue = found
+    return Answer(200, [_comment(request, repo, comment) for comment in repo.comments_on(issue.number)])
+
+
+def _may_talk(request: Request) -> Answer | None:
+    """A comment on a pull request needs either of two rights."""
+    return forbidden(request, "pull-requests") and forbidden(request, "issues")
+
+
+def create_comment(state: GitHubState, request: Request) -> Answer:
+    found = _issue_of(state, request)
+    refused = _may_talk(request) or too_long(request)
+    if found is None or refused:
+        return refused or refuse(404, "Not Found")
+    repo, issue = found
+    made = state.comment(repo.name, issue.number, request.body["body"], request.who.login)
+    return Answer(201, _comment(request, repo, made))
+
+
+def read_comment(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    comment = repo.comments.get(int(request.parts[1])) if repo else None
+    return Answer(200, _comment(request, repo, comment)) if comment else refuse(404, "Not Found")
+
+
+def edit_comment(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = _may_talk(request) or too_long(request)
+    comment = repo.comments.get(int(request.parts[1])) if repo else None
+    if comment is None or refused:
+        return refused or refuse(404, "Not Found")
+    comment.body = request.body["body"]
+    return Answer(200, _comment(request, repo, comment))
