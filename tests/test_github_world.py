@@ -60,9 +60,7 @@ def test_a_commit_is_built_from_blob_tree_and_ref(github: GitHubServer) -> None:
     repo = client(github).get_repo(BOARD)
     head = repo.get_git_ref("heads/main").object.sha
     base = repo.get_git_commit(head)
-    tree = repo.create_git_tree(
-        [InputGitTreeElement("entries/a.json", "100644", "blob", content="{}\n")], base.tree
-    )
+    tree = repo.create_git_tree([InputGitTreeElement("entries/a.json", "100644", "blob", content="{}\n")], base.tree)
     commit = repo.create_git_commit("Add a", tree, [base])
 
     ref = repo.create_git_ref("refs/heads/topic", commit.sha)

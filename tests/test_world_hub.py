@@ -49,9 +49,7 @@ def test_object_ids_are_those_of_git(tmp_path: Path) -> None:
             (tmp_path / path).write_bytes(data)
 
     def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", tmp_path, *words], capture_output=True, text=True, check=True
-        ).stdout
+        return subprocess.run(["git", "-C", tmp_path, *words], capture_output=True, text=True, check=True).stdout
 
     git("init", "-q")
     git("add", ".")
@@ -59,9 +57,7 @@ def test_object_ids_are_those_of_git(tmp_path: Path) -> None:
 
 
 def test_a_commit_is_listed_and_read_again(hub: Hub, repository: Repository, api: HfApi) -> None:
-    info = api.create_commit(
-        NAME, [CommitOperationAdd("a/b.json", b"{}")], commit_message="Add", repo_type="dataset"
-    )
+    info = api.create_commit(NAME, [CommitOperationAdd("a/b.json", b"{}")], commit_message="Add", repo_type="dataset")
     [folder] = api.list_repo_tree(NAME, repo_type="dataset")
     [file] = api.list_repo_tree(NAME, "a", repo_type="dataset", revision=info.oid)
     [known] = api.get_paths_info(NAME, ["a/b.json", "gone"], repo_type="dataset", expand=True)
@@ -81,9 +77,7 @@ def test_long_folders_come_in_pages(hub: Hub, repository: Repository, api: HfApi
 
 def test_a_download_names_its_commit(hub: Hub, repository: Repository, api: HfApi, tmp_path: Path) -> None:
     made = hub.push(repository, {"x y/é.json": b"[1]"})
-    found = api.hf_hub_download(
-        NAME, "x y/é.json", repo_type="dataset", revision=made.oid, cache_dir=tmp_path
-    )
+    found = api.hf_hub_download(NAME, "x y/é.json", repo_type="dataset", revision=made.oid, cache_dir=tmp_path)
 
     assert Path(found).read_bytes() == b"[1]"
 
@@ -129,9 +123,7 @@ def test_a_stale_parent_is_refused_with_412(hub: Hub, repository: Repository, ap
     assert failure.value.response.status_code == 412
 
 
-def test_discussions_are_opened_commented_edited_and_closed(
-    hub: Hub, repository: Repository, api: HfApi
-) -> None:
+def test_discussions_are_opened_commented_edited_and_closed(hub: Hub, repository: Repository, api: HfApi) -> None:
     made = api.create_discussion(NAME, "Title", description="text", repo_type="dataset")
     comment = api.comment_discussion(NAME, made.num, "first", repo_type="dataset")
     api.edit_discussion_comment(NAME, made.num, comment.id, "second", repo_type="dataset")
@@ -169,9 +161,7 @@ def test_what_is_missing_gated_or_private_has_the_errors_of_the_client(
         list(api.list_repo_tree(NAME, "none", repo_type="dataset"))
 
 
-def test_a_fault_on_order_strikes_once_and_may_have_landed(
-    hub: Hub, repository: Repository, api: HfApi
-) -> None:
+def test_a_fault_on_order_strikes_once_and_may_have_landed(hub: Hub, repository: Repository, api: HfApi) -> None:
     hub.faults.order("/discussions$", method="POST", status=504, landed=True)
     with pytest.raises(HfHubHTTPError):
         api.create_discussion(NAME, "Title", description="text", repo_type="dataset")

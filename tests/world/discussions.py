@@ -32,9 +32,7 @@ class Discussion:
         return [
             event["data"]["latest"]["raw"]
             for event in self.events
-            if event["type"] == "comment"
-            and not event["data"]["hidden"]
-            and author in {None, event["author"]["name"]}
+            if event["type"] == "comment" and not event["data"]["hidden"] and author in {None, event["author"]["name"]}
         ]
 
     @property
@@ -51,9 +49,7 @@ class Discussions:
         self.clock = clock
         self.all: dict[int, Discussion] = {}
 
-    def open(
-        self, title: str, text: str, author: str, *, pull_request: bool, status: str = "open"
-    ) -> Discussion:
+    def open(self, title: str, text: str, author: str, *, pull_request: bool, status: str = "open") -> Discussion:
         made = Discussion(len(self.all) + 1, title, author, self.clock(), pull_request, status)
         self.all[made.num] = made
         if text:

@@ -41,10 +41,7 @@ class Tree:
             (name + "/" if isinstance(item, Tree) else name, name, item) for name, item in self.items.items()
         )
         body = b"".join(
-            (b"40000 " if isinstance(item, Tree) else b"100644 ")
-            + name.encode()
-            + b"\0"
-            + bytes.fromhex(item.oid)
+            (b"40000 " if isinstance(item, Tree) else b"100644 ") + name.encode() + b"\0" + bytes.fromhex(item.oid)
             for _, name, item in keyed
         )
         return hashlib.sha1(b"tree %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
@@ -118,13 +115,9 @@ class Repository:
         self.id = hashlib.sha1(f"{kind}/{name}".encode(), usedforsecurity=False).hexdigest()[:24]
         self.refs: dict[str, Commit] = {}
         self.commits: dict[str, Commit] = {}
-        self.add(
-            self.make(Tree(), None, "initial commit", "", "2026-01-01T00:00:00.000Z", name.partition("/")[0])
-        )
+        self.add(self.make(Tree(), None, "initial commit", "", "2026-01-01T00:00:00.000Z", name.partition("/")[0]))
 
-    def make(
-        self, tree: Tree, parent: Commit | None, title: str, message: str, date: str, author: str
-    ) -> Commit:
+    def make(self, tree: Tree, parent: Commit | None, title: str, message: str, date: str, author: str) -> Commit:
         text = f"tree of {self.name} {next(self._count)} {title}"
         oid = hashlib.sha1(f"commit {len(text)}\0{text}".encode(), usedforsecurity=False).hexdigest()
         return Commit(oid, tree, parent, title, message, date, author)

@@ -60,10 +60,8 @@ class GitRepository:
         self.commits[sha] = Commit(sha, tree, parents, message, author)
         return self.commits[sha]
 
-    def push(
-        self, ref: str, files: dict[str, bytes | None], message: str = "Change", author: str = "a person"
-    ) -> str:
-        """Commit files (None deletes) on a ref, which starts at main where it is not there; gives the commit."""
+    def push(self, ref: str, files: dict[str, bytes | None], message: str = "Change", author: str = "a person") -> str:
+        """Commit files (None deletes) on a ref, which starts at main where it is not there."""
         parent = self.refs.get(ref) or self.refs.get("heads/main")
         paths = dict(self.files(parent)) if parent else {}
         for path, data in files.items():
@@ -110,7 +108,5 @@ class GitRepository:
     def changed(self, base: str | None, head: str) -> dict[str, str]:
         """Path and added, modified or removed, of what differs between two commits."""
         old, new = self.files(base) if base else {}, self.files(head)
-        status = {
-            path: "added" if path not in old else "modified" for path in new if old.get(path) != new[path]
-        }
+        status = {path: "added" if path not in old else "modified" for path in new if old.get(path) != new[path]}
         return status | {path: "removed" for path in old if path not in new}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.world import github_content, github_talk
+from tests.world import github_content, github_history, github_talk
 from tests.world.github_server import Answer, Request
 from tests.world.github_state import GitHubState
 
@@ -22,15 +22,15 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("POST", f"{REPO}/git/blobs", github_content.create_blob),
     ("GET", f"{REPO}/git/trees/(.+)", github_content.read_tree),
     ("POST", f"{REPO}/git/trees", github_content.create_tree),
-    ("GET", f"{REPO}/git/commits/(.+)", github_content.read_git_commit),
-    ("POST", f"{REPO}/git/commits", github_content.create_commit),
-    ("GET", f"{REPO}/git/ref/(.+)", github_content.read_ref),
-    ("GET", f"{REPO}/git/matching-refs/(.*)", github_content.list_refs),
-    ("POST", f"{REPO}/git/refs", github_content.create_ref),
-    ("PATCH", f"{REPO}/git/refs/(.+)", github_content.update_ref),
-    ("DELETE", f"{REPO}/git/refs/(.+)", github_content.delete_ref),
-    ("GET", f"{REPO}/commits/(.+)", github_content.read_commit),
-    ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_content.compare),
+    ("GET", f"{REPO}/git/commits/(.+)", github_history.read_git_commit),
+    ("POST", f"{REPO}/git/commits", github_history.create_commit),
+    ("GET", f"{REPO}/git/ref/(.+)", github_history.read_ref),
+    ("GET", f"{REPO}/git/matching-refs/(.*)", github_history.list_refs),
+    ("POST", f"{REPO}/git/refs", github_history.create_ref),
+    ("PATCH", f"{REPO}/git/refs/(.+)", github_history.update_ref),
+    ("DELETE", f"{REPO}/git/refs/(.+)", github_history.delete_ref),
+    ("GET", f"{REPO}/commits/(.+)", github_history.read_commit),
+    ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_history.compare),
     ("GET", f"{REPO}/pulls", github_talk.list_pulls),
     ("POST", f"{REPO}/pulls", github_talk.create_pull),
     ("GET", f"{REPO}/pulls/{NUMBER}", github_talk.read_pull),

@@ -92,9 +92,7 @@ class GitHubState:
     last_id: int = 1000
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def add_account(
-        self, token: str, login: str, permissions: frozenset[str] = ALL, *, is_app: bool = False
-    ) -> None:
+    def add_account(self, token: str, login: str, permissions: frozenset[str] = ALL, *, is_app: bool = False) -> None:
         self.accounts[token] = Account(login, permissions, is_app)
 
     def add_repo(self, name: str, files: dict[str, bytes] | None = None, *, private: bool = False) -> Repo:
@@ -141,9 +139,7 @@ class GitHubState:
         head = self.repos[issue.head_repo].git.refs[f"heads/{issue.head}"]
         base = repo.git.refs[f"heads/{issue.base}"]
         changed = repo.git.changed(repo.git.merge_base(base, head), head)
-        files = {
-            path: None if how == "removed" else repo.git.read(head, path) for path, how in changed.items()
-        }
+        files = {path: None if how == "removed" else repo.git.read(head, path) for path, how in changed.items()}
         repo.git.push(f"heads/{issue.base}", files, f"Merge #{number}")
         issue.merged, issue.state, issue.closed_by = True, "closed", "ann"
 

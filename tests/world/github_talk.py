@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.world.github_content import file_entries, find, forbidden
+from tests.world.github_content import find, forbidden
+from tests.world.github_history import file_entries
 from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import Comment, GitHubState, Issue, Repo
 
@@ -195,13 +196,9 @@ def list_issues(state: GitHubState, request: Request) -> Answer:
         return refuse(404, "Not Found")
     wanted, creator = request.query.get("state", "open"), request.query.get("creator")
     found = [
-        issue
-        for issue in repo.issues.values()
-        if wanted in {"all", issue.state} and creator in {None, issue.author}
+        issue for issue in repo.issues.values() if wanted in {"all", issue.state} and creator in {None, issue.author}
     ]
-    return Answer(
-        200, [_issue(request, repo, issue) for issue in sorted(found, key=lambda issue: -issue.number)]
-    )
+    return Answer(200, [_issue(request, repo, issue) for issue in sorted(found, key=lambda issue: -issue.number)])
 
 
 def create_issue(state: GitHubState, request: Request) -> Answer:

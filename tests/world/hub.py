@@ -111,9 +111,7 @@ class Hub:
         """Commit changes (None deletes) on a ref, as this user."""
         with self.lock:
             old = repository.refs[ref]
-            made = repository.commit(
-                changes, old, ref, title=title, message=message, date=self.clock(), author=user
-            )
+            made = repository.commit(changes, old, ref, title=title, message=message, date=self.clock(), author=user)
             self.posted(user, "commit", repository, 0, title)
             if ref.startswith("refs/pr/"):
                 row = self.talk(repository).all[int(ref.rpartition("/")[2])]
@@ -154,18 +152,14 @@ class Hub:
         self.notify_discussion(repository, row, "discussion", "create", row.events[0] if row.events else None)
         return row
 
-    def comment(
-        self, repository: Repository, row: Discussion, text: str, user: str = "ann"
-    ) -> dict[str, Any]:
+    def comment(self, repository: Repository, row: Discussion, text: str, user: str = "ann") -> dict[str, Any]:
         with self.lock:
             event = self.talk(repository).comment(row, text, user)
             self.posted(user, "comment", repository, row.num, text)
         self.notify_discussion(repository, row, "discussion.comment", "create", event)
         return event
 
-    def set_status(
-        self, repository: Repository, row: Discussion, status: str, user: str = "ann"
-    ) -> dict[str, Any]:
+    def set_status(self, repository: Repository, row: Discussion, status: str, user: str = "ann") -> dict[str, Any]:
         with self.lock:
             event = self.talk(repository).set_status(row, status, user)
             self.posted(user, status, repository, row.num, "")
@@ -190,9 +184,7 @@ class Hub:
     def notify_discussion(
         self, repository: Repository, row: Discussion, scope: str, action: str, event: dict[str, Any] | None
     ) -> None:
-        self.deliveries.send_all(
-            self, repository, payloads.discussion(self, repository, row, scope, action, event)
-        )
+        self.deliveries.send_all(self, repository, payloads.discussion(self, repository, row, scope, action, event))
 
     # what a story asks
 

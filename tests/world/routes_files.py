@@ -25,9 +25,7 @@ def at(repository: Repository, revision: str) -> Commit:
 
 def info(hub: Hub, call: Call, repository: Repository, revision: str) -> Reply:
     commit = at(repository, revision)
-    return answer(
-        {"id": repository.name, "sha": commit.oid, "private": repository.private, "siblings": [], "tags": []}
-    )
+    return answer({"id": repository.name, "sha": commit.oid, "private": repository.private, "siblings": [], "tags": []})
 
 
 def refs(hub: Hub, call: Call, repository: Repository) -> Reply:

@@ -17,9 +17,7 @@ PAGE = 10
 
 def listed(hub: Hub, call: Call, repository: Repository) -> Reply:
     query = call.query
-    rows = hub.talk(repository).listed(
-        query.get("type", ""), query.get("status", ""), query.get("author", "")
-    )
+    rows = hub.talk(repository).listed(query.get("type", ""), query.get("status", ""), query.get("author", ""))
     start = int(query.get("p", "0")) * PAGE
     page = [brief(repository, row) for row in rows[start : start + PAGE]]
     return answer({"count": len(rows), "start": start, "discussions": page})
@@ -84,9 +82,7 @@ def hidden(hub: Hub, call: Call, repository: Repository, row: Discussion, commen
     return answer({"updatedComment": event})
 
 
-def own_comment(
-    hub: Hub, call: Call, repository: Repository, row: Discussion, comment_id: str
-) -> dict[str, Any]:
+def own_comment(hub: Hub, call: Call, repository: Repository, row: Discussion, comment_id: str) -> dict[str, Any]:
     event = hub.talk(repository).find_comment(row, comment_id)
     if event is None:
         raise Failure(404, "Comment not found")
@@ -126,7 +122,5 @@ def merge_changes(repository: Repository, row: Discussion) -> dict[str, bytes | 
     base = next(commit for commit in head.history() if commit.oid in on_main)
     before: dict[str, Blob] = dict(base.tree.files())
     after: dict[str, Blob] = dict(head.tree.files())
-    changes: dict[str, bytes | None] = {
-        path: blob.data for path, blob in after.items() if before.get(path) != blob
-    }
+    changes: dict[str, bytes | None] = {path: blob.data for path, blob in after.items() if before.get(path) != blob}
     return changes | dict.fromkeys(before.keys() - after.keys())

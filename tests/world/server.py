@@ -165,9 +165,7 @@ class Connection(BaseHTTPRequestHandler):
         split = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         headers = {key.lower(): value for key, value in self.headers.items()}
-        body = (
-            self.read_chunks() if headers.get("transfer-encoding") == "chunked" else self.rfile.read(length)
-        )
+        body = self.read_chunks() if headers.get("transfer-encoding") == "chunked" else self.rfile.read(length)
         return Call(self.command, split.path, dict(parse_qsl(split.query)), headers, body)
 
     def read_chunks(self) -> bytes:

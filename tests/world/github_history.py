@@ -1,0 +1,160 @@
+"""Commits, refs and comparisons of the local GitHub: a call in, GitHub's answer out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.world.github_content import commit_entry, find, forbidden
+from tests.world.github_git import GitError, GitRepository
+from tests.world.github_server import Answer, Request, refuse
+from tests.world.github_state import GitHubState
+
+
+def read_git_commit(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None or request.parts[1] not in repo.git.commits:
+        return refuse(404, "Not Found")
+    return Answer(200, commit_entry(request, repo.git, request.parts[1]))
+
+
+def create_commit(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "contents")
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    body = request.body
+    try:
+        made = repo.git.add_commit(body["tree"], tuple(body["parents"]), body["message"], request.who.login)
+    except GitError as error:
+        return refuse(422, str(error))
+    return Answer(201, commit_entry(request, repo.git, made.sha))
+
+
+def _ref(request: Request, ref: str, sha: str) -> dict[str, Any]:
+    url = f"{request.base}/repos/{request.parts[0]}/git"
+    target = {"type": "commit", "sha": sha, "url": f"{url}/commits/{sha}"}
+    return {"ref": f"refs/{ref}", "url": f"{url}/refs/{ref}", "object": target}
+
+
+def read_ref(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None or request.parts[1] not in repo.git.refs:
+        return refuse(404, "Not Found")
+    return Answer(200, _ref(request, request.parts[1], repo.git.refs[request.parts[1]]))
+
+
+def list_refs(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    found = {ref: sha for ref, sha in repo.git.refs.items() if ref.startswith(request.parts[1])}
+    return Answer(200, [_ref(request, ref, sha) for ref, sha in sorted(found.items())])
+
+
+def create_ref(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "contents")
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    ref, sha = request.body["ref"].removeprefix("refs/"), request.body["sha"]
+    if ref in repo.git.refs:
+        return refuse(422, "Reference already exists")
+    if sha not in repo.git.commits:
+        return refuse(422, "Object does not exist")
+    repo.git.refs[ref] = sha
+    return Answer(201, _ref(request, ref, sha))
+
+
+def update_ref(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "contents")
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    ref, sha = request.parts[1], request.body["sha"]
+    if ref not in repo.git.refs:
+        return refuse(422, "Reference does not exist")
+    if sha not in repo.git.commits:
+        return refuse(422, "Object does not exist")
+    if not request.body.get("force") and repo.git.refs[ref] not in repo.git.ancestors(sha):
+        return refuse(422, "Update is not a fast forward")
+    repo.git.refs[ref] = sha
+    return Answer(200, _ref(request, ref, sha))
+
+
+def delete_ref(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "contents")
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    if repo.git.refs.pop(request.parts[1], None) is None:
+        return refuse(422, "Reference does not exist")
+    for issue in repo.pulls("open"):
+        if issue.head_repo == repo.name and f"heads/{issue.head}" == request.parts[1]:
+            issue.state, issue.closed_by = "closed", request.who.login
+    return Answer(204)
+
+
+def file_entries(request: Request, git: GitRepository, base: str | None, head: str) -> list[dict[str, Any]]:
+    """What changed from base to head, as both commits and pull requests list it."""
+    entries = []
+    for path, status in sorted(git.changed(base, head).items()):
+        sha = (git.files(base) if status == "removed" else git.files(head))[path]
+        url = f"{request.base}/repos/{request.parts[0]}/contents/{path}"
+        numbers = {"additions": 1, "deletions": 0, "changes": 1}
+        entries.append({"filename": path, "status": status, "sha": sha, "contents_url": url, **numbers})
+    return entries
+
+
+def read_commit(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    try:
+        sha = repo.git.resolve(request.parts[1])
+    except GitError as error:
+        return refuse(422, str(error))
+    return Answer(200, _rest_commit(request, repo.git, sha))
+
+
+def _rest_commit(request: Request, git: GitRepository, sha: str) -> dict[str, Any]:
+    commit = commit_entry(request, git, sha)
+    parent = git.commits[sha].parents[:1]
+    return {
+        "sha": sha,
+        "url": f"{request.base}/repos/{request.parts[0]}/commits/{sha}",
+        "commit": commit,
+        "parents": commit["parents"],
+        "files": file_entries(request, git, parent[0] if parent else None, sha),
+    }
+
+
+def compare(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    git = repo.git
+    try:
+        base, head = git.resolve(request.parts[1]), git.resolve(request.parts[2])
+    except GitError:
+        return refuse(404, "Not Found")
+    middle = git.merge_base(base, head)
+    if middle is None:
+        return refuse(404, f"No common ancestor between {base} and {head}.")
+    common = set(git.ancestors(middle))
+    ahead = [sha for sha in git.ancestors(head) if sha not in set(git.ancestors(base))]
+    behind = [sha for sha in git.ancestors(base) if sha not in set(git.ancestors(head))]
+    status = ("diverged" if behind else "ahead") if ahead else ("behind" if behind else "identical")
+    return Answer(
+        200,
+        {
+            "url": f"{request.base}{request.path}",
+            "status": status,
+            "ahead_by": len(ahead),
+            "behind_by": len(behind),
+            "total_commits": len(ahead),
+            "merge_base_commit": _rest_commit(request, git, middle),
+            "base_commit": _rest_commit(request, git, base),
+            "commits": [_rest_commit(request, git, sha) for sha in ahead if sha not in common],
+            "files": file_entries(request, git, middle, head),
+        },
+    )
