@@ -1,4 +1,4 @@
-"""What a route answers: status, headers, body; errors carry the codes by which the client tells them apart."""
+"""What a route answers: status, headers, body; errors carry the codes that tell them apart."""
 
 from __future__ import annotations
 

@@ -1,0 +1,91 @@
+"""A webhook's body in, the event that it tells of out; what we do not know is taken for nothing of ours.
+
+The Hub's payload of version 3 and whatever follows it: unknown actions, scopes, kinds of repository and
+fields are accepted, because a delivery that is refused counts towards the webhook's suspension.
+https://huggingface.co/docs/hub/webhooks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+MAIN = "refs/heads/main"
+REQUEST = "refs/pr/"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What the Hub told us, as far as it concerns anybody.
+
+    `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` the
+    refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment.
+    """
+
+    repository: str
+    scope: str
+    action: str
+    refs: tuple[tuple[str, str | None], ...] = ()
+    author: str = ""
+
+    @property
+    def moves_content(self) -> bool:
+        """Whether files changed somewhere."""
+        return self.scope == "repo.content" or self.scope.startswith("repo.content.")
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether it tells of a discussion, a request or a comment."""
+        return self.scope.split(".")[0] == "discussion"
+
+
+def parse_event(body: bytes) -> Event | None:
+    """The event of a delivery; None where the body is no payload that we know how to read."""
+    try:
+        payload = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    event, repository = part(payload, "event"), part(payload, "repo")
+    scope, kind, name = text(event, "scope"), text(repository, "type"), text(repository, "name")
+    if not (scope and kind and name):
+        return None
+    subject = part(payload, "comment") or part(payload, "discussion")
+    return Event(
+        repository=f"{kind}/{name}" if kind == "watch" else f"{kind}s/{name}",
+        scope=scope,
+        action=text(event, "action"),
+        refs=moved_refs(payload),
+        author=text(part(subject, "author"), "id"),
+    )
+
+
+def part(value: Any, key: str) -> Any:
+    """An object inside an object; an empty one where there is none."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def text(value: Any, key: str) -> str:
+    """A text inside an object; "" where there is none."""
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def moved_refs(payload: Any) -> tuple[tuple[str, str | None], ...]:
+    """The refs that a push moved; a commit of None says that the ref is gone."""
+    found = payload.get("updatedRefs")
+    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    return tuple((text(row, "ref"), text(row, "newSha") or None) for row in rows)
+
+
+def concerns_us(event: Event, *, our_ids: Collection[str], our_commits: Collection[str]) -> bool:
+    """Whether an event may mean work: neither our own doing nor something that we never look at."""
+    if event.is_talk:
+        return event.author not in our_ids
+    if event.moves_content:
+        refs = [(ref, new) for ref, new in event.refs if ref == MAIN or ref.startswith(REQUEST)]
+        return not event.refs or any(new is None or new not in our_commits for _, new in refs)
+    return event.scope == "repo"

@@ -1,0 +1,163 @@
+"""A repository of the Hub as a source: two commits in, the files that changed between them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
+from huggingface_hub.hf_api import RepoFile, RepoFolder
+from huggingface_hub.utils._pagination import paginate
+
+from bot.errors import Refused
+from bot.forges.hub.client import SERVICE, Address, HubClient
+from bot.forges.source import Change
+
+EXPANDED = 100  # paths of one question that also asks for their last commits
+Listing = dict[str, RepoFile | RepoFolder]
+
+
+def object_id(item: RepoFile | RepoFolder) -> str:
+    """The id of what lies at a path; equal ids are equal contents."""
+    return item.blob_id if isinstance(item, RepoFile) else item.tree_id
+
+
+@dataclass
+class HubSource:
+    """Reads one repository, always at a named commit."""
+
+    client: HubClient
+    address: Address
+
+    @property
+    def name(self) -> str:
+        """How evidence and pages name it."""
+        return self.address.url
+
+    def refs(self, *, requests: bool = False) -> dict[str, str]:
+        """Every branch, and every request's ref where asked for, with its commit."""
+        found = self.client.read(
+            self.client.api.list_repo_refs,
+            self.address.name,
+            repo_type=self.address.kind,
+            include_pull_requests=requests,
+        )
+        return {ref.ref: ref.target_commit for ref in [*found.branches, *(found.pull_requests or [])]}
+
+    def head(self) -> str:
+        """The commit at main; from the refs, because the repository's own summary may lag behind."""
+        try:
+            return self.refs()["refs/heads/main"]
+        except KeyError:
+            raise Refused(SERVICE, f"{self.name} has no branch main") from None
+
+    def changes(self, old: str | None, new: str) -> Iterator[Change]:
+        """The files that differ between two commits; every file where there is no old one.
+
+        Folders whose object id is the same are not entered, so requests follow the change.
+        """
+        if old == new:
+            return
+        before = self.listing(old, "") if old else None
+        if before is None:  # never settled, or the history was rewritten
+            yield from map(added, self.walk(new, ""))
+            return
+        yield from self.compare(before, self.listing(new, "") or {}, old or "", new)
+
+    def compare(self, before: Listing, after: Listing, old: str, new: str) -> Iterator[Change]:
+        """What differs between two listings of one folder, and below."""
+        for path in sorted(before.keys() | after.keys()):
+            was, now = before.get(path), after.get(path)
+            if was and now and object_id(was) == object_id(now) and type(was) is type(now):
+                continue
+            if isinstance(was, RepoFolder) and isinstance(now, RepoFolder):
+                yield from self.compare(self.listing(old, path) or {}, self.listing(new, path) or {}, old, new)
+                continue
+            yield from map(removed, self.files_of(was, old))
+            yield from map(added, self.files_of(now, new))
+
+    def files_of(self, item: RepoFile | RepoFolder | None, commit: str) -> Iterator[RepoFile]:
+        """The file itself, or the files below a folder."""
+        if isinstance(item, RepoFile):
+            yield item
+        elif item is not None:
+            yield from self.walk(commit, item.path)
+
+    def listing(self, commit: str, path: str) -> Listing | None:
+        """What lies in a folder, not below it; None where the commit or the folder is not there."""
+
+        def call() -> Listing:
+            found = self.client.api.list_repo_tree(
+                self.address.name, path or None, revision=commit, repo_type=self.address.kind
+            )
+            return {item.path: item for item in found}
+
+        try:
+            return self.client.patiently(call)
+        except Refused as refusal:
+            if isinstance(refusal.__cause__, RevisionNotFoundError | RemoteEntryNotFoundError):
+                return None
+            raise
+
+    def walk(self, commit: str, path: str) -> list[RepoFile]:
+        """Every file below a folder."""
+
+        def call() -> list[RepoFile]:
+            found = self.client.api.list_repo_tree(
+                self.address.name, path or None, recursive=True, revision=commit, repo_type=self.address.kind
+            )
+            return [item for item in found if isinstance(item, RepoFile)]
+
+        return self.client.patiently(call)
+
+    def touched(self, paths: list[str], commit: str) -> dict[str, str]:
+        """For each path, the commit that last touched it, as of `commit`."""
+        found: dict[str, str] = {}
+        for start in range(0, len(paths), EXPANDED):
+            items = self.client.read(
+                self.client.api.get_paths_info,
+                self.address.name,
+                paths[start : start + EXPANDED],
+                expand=True,
+                revision=commit,
+                repo_type=self.address.kind,
+            )
+            found |= {item.path: item.last_commit.oid for item in items if item.last_commit}
+        return found
+
+    def read(self, path: str, commit: str, limit: int) -> bytes | None:
+        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
+        found = self.client.download(self.address, path, commit, limit)
+        return found and found[0]
+
+    def fork_point(self, one: str, other: str) -> str | None:
+        """The newest commit that both histories hold, read as far as needed."""
+        return self.client.patiently(lambda: first_shared(self.history(one), self.history(other)))
+
+    def history(self, commit: str) -> Iterator[str]:
+        """The commit and those before it, newest first, a page at a time."""
+        url = f"{self.client.endpoint}/api/{self.address.kind}s/{self.address.name}/commits/{commit}"
+        for item in paginate(url, params={}, headers=self.client.headers):
+            yield item["id"]
+
+
+def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
+    """The first item that both yield, taking turns; None where there is none."""
+    seen: tuple[set[str], set[str]] = (set(), set())
+    for pair in zip_longest(one, other):
+        for side, item in enumerate(pair):
+            if item is not None and item in seen[1 - side]:
+                return item
+            seen[side].add(item or "")
+    return None
+
+
+def added(item: RepoFile) -> Change:
+    """A file as it is now."""
+    return Change(item.path, item.lfs.sha256 if item.lfs else item.blob_id, item.size)
+
+
+def removed(item: RepoFile) -> Change:
+    """A file that is no more."""
+    return Change(item.path, None, 0)

@@ -1,0 +1,117 @@
+"""The routes: a webhook's delivery is checked, acknowledged and left to the watches; the rest is for reading."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from jinja2 import Environment, FileSystemLoader
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from bot.event import Event, parse_event
+
+BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
+Endpoint = Callable[[Request], Awaitable[Response]]
+log = logging.getLogger(__name__)
+
+
+class Service(Protocol):
+    """What stands behind the routes."""
+
+    def take(self, event: Event) -> bool:
+        """Hint the watches that an event may concern; whether there was one. Never waits."""
+        ...
+
+    def health(self) -> Mapping[str, Any]:
+        """How old what we know is, for each watch."""
+        ...
+
+    def watches(self) -> Sequence[Mapping[str, Any]]:
+        """The watches with their state and last outcomes, for the page."""
+        ...
+
+
+def make_app(service: Service, *, secret: str | None, registry: CollectorRegistry) -> Starlette:
+    """The application; `secret` None takes every delivery, which only loopback may do."""
+    deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
+
+    async def webhook(request: Request) -> Response:
+        answer = await take_delivery(service, request, secret)
+        deliveries.labels(str(answer.status_code)).inc()
+        return answer
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+    return Starlette(
+        routes=[
+            Route("/webhooks/hub", webhook, methods=["POST"]),
+            Route("/healthz", health_route(service)),
+            Route("/metrics", metrics),
+            Route("/", page_route(service)),
+        ]
+    )
+
+
+async def take_delivery(service: Service, request: Request, secret: str | None) -> Response:
+    """Answer a delivery: 413, 401 or 403 to strangers without a word, 202 to everything authentic."""
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > BODY_LIMIT:
+        return Response(status_code=413)
+    refused = refuse_strangers(request, secret)
+    if refused is not None:
+        return refused
+    body = await read_body(request)
+    if body is None:
+        return Response(status_code=413)
+    event = parse_event(body)
+    taken = event is not None and service.take(event)
+    return JSONResponse({"taken": taken}, status_code=202)
+
+
+def refuse_strangers(request: Request, secret: str | None) -> Response | None:
+    """401 without the secret, 403 with a wrong one; compared in constant time."""
+    if secret is None:
+        return None
+    given = request.headers.get("x-webhook-secret") or request.query_params.get("secret")
+    if given is None:
+        return Response(status_code=401)
+    right = hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
+    return None if right else Response(status_code=403)
+
+
+async def read_body(request: Request) -> bytes | None:
+    """The body, or None past the limit, of which no more is kept."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > BODY_LIMIT:
+            return None
+    return bytes(body)
+
+
+def health_route(service: Service) -> Endpoint:
+    """`GET /healthz`: 200 while every watch settles, 503 when one is stuck."""
+
+    async def healthz(_: Request) -> Response:
+        health = service.health()
+        return JSONResponse(health, status_code=200 if health["ok"] else 503)
+
+    return healthz
+
+
+def page_route(service: Service) -> Endpoint:
+    """`GET /`: the watches, how they stand, and what came of the last settles."""
+    pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse(pages.get_template("page.html").render(watches=service.watches()))
+
+    return page
