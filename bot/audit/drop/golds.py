@@ -1,0 +1,109 @@
+"""A file of questions with their answers in; the golds of a sample that lacks them out.
+
+The file may hold documents as published ({passage, question, answer, validated_answers}), as the harness
+prepares them ({passage, question, answers}), sample logs of any model, or {doc_id, gold_answers}.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.audit.drop.records import LeftOut, Record, open_log, read_records
+from bot.audit.drop.samples import (
+    NO_GOLDS,
+    NO_JOIN,
+    TRUTH_DIFFERS,
+    Key,
+    Row,
+    Sample,
+    decode_row,
+    golds_of,
+    key_of,
+)
+from bot.audit.drop.scorer import Golds
+from bot.errors import CallError, MalformedSamples
+
+
+@dataclass(slots=True)
+class GoldIndex:
+    """Golds by the digest of passage and question, and by number for those that come without."""
+
+    by_question: dict[bytes, Golds] = field(default_factory=dict)
+    by_id: dict[Any, Golds] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def add(self, row: Row) -> None:
+        """Keep the golds of one row; raises MalformedSamples without any, or without a key to them."""
+        if isinstance(row.doc, dict):
+            fields = {name: value for name, value in row.doc.items() if name in Row.__struct_fields__}
+            row = Row(**{"doc_id": row.doc_id, **fields})
+        golds, key = golds_of(row), key_of(row)
+        if golds is None or key is None:
+            raise MalformedSamples(NO_GOLDS)
+        if key.question:
+            self.by_question[digest(key)] = golds
+        else:
+            self.by_id[key.doc_id] = golds
+
+    def find(self, key: Key | None) -> Golds | None:
+        """Return the golds of a sample: by its question, or by its number where the golds have no question."""
+        if key is None:
+            return None
+        found = self.by_question.get(digest(key)) if key.question else None
+        return found or (self.by_id.get(key.doc_id) if isinstance(key.doc_id, (int, str)) else None)
+
+
+def digest(key: Key) -> bytes:
+    """Return 16 bytes for passage and question: the passages take more memory than the golds."""
+    text = f"{key.passage}\0{key.question}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def read_golds(path: Path) -> GoldIndex:
+    """Read a golds file.
+
+    Raises CallError where it cannot be read or holds no answers at all.
+    """
+    index = GoldIndex()
+    with open_log(path) as log:
+        for record in read_records(log):
+            _add_record(index, record)
+    if not (index.by_question or index.by_id):
+        why = f": line {index.left_out[0].line}: {index.left_out[0].why}" if index.left_out else ""
+        raise CallError(f"{path}: no gold answers in it{why}")
+    return index
+
+
+def _add_record(index: GoldIndex, record: Record | LeftOut) -> None:
+    if isinstance(record, LeftOut):
+        index.left_out.append(record)
+        return
+    try:
+        index.add(decode_row(record.data))
+    except MalformedSamples as error:
+        index.left_out.append(LeftOut(record.line, str(error)))
+
+
+def join_golds(sample: Sample, index: GoldIndex | None) -> Golds:
+    """Return the sample's own golds, or those joined from the file.
+
+    Raises MalformedSamples where there are none, or where they contradict what the log calls the truth.
+    """
+    if sample.golds is not None:
+        return sample.golds
+    if index is None:
+        raise MalformedSamples(NO_GOLDS)
+    golds = index.find(sample.key)
+    if golds is None:
+        raise MalformedSamples(NO_JOIN)
+    # 0.3 shuffles its documents: a join by number alone can hit the wrong question.
+    if sample.form == "lm-eval-0.3" and not _holds(golds, sample.target):
+        raise MalformedSamples(TRUTH_DIFFERS)
+    return golds
+
+
+def _holds(golds: Golds, truth: str) -> bool:
+    return not truth.strip() or truth.strip() in {", ".join(answer).strip() for answer in golds}

@@ -1,0 +1,134 @@
+"""The figures of sample logs in; findings and a verdict on the benchmark's health out.
+
+A threshold here is a convention, not a fit: none was chosen by looking at a log. docs/audit-drop.md gives
+reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from math import sqrt
+from typing import NamedTuple
+
+from bot.audit.drop.detectors import RENDERED_KEYS, Flaw
+from bot.audit.drop.figures import Figures
+from bot.finding import Finding, Location, Severity
+
+FEWEST_SAMPLES = 30
+DISTORTED_ERROR, DISTORTED_WARNING = 0.10, 0.01
+CHANCE = 0.001
+FLOOR_F1, FLOOR_RUNS_ON = 0.10, 0.5
+# Three standard errors of r under independence.
+CORRELATION_ERRORS = 3.0
+
+
+class Verdict(StrEnum):
+    """How the benchmark stands: its scores measure models, do so with a bias, do not, or nobody can tell."""
+
+    SOUND = "sound"
+    IMPAIRED = "impaired"
+    BROKEN = "broken"
+    UNDETERMINED = "undetermined"
+
+
+def verdict_of(figures: Figures, symptoms: list[Finding]) -> Verdict:
+    """Judge: an error among the symptoms breaks the benchmark, a warning impairs it."""
+    if figures.samples < FEWEST_SAMPLES:
+        return Verdict.UNDETERMINED
+    severities = {symptom.severity for symptom in symptoms}
+    if Severity.ERROR in severities:
+        return Verdict.BROKEN
+    return Verdict.IMPAIRED if Severity.WARNING in severities else Verdict.SOUND
+
+
+def symptoms_of(figures: Figures, path: str) -> list[Finding]:
+    """Name what is wrong with the benchmark, judged by the samples of one log or of all."""
+    return [Finding(*symptom, Location(path), "drop") for symptom in _symptoms(figures)]
+
+
+class Symptom(NamedTuple):
+    """A finding without its place."""
+
+    rule: str
+    severity: Severity
+    message: str
+    hint: str
+
+
+def _symptoms(figures: Figures) -> Iterator[Symptom]:
+    yield from _distorted(figures)
+    yield from _decimals(figures)
+    yield from _floor(figures)
+    yield from _length(figures)
+    yield from _rendered_target(figures)
+
+
+def _distorted(figures: Figures) -> Iterator[Symptom]:
+    share = figures.distorted.share
+    if share < DISTORTED_WARNING:
+        return
+    severity = Severity.ERROR if share >= DISTORTED_ERROR else Severity.WARNING
+    yield Symptom(
+        "drop-distorted-scores",
+        severity,
+        f"{share:.1%} of the scores ({figures.distorted.samples} of {figures.samples}) show where"
+        " the generation was cut or how its white space stands, not what the model answered",
+        "cut each generation at its first line of text and score it again: mean f1"
+        f" {figures.scored.f1:.4f} becomes {figures.first_text_line.f1:.4f};"
+        " what the stop word cut must be rerun",
+    )
+
+
+def _decimals(figures: Figures) -> Iterator[Symptom]:
+    decimals = figures.decimals
+    if decimals.chance is None or decimals.chance >= CHANCE:
+        return
+    yield Symptom(
+        "drop-decimals-unanswerable",
+        Severity.ERROR,
+        f"none of {decimals.samples} questions with a decimal answer is right, while"
+        f" {decimals.integer_right} of {decimals.integer_samples} with a whole number are",
+        'the stop word "." ends a generation inside the number: run again with the line break as stop word',
+    )
+
+
+def _floor(figures: Figures) -> Iterator[Symptom]:
+    runs_on = figures.flaws[Flaw.RUNS_ON].share
+    if not figures.samples or figures.scored.f1 >= FLOOR_F1 or runs_on < FLOOR_RUNS_ON:
+        return
+    yield Symptom(
+        "drop-at-the-floor",
+        Severity.ERROR,
+        f"mean f1 is {figures.scored.f1:.4f} and {runs_on:.1%} of the generations run on past"
+        " the line of the answer",
+        "such a score says that the generations do not stop, not that the model cannot read",
+    )
+
+
+def _length(figures: Figures) -> Iterator[Symptom]:
+    r = figures.correlation
+    if r is None or figures.samples < FEWEST_SAMPLES or r >= 0:
+        return
+    error = sqrt((1 - r * r) / (figures.samples - 2))
+    if -r > CORRELATION_ERRORS * error:
+        # Long answers are harder in any case: only where generations run on does length speak of the format.
+        runs_on = figures.flaws[Flaw.RUNS_ON].share >= DISTORTED_ERROR
+        yield Symptom(
+            "drop-length-decides",
+            Severity.WARNING if runs_on else Severity.NOTICE,
+            f"longer generations score lower (r = {r:.2f} of length and f1, {figures.samples} samples)",
+            "length follows from the stop word: a model that stops at once is favoured over one that goes on",
+        )
+
+
+def _rendered_target(figures: Figures) -> Iterator[Symptom]:
+    rendered = figures.flaws[Flaw.RENDERED_TARGET]
+    if rendered.samples:
+        yield Symptom(
+            "drop-rendered-target",
+            Severity.ERROR,
+            f"{rendered.samples} samples hold the names of an answer's fields"
+            f" ({RENDERED_KEYS}) where the few-shot answer belongs",
+            "the task renders a dict as its target: run again with a harness that renders the answer",
+        )
