@@ -1,0 +1,29 @@
+"""Text that strangers wrote in; the same text, harmless in a terminal or in Markdown, out."""
+
+from __future__ import annotations
+
+import re
+
+
+def visible(text: str) -> str:
+    r"""Show what cannot be printed as its escape: a line break as \n, a terminal's escape as \x1b, in one line.
+
+    Bidirectional marks and half surrogates are unprintable too, so no text can rearrange or end its line.
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def code(text: str) -> str:
+    """Return a Markdown code span: nothing in it is markup, a link, or the mention of a person."""
+    seen = visible(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", seen)), default=0))
+    # A span may not begin or end in a backtick, and loses one space on each side.
+    pad = " " if not seen or seen[0] in "` " or seen[-1] in "` " else ""
+    return f"{fence}{pad}{seen}{pad}{fence}"
+
+
+def code_in_table(text: str) -> str:
+    """Return a code span for a table's cell, where a bare bar would end the cell."""
+    return code(text).replace("|", "\\|")
