@@ -22,7 +22,10 @@ from bot.finding import Finding, Location, Severity
 
 @dataclass(frozen=True, slots=True)
 class LogAudit:
-    """One log: its counts and figures, what was left out, examples by flaw, findings."""
+    """One log: figures and counts, what was left out, examples by flaw.
+
+    `findings` are about the log itself, `symptoms` about the benchmark as this log alone shows it.
+    """
 
     path: str
     verdict: Verdict
@@ -31,6 +34,7 @@ class LogAudit:
     left_out: tuple[LeftOuts, ...]
     examples: dict[str, list[Example]]
     findings: tuple[Finding, ...]
+    symptoms: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,13 @@ class DropAudit:
     figures: Figures
     tally: Tally
     ranks: RankChange
-    findings: tuple[Finding, ...]
+    symptoms: tuple[Finding, ...]
     logs: tuple[LogAudit, ...]
 
     @property
     def has_errors(self) -> bool:
         """Whether anything was found that blocks: in the benchmark, or in a log."""
-        findings = [*self.findings, *(finding for log in self.logs for finding in log.findings)]
+        findings = [*self.symptoms, *(finding for log in self.logs for finding in log.findings)]
         return any(finding.severity is Severity.ERROR for finding in findings)
 
 
@@ -93,9 +97,9 @@ def _audit_log(
     figures = figures_of(tally)
     symptoms = symptoms_of(figures, path)
     left_out = tuple(exhibits.left_out.values())
-    findings = (*_log_findings(path, figures, left_out), *symptoms)
+    findings = tuple(_log_findings(path, figures, left_out))
     return LogAudit(
-        path, verdict_of(figures, symptoms), figures, tally, left_out, exhibits.examples, findings
+        path, verdict_of(figures, symptoms), figures, tally, left_out, exhibits.examples, findings, tuple(symptoms)
     )
 
 

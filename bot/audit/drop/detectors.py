@@ -73,9 +73,7 @@ def gold_kind(golds: Golds) -> str:
     """Say "decimal" if each gold is one decimal number, "integer" if each is a whole one, else "other"."""
     if all(map(_is_decimal, golds)):
         return "decimal"
-    return (
-        "integer" if all(len(answer) == 1 and answer[0].strip().isdecimal() for answer in golds) else "other"
-    )
+    return "integer" if all(len(answer) == 1 and answer[0].strip().isdecimal() for answer in golds) else "other"
 
 
 def _is_decimal(answer: tuple[str, ...]) -> bool:

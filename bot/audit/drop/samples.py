@@ -133,9 +133,7 @@ def _write_out(row: Row, line: int) -> Sample:
 
 def _harness_04(row: Row, line: int) -> Sample:
     doc = row.doc if isinstance(row.doc, dict) else {}
-    known = {
-        name: doc.get(name) for name in ("passage", "question", "answers", "answer", "validated_answers")
-    }
+    known = {name: doc.get(name) for name in ("passage", "question", "answers", "answer", "validated_answers")}
     document = Row(**known, doc_id=row.doc_id)
     if not (isinstance(document.passage, str) and isinstance(document.question, str)):
         raise MalformedSamples(OTHER_TASK)
@@ -215,8 +213,7 @@ def _answers_of_document(answer: Any, validated: Any) -> Golds:
     if isinstance(validated, dict):
         columns = [validated[name] for name in ("number", "date", "spans")]
         validated = [
-            {"number": number, "date": date, "spans": spans}
-            for number, date, spans in zip(*columns, strict=True)
+            {"number": number, "date": date, "spans": spans} for number, date, spans in zip(*columns, strict=True)
         ]
     return tuple(dict.fromkeys(map(_answer, [answer, *(validated or [])])))
 

@@ -100,8 +100,7 @@ def _floor(figures: Figures) -> Iterator[Symptom]:
     yield Symptom(
         "drop-at-the-floor",
         Severity.ERROR,
-        f"mean f1 is {figures.scored.f1:.4f} and {runs_on:.1%} of the generations run on past"
-        " the line of the answer",
+        f"mean f1 is {figures.scored.f1:.4f} and {runs_on:.1%} of the generations run on past the line of the answer",
         "such a score says that the generations do not stop, not that the model cannot read",
     )
 
