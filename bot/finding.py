@@ -45,3 +45,10 @@ class Finding:
     def url(self) -> str:
         """The page of the rule."""
         return f"{RULES_URL}{self.rule}"
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """A submitted value as one line of plain text: nothing invisible, nothing that turns the reading direction."""
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[: limit + 1])
+    return text if len(text) <= limit else text[: limit - 1] + "…"

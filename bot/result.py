@@ -50,6 +50,14 @@ class LeafResult(msgspec.Struct, frozen=True):
     original: int | None = None
 
 
+class TaskConfig(msgspec.Struct, frozen=True):
+    """What is read of a task's configuration; nothing in it is checked."""
+
+    num_fewshot: Any = None
+    dataset_path: Any = None
+    generation_kwargs: Any = None
+
+
 class Result(msgspec.Struct, frozen=True):
     """One result file after its reader.
 
@@ -66,7 +74,7 @@ class Result(msgspec.Struct, frozen=True):
     date: float | None = None
     groups: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
     subtasks: Mapping[str, tuple[str, ...]] = {}
-    configs: Mapping[str, Mapping[str, Any]] = {}
+    configs: Mapping[str, TaskConfig] = {}
     task_hashes: Mapping[str, str] = {}
     pointer: str = "/results"
     original_keys: Mapping[str, str] = {}

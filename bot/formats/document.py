@@ -10,33 +10,33 @@ import re
 from typing import Any
 
 import msgspec
+import msgspec.structs
 from msgspec import UNSET, UnsetType
 from pydantic_core import from_json
 
 from bot.errors import MalformedResult
+from bot.result import TaskConfig
 
 MAX_DEPTH = 100
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 
 
-class TaskConfig(msgspec.Struct, frozen=True):
-    """What is read of `configs[task]`."""
-
-    num_fewshot: Any = None
-    dataset_path: Any = None
-    generation_kwargs: Any = None
+Rows = dict[str, dict[str, float | str | bool | None]]
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """The top level of a result file; `bare` is the whole object where there is no `results`."""
+    """The top level of a result file; `bare` is the whole object where there is no `results`.
 
-    results: dict[str, Any] | None = None
-    groups: dict[str, Any] | None = None
+    A file that the typed decoder took has these types; one that it balked at may hold anything inside its objects.
+    """
+
+    results: Rows | None = None
+    groups: Rows | None = None
     group_subtasks: dict[str, Any] | None = None
     configs: dict[str, TaskConfig] | None = None
     versions: dict[str, Any] | None = None
     num_fewshot: dict[str, Any] | None = msgspec.field(name="n-shot", default=None)
-    num_samples: dict[str, Any] | None = msgspec.field(name="n-samples", default=None)
+    num_samples: dict[str, dict[str, int | None]] | None = msgspec.field(name="n-samples", default=None)
     config: dict[str, Any] | None = None
     config_general: dict[str, Any] | None = None
     git_hash: Any = None
@@ -51,6 +51,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TYPED = msgspec.json.Decoder(Document)
+FIELD_OF = {field.encode_name: field.name for field in msgspec.structs.fields(Document) if field.name != "bare"}
 OBJECTS = frozenset({
     "results", "groups", "group_subtasks", "versions", "n-shot", "n-samples", "config", "config_general", "task_hashes",
 })  # fmt: skip
@@ -69,8 +70,8 @@ def parse_document(data: bytes) -> Document:
 
 
 def _refuse_depth(document: Document) -> None:
-    for part in (document.config, document.config_general, document.results, document.groups):
-        if part is not None and _is_deeper(part, MAX_DEPTH):
+    for part in (document.config, document.config_general):
+        if part and _is_deeper(part, MAX_DEPTH):
             raise MalformedResult(f"is nested more than {MAX_DEPTH} levels deep")
 
 
@@ -95,18 +96,21 @@ def _parse_loosely(data: bytes) -> Document:
         raise _not_json(data, str(error)) from None
     if not isinstance(whole, dict):
         raise MalformedResult(f"holds a JSON {_kind(whole)}, not an object")
-    fields = {key: value for key, value in whole.items() if key not in OBJECTS or isinstance(value, dict)}
+    if _is_deeper(whole, MAX_DEPTH):
+        raise MalformedResult(f"is nested more than {MAX_DEPTH} levels deep")
+    fields = {
+        FIELD_OF[key]: value
+        for key, value in whole.items()
+        if key in FIELD_OF and (key not in OBJECTS or isinstance(value, dict))
+    }
     fields["configs"] = _task_configs(whole.get("configs"))
-    fields["bare"] = None if isinstance(whole.get("results"), dict) else whole
-    document = msgspec.convert(fields, Document)
-    _refuse_depth(document)
-    return document
+    return Document(**fields, bare=None if isinstance(whole.get("results"), dict) else whole)
 
 
-def _task_configs(configs: Any) -> dict[str, Any] | None:
+def _task_configs(configs: Any) -> dict[str, TaskConfig] | None:
     if not isinstance(configs, dict):
         return None
-    return {task: config for task, config in configs.items() if isinstance(config, dict)}
+    return {task: msgspec.convert(config, TaskConfig) for task, config in configs.items() if isinstance(config, dict)}
 
 
 def _kind(value: object) -> str:

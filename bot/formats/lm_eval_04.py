@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.formats.document import Document, TaskConfig
+from bot.formats.document import Document
 from bot.formats.fields import arguments, number, revision, row, text, version, whole
-from bot.result import LeafResult, Measured, Model, Result
+from bot.result import LeafResult, Measured, Model, Result, TaskConfig
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 NOTHING = TaskConfig()
@@ -49,16 +49,9 @@ def parse(document: Document) -> Result:
         date=number(document.date),
         groups=groups,
         subtasks=subtasks,
-        configs=_configs(document),
+        configs=document.configs or EMPTY,
         task_hashes=document.task_hashes or EMPTY,
     )
-
-
-def _configs(document: Document) -> dict[str, Any]:
-    return {
-        task: {"dataset_path": config.dataset_path, "generation_kwargs": config.generation_kwargs}
-        for task, config in (document.configs or EMPTY).items()
-    }
 
 
 def _rows(
@@ -78,9 +71,8 @@ def _rows(
             groups.append((key, "results", numbers))
             continue
         counts = samples.get(key)
-        effective, original = (
-            (counts.get("effective"), counts.get("original")) if type(counts) is dict else (None, None)
-        )
+        if type(counts) is not dict:
+            counts = EMPTY
         shot = whole(shots.get(key))
         if shot is None:
             shot = whole(configs.get(key, NOTHING).num_fewshot)

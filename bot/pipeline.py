@@ -1,0 +1,125 @@
+"""The spine of a verdict: the bytes of one submission and a leaderboard in, Verdict out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from bot.errors import MalformedResult, RuleCrashed
+from bot.finding import Finding, Location, Severity
+from bot.formats import MAX_BYTES, parse_result
+from bot.formats.locate import Locator
+from bot.leaderboard import Leaderboard, Waiver
+from bot.measure import Measures, take_measures
+from bot.result import Result
+from bot.rules import RULES
+from bot.rules.malformed_file import malformed_file
+from bot.rules.rule import NO_FACTS, Case, Facts, Rule, Unread, Violation
+from bot.score import ALL_TASKS, Scores, make_scores
+
+Status = Literal["accepted", "incomplete", "rejected"]
+COVERAGE = "missing-task"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One uploaded file: `data` is None where it was too large to be read, `size` is in bytes."""
+
+    path: str
+    data: bytes | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Findings and scores of one submission.
+
+    `status` is "incomplete" where nothing but missing tasks is wrong, "rejected" where anything else is. `result`,
+    `measures` and `scores` are None where no reader took the file. `sha256` is "" where it was not read.
+    """
+
+    path: str
+    sha256: str
+    leaderboard: Leaderboard
+    status: Status
+    findings: tuple[Finding, ...]
+    result: Result | None = None
+    measures: Measures | None = None
+    scores: Scores | None = None
+
+
+def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> Verdict:
+    """Read, check and score one submission. Raises RuleCrashed where a rule fails, and nothing else."""
+    data = submission.data
+    if data is None:
+        why = f"has {submission.size:,} bytes; more than {MAX_BYTES:,} are not read"
+        return _unread(submission, leaderboard, MalformedResult(why), "")
+    sha256 = hashlib.sha256(data).hexdigest()
+    try:
+        result = parse_result(data)
+    except MalformedResult as problem:
+        return _unread(submission, leaderboard, problem, sha256)
+    measures = take_measures(result, leaderboard)
+    findings = tuple(_findings(submission, Case(result, leaderboard, measures, facts)))
+    return Verdict(
+        submission.path,
+        sha256,
+        leaderboard,
+        _status(findings),
+        findings,
+        result,
+        measures,
+        make_scores(measures, leaderboard, {finding.task for finding in findings if finding.task}),
+    )
+
+
+def _unread(submission: Submission, leaderboard: Leaderboard, problem: MalformedResult, sha256: str) -> Verdict:
+    violation = next(iter(malformed_file.check(Unread(problem))))
+    location = Location(submission.path, violation.pointer, problem.line)
+    finding = Finding(malformed_file.id, malformed_file.severity, violation.message, violation.hint, location)
+    return Verdict(submission.path, sha256, leaderboard, "rejected", (finding,))
+
+
+def _status(findings: Iterable[Finding]) -> Status:
+    errors = {finding.rule for finding in findings if finding.severity is Severity.ERROR}
+    if not errors:
+        return "accepted"
+    return "incomplete" if errors == {COVERAGE} else "rejected"
+
+
+def _findings(submission: Submission, case: Case) -> Iterator[Finding]:
+    locator = Locator(submission.data or b"")
+    for rule in RULES:
+        try:
+            violations = list(rule.check(case))
+        except Exception as error:
+            raise RuleCrashed(rule.id, error) from error
+        for violation in violations:
+            yield _waived(_finding(submission.path, rule, violation, locator), submission, case)
+
+
+def _finding(path: str, rule: Rule, violation: Violation, locator: Locator) -> Finding:
+    task = (violation.task or ALL_TASKS) if rule.voids else ""
+    location = Location(path, violation.pointer, locator.line_of(violation.pointer))
+    return Finding(rule.id, rule.severity, violation.message, violation.hint, location, task)
+
+
+def _waived(finding: Finding, submission: Submission, case: Case) -> Finding:
+    """Turn an error that a living waiver covers into a warning that says so."""
+    today = case.facts.today
+    if finding.severity is not Severity.ERROR or today is None:
+        return finding
+    for waiver in case.leaderboard.waivers:
+        if waiver.rule == finding.rule and today <= waiver.until and _covers(waiver, submission, case.result):
+            by = f"waived by {waiver.who} until {waiver.until}: {waiver.reason}"
+            return replace(finding, severity=Severity.WARNING, message=f"{finding.message} ({by})", task="")
+    return finding
+
+
+def _covers(waiver: Waiver, submission: Submission, result: Result) -> bool:
+    if waiver.submission.startswith("sha256:"):
+        return waiver.submission == "sha256:" + hashlib.sha256(submission.data or b"").hexdigest()
+    return waiver.submission == result.model.id or fnmatchcase(submission.path, waiver.submission)

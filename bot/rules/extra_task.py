@@ -1,0 +1,37 @@
+"""The file holds a task that the leaderboard does not use.
+
+## What it does
+Names tasks in the results that no column of the leaderboard needs.
+
+## Why is this bad?
+It is not: they are left out of every score. But aggregates in the file may include them. Runs of June 2024 hold
+`leaderboard_arc_challenge`, and their top row averages over it.
+
+## Example
+/results/leaderboard_arc_challenge/acc_norm,none: 0.4
+
+## Use instead
+/results/leaderboard_arc_challenge: (absent)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.finding import Severity, shown
+from bot.measure import needs
+from bot.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.NOTICE)
+def extra_task(case: Case) -> Iterator[Violation]:
+    """Yield one violation that names all tasks no column needs."""
+    if case.result.format not in case.leaderboard.harness.formats:
+        return
+    wanted = {need.leaf_key for need in needs(case.leaderboard, case.result.format)}
+    wanted.update(group for task in case.leaderboard.tasks for group in task.groups)
+    extra = [key for key in case.result.leaves if key not in wanted]
+    if extra:
+        names = ", ".join(shown(key) for key in extra[:3]) + (f" and {len(extra) - 3} more" if len(extra) > 3 else "")
+        hint = "nothing needs to be done: no score uses it"
+        yield Violation(f"not used by this leaderboard: {names}", hint, case.result.pointer_to(extra[0]))

@@ -1,0 +1,83 @@
+"""An aggregate row of the file is not the mean of its subtasks.
+
+## What it does
+Recomputes each aggregate that holds a needed subtask, weighted by samples and plain, and reports one that is neither.
+
+## Why is this bad?
+The aggregate is stale or was edited. The score never uses it: it is made from the leaves. But other readers of the
+file do use it, and they will publish another number.
+
+## Example
+/results/leaderboard_musr/acc_norm,none: 0.9
+
+## Use instead
+/results/leaderboard_musr/acc_norm,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from bot.finding import Severity, shown
+from bot.measure import needs
+from bot.result import Result
+from bot.rules.rule import Case, Violation, rule
+
+TOLERANCE = 1e-6
+
+
+@rule(Severity.WARNING)
+def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each number of an aggregate row that its leaves do not give."""
+    result = case.result
+    if not result.groups:
+        return
+    sizes = {need.leaf_key: need.leaf.samples for need in needs(case.leaderboard, result.format)}
+    members: dict[str, list[str]] = {}
+    for group, where, numbers in result.groups:
+        if group not in members:
+            members[group] = _leaves_of(group, result.subtasks)
+        if sizes.keys().isdisjoint(members[group]):
+            continue
+        keys = [key for key, value in numbers.items() if type(value) is float and "_stderr," not in key]
+        for key, means in zip(keys, _means(result, members[group], keys, sizes), strict=True):
+            value = numbers[key]
+            if means is not None and min(abs(value - mean) for mean in means) > TOLERANCE:
+                yield Violation(
+                    f"{where}.{shown(group)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
+                    "the score follows the subtasks; upload the file as the harness wrote it",
+                    f"/{where}/{group}/{key}",
+                )
+
+
+def _leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """All leaves below a group; a group that contains itself is walked once."""
+    leaves: dict[str, None] = {}
+    seen, waiting = {group}, [group]
+    while waiting:
+        for member in subtasks.get(waiting.pop(), ()):
+            if member not in subtasks:
+                leaves[member] = None
+            elif member not in seen:
+                seen.add(member)
+                waiting.append(member)
+    return list(leaves)
+
+
+def _means(
+    result: Result, members: list[str], keys: list[str], sizes: Mapping[str, int]
+) -> Iterator[tuple[float, float] | None]:
+    """For each key the mean of its leaves weighted by samples, and the plain one; None where something is unknown."""
+    leaves = result.leaves
+    rows = [
+        (leaf.numbers, leaf.samples or sizes.get(member) or 0)
+        for member in members
+        if (leaf := leaves.get(member)) is not None
+    ]
+    for key in keys:
+        values = [(numbers[key], size) for numbers, size in rows if key in numbers]
+        if not values or not all(size and type(value) is float for value, size in values):
+            yield None
+            continue
+        total = sum([value * size for value, size in values])
+        yield total / sum([size for _, size in values]), sum([value for value, _ in values]) / len(values)

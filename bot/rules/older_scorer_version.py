@@ -1,0 +1,43 @@
+"""The task was scored by an older scorer: not wrong, another version.
+
+## What it does
+Points out versions that the declaration accepts and names as older, with what was different.
+
+## Why is this bad?
+MATH had three scorers within nine months. The same run of one model gave 186, 201 and 203 of 1,324. Rows of two
+scorers stand in one column, so the reader is told which is which.
+
+## Example
+/versions/leaderboard_math_algebra_hard: 1.0
+
+## Use instead
+/versions/leaderboard_math_algebra_hard: 3.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.finding import Severity
+from bot.leaderboard import canonical_version
+from bot.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.WARNING)
+def older_scorer_version(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each task and older version."""
+    seen: set[tuple[str, str]] = set()
+    dated = {task.id for task in case.leaderboard.tasks if task.older_versions}
+    for measure in case.measures.present:
+        task = measure.need.task
+        if task.id not in dated or measure.leaf.version is None:
+            continue
+        spelled = canonical_version(measure.leaf.version)
+        if spelled in task.older_versions and (task.id, spelled) not in seen:
+            seen.add((task.id, spelled))
+            yield Violation(
+                f"{task.title} was scored by version {spelled}: {task.older_versions[spelled]}",
+                f"compare it with rows of version {spelled} only, or measure again with version {task.versions[-1]}",
+                f"/versions/{measure.need.leaf_key}",
+                task.id,
+            )

@@ -1,0 +1,52 @@
+"""Value, standard error and number of samples do not fit together.
+
+## What it does
+For a mean of n zeros and ones the harness writes se = sqrt(p(1 - p) / (n - 1)). Reports a standard error that is not
+that of the value and n, to one in ten thousand. One that is missing or "N/A" is not asked.
+
+## Why is this bad?
+One of the three was changed after the run, or the value is not the mean it claims to be.
+
+## Example
+/results/leaderboard_mmlu_pro/acc_stderr,none: 0.01
+
+## Use instead
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.counts import expected_stderr, samples_behind
+from bot.finding import Severity
+from bot.measure import Measure
+from bot.rules.rule import Case, Violation, rule
+
+TOLERANCE = 1e-4
+
+
+@rule(Severity.ERROR, voids=False)
+def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each standard error that is not that of value and number of samples."""
+    for measure in case.measures.present:
+        need, stderr = measure.need, measure.stderr
+        if stderr is None or not need.integral:
+            continue
+        samples = measure.samples if measure.leaf.samples is not None else measure.count() or need.samples
+        expected = None if samples is None else expected_stderr(measure.value / need.unit, samples)
+        if expected is not None and not abs(stderr / need.unit - expected) <= TOLERANCE * expected + 1e-12:
+            yield _violation(case, measure, expected * need.unit, samples)
+
+
+def _violation(case: Case, measure: Measure, expected: float, samples: int | None) -> Violation:
+    need, stderr = measure.need, measure.stderr or 0.0
+    behind = samples_behind(measure.value / need.unit, stderr / need.unit)
+    implied = f"; it would belong to {behind:,.1f} samples" if behind is not None else ""
+    return Violation(
+        f"{need.leaf_key}: {need.stderr_key} {stderr!r} is not that of {measure.value!r} on {samples:,} samples,"
+        f" {expected:.6g}{implied}",
+        "upload the file as the harness wrote it",
+        case.result.pointer_to(need.leaf_key, need.stderr_key),
+        need.task.id,
+    )

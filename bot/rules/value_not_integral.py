@@ -1,0 +1,48 @@
+"""A value cannot come from its number of samples.
+
+## What it does
+A mean of n zeros and ones is k/n with a whole k. Reports a value whose product with n is no whole number, to 1e-6.
+
+## Why is this bad?
+The value was edited, rounded, or measured on another number of samples.
+
+## Example
+/results/leaderboard_bbh_navigate/acc_norm,none: 0.6571
+/results/leaderboard_bbh_navigate/acc_norm_stderr,none: "N/A"
+
+## Use instead
+/results/leaderboard_bbh_navigate/acc_norm,none: 0.656
+/results/leaderboard_bbh_navigate/acc_norm_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.counts import right_answers
+from bot.finding import Severity
+from bot.measure import Measure
+from bot.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def value_not_integral(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each value of zeros and ones that is no k/n."""
+    for measure in case.measures.present:
+        need = measure.need
+        if not need.integral or not need.task.range[0] <= measure.value <= need.task.range[1]:
+            continue
+        samples = need.samples if measure.leaf.samples is None else measure.samples
+        if samples is not None and right_answers(measure.value / need.unit, samples) is None:
+            yield _violation(case, measure, samples)
+
+
+def _violation(case: Case, measure: Measure, samples: int) -> Violation:
+    need = measure.need
+    return Violation(
+        f"{need.leaf_key}: {need.value_key} {measure.value!r} is no whole number of right answers out of {samples:,}"
+        f" ({measure.value / need.unit * samples:.4f})",
+        "upload the file as the harness wrote it, with all digits",
+        case.result.pointer_to(need.leaf_key, need.value_key),
+        need.task.id,
+    )
