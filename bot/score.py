@@ -104,17 +104,20 @@ def _stderr(task: Task, measures: list[Measure]) -> float | None:
     Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2). Metrics of one leaf are not (IFEval counts the same
     answers twice): their errors are averaged, which is the largest that the mean of two can have.
     """
-    variance, count, total = 0.0, len(task.metrics), len(measures)
-    weighted = task.aggregation == "size-weighted"
-    sizes = sum([measure.need.leaf.samples for measure in measures]) if weighted else 0
-    for start in range(0, total, count):
-        errors = [_leaf_stderr(measure) for measure in measures[start : start + count]]
-        known = [error for error in errors if error is not None]
-        if len(known) < len(errors):
+    errors: list[float] = []
+    for measure in measures:
+        error = _leaf_stderr(measure)
+        if error is None:
             return None
-        weight = measures[start].need.leaf.samples / sizes if weighted else count / total
-        variance += (weight * sum(known) / count) ** 2
-    return 100.0 * sqrt(variance)
+        errors.append(error)
+    count, total = len(task.metrics), len(measures)
+    if count > 1:
+        errors = [sum(errors[start : start + count]) / count for start in range(0, total, count)]
+    if task.aggregation == "size-weighted":
+        sizes = [measure.need.leaf.samples for measure in measures[::count]]
+        whole = sum(sizes)
+        return 100.0 * sqrt(sum([(error * size / whole) ** 2 for error, size in zip(errors, sizes, strict=True)]))
+    return 100.0 * sqrt(sum([error * error for error in errors])) / len(errors)
 
 
 def _leaf_stderr(measure: Measure) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from json import JSONDecodeError, JSONDecoder
 
 import msgspec
@@ -19,26 +18,23 @@ Span = tuple[int, int]
 
 
 class Locator:
-    """Finds lines in one file; the places of its top-level members are kept."""
+    """Finds lines in one file."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-
-    @cached_property
-    def _top(self) -> dict[str, Span]:
-        return dict(_members(self._data, 0, len(self._data)))
 
     def line_of(self, pointer: str) -> int:
         """The line of what `pointer` names, or of the deepest part of it that is there; 0 for the whole file."""
         if not pointer:
             return 0
-        at, members = 0, self._top
+        span = (0, len(self._data))
         for part in pointer[1:].split("/"):
-            span = members.get(part.replace("~1", "/").replace("~0", "~"))
-            if span is None:
+            wanted = part.replace("~1", "/").replace("~0", "~")
+            inner = next((place for name, place in _members(self._data, *span) if name == wanted), None)
+            if inner is None:
                 break
-            at, members = span[0], dict(_members(self._data, *span))
-        return self._data.count(b"\n", 0, at) + 1
+            span = inner
+        return self._data.count(b"\n", 0, span[0]) + 1
 
 
 def _members(data: bytes, start: int, end: int) -> Iterator[tuple[str, Span]]:
@@ -51,7 +47,7 @@ def _members(data: bytes, start: int, end: int) -> Iterator[tuple[str, Span]]:
     at = start
     for name, value in values.items():
         key = KEY.match(data, at, end)
-        if key is None or msgspec.json.decode(key[1]) != name:
+        if key is None or (key[1] != f'"{name}"'.encode() and msgspec.json.decode(key[1]) != name):
             return  # a key stands twice: what follows is not told apart
         at = key.end() + len(memoryview(value))
         yield name, (key.end(), at)

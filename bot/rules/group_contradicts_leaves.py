@@ -17,6 +17,7 @@ file do use it, and they will publish another number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from bot.finding import Severity, shown
 from bot.measure import needs
@@ -34,7 +35,11 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
         return
     sizes = {need.leaf_key: need.leaf.samples for need in needs(case.leaderboard, result.format)}
     members: dict[str, list[str]] = {}
+    said: dict[str, Mapping[str, Any]] = {}
     for group, where, numbers in result.groups:
+        if said.get(group) == numbers:
+            continue  # `groups` says what `results` has said
+        said[group] = numbers
         if group not in members:
             members[group] = _leaves_of(group, result.subtasks)
         if sizes.keys().isdisjoint(members[group]):
