@@ -1,0 +1,1 @@
+"""GitHub: result files of pull requests come in, harness commits are looked up, publications go out."""

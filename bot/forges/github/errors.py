@@ -1,0 +1,62 @@
+"""What GitHub refuses, in our words: an exception of PyGithub in, one of ours or the seconds to wait out."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from bot.errors import BotError, Refused, Stale, Unavailable
+from github import GithubException
+
+SERVICE = "GitHub"
+SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
+# How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.
+MOVED = ("already exists", "not a fast forward", "does not exist", "no commits between", "badobjectstate")
+TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a sentence
+RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
+GONE = "it is not there, or the token may not see it"
+
+
+class NotThere(Refused):
+    """What was asked for does not exist, or this token may not see it."""
+
+
+def rate_limit_wait(error: GithubException) -> float | None:
+    """Seconds that GitHub wants to be left alone; None where the error is about something else.
+
+    https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+    """
+    headers = {name.lower(): str(value) for name, value in (error.headers or {}).items()}
+    limited = "retry-after" in headers or "rate limit" in said_by(error).lower()
+    if error.status not in {403, 429} or not limited:
+        return None
+    if headers.get("retry-after", "").isdigit():
+        return float(headers["retry-after"])
+    if headers.get("x-ratelimit-remaining") == "0" and headers.get("x-ratelimit-reset", "").isdigit():
+        return max(0.0, float(headers["x-ratelimit-reset"]) - time.time()) + 1.0
+    return SECONDARY_WAIT
+
+
+def said_by(error: GithubException) -> str:
+    """GitHub's message with the details of a failed validation, in one line of at most 300 characters."""
+    data: Any = error.data if isinstance(error.data, dict) else {}
+    errors = data.get("errors")
+    details = errors if isinstance(errors, list) else []
+    parts = [data.get("message"), *(part.get("message") for part in details if isinstance(part, dict))]
+    said = ": ".join(str(part) for part in parts if part) or f"status {error.status}"
+    return " ".join(said.split())[:300]
+
+
+def translated(error: GithubException, wait: float | None) -> BotError:
+    """Our exception for one of PyGithub's; `wait` is what `rate_limit_wait` gave."""
+    said = said_by(error)
+    if wait is not None:
+        return Unavailable(SERVICE, f"{said} (try again in {wait:.0f} s)", retry_after=wait)
+    if error.status >= 500 or error.status == 408:
+        return Unavailable(SERVICE, f"{error.status}: {said}")
+    if error.status == 409 or (error.status == 422 and any(words in said.lower() for words in MOVED)):
+        return Stale(f"{SERVICE}: {said}")
+    if error.status == 404 or (error.status == 422 and "no commit found" in said.lower()):
+        return NotThere(SERVICE, f"{said}: {GONE}")
+    why = {401: f": {TOKEN}", 403: f": {RIGHT}"}.get(error.status, "")
+    return Refused(SERVICE, f"{error.status}: {said}{why}")
