@@ -6,6 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.errors import BotError
+
+
+class TooLarge(BotError):
+    """A file holds more bytes than the limit; nothing of the rest was read (exit status 1)."""
+
+    status = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

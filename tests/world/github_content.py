@@ -92,6 +92,8 @@ def read_blob(state: GitHubState, request: Request) -> Answer:
     if repo is None or request.parts[1] not in repo.git.blobs:
         return refuse(404, "Not Found")
     data = repo.git.blobs[request.parts[1]]
+    if "raw" in request.accept:
+        return Answer(200, data)
     url = f"{request.base}{request.path}"
     return Answer(
         200,

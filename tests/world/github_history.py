@@ -116,6 +116,19 @@ def read_commit(state: GitHubState, request: Request) -> Answer:
     return Answer(200, _rest_commit(request, repo.git, sha))
 
 
+def list_commits(state: GitHubState, request: Request) -> Answer:
+    """The commits of a branch, newest first, that changed a path where one is given (along first parents)."""
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    path, found = request.query.get("path"), []
+    for sha in repo.git.ancestors(repo.git.resolve(request.query.get("sha", "main"))):
+        parents = repo.git.commits[sha].parents
+        if path is None or path in repo.git.changed(parents[0] if parents else None, sha):
+            found.append(_rest_commit(request, repo.git, sha))
+    return Answer(200, found)
+
+
 def _rest_commit(request: Request, git: GitRepository, sha: str) -> dict[str, Any]:
     commit = commit_entry(request, git, sha)
     parent = git.commits[sha].parents[:1]

@@ -29,6 +29,7 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("POST", f"{REPO}/git/refs", github_history.create_ref),
     ("PATCH", f"{REPO}/git/refs/(.+)", github_history.update_ref),
     ("DELETE", f"{REPO}/git/refs/(.+)", github_history.delete_ref),
+    ("GET", f"{REPO}/commits", github_history.list_commits),
     ("GET", f"{REPO}/commits/(.+)", github_history.read_commit),
     ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_history.compare),
     ("GET", f"{REPO}/pulls", github_talk.list_pulls),

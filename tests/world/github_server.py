@@ -28,11 +28,12 @@ class Request:
     who: Account | None
     base: str
     parts: tuple[str, ...] = ()
+    accept: str = ""
 
 
 @dataclass
 class Answer:
-    """Status and JSON body; a list is cut into pages by the server."""
+    """Status and body, as JSON unless it is bytes; a list is cut into pages by the server."""
 
     status: int
     body: Any = None
@@ -98,16 +99,17 @@ class GitHubServer:
             fault = next((f for f in self.state.faults if f.matches(handler.command, handler.path)), None)
             if fault and fault.before:
                 fault.before()
-            if fault and not fault.landed:
-                return spend(fault)
+            if fault and fault.status and not fault.landed:
+                return spend(fault, None)
             who = self.state.accounts.get(header.split(" ")[-1]) if header else None
             if header and who is None:
                 return refuse(401, "Bad credentials")
             query = {key: values[0] for key, values in parse_qs(url.query).items()}
             body = json.loads(raw) if raw else {}
             request = Request(handler.command, unquote(url.path), query, body, who, self.url)
+            request.accept = handler.headers.get("Accept") or ""
             answer = self._limited(who) or self.answer(request)
-            return spend(fault) if fault else answer
+            return spend(fault, answer) if fault else answer
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -124,7 +126,7 @@ class GitHubServer:
                 if answer is None:
                     self.close_connection = True
                     return
-                data = b"" if answer.status == 204 else json.dumps(answer.body).encode()
+                data = encoded(answer)
                 self.send_response(answer.status)
                 for name, value in {
                     "Content-Type": "application/json; charset=utf-8",
@@ -140,10 +142,16 @@ class GitHubServer:
         return Handler
 
 
-def spend(fault: Fault) -> Answer | None:
+def encoded(answer: Answer) -> bytes:
+    if answer.status == 204:
+        return b""
+    return answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+
+
+def spend(fault: Fault, truth: Answer | None) -> Answer | None:
     fault.times -= 1
-    if fault.drop:
-        return None
+    if fault.drop or not fault.status:
+        return None if fault.drop else truth
     answer = refuse(fault.status, fault.message)
     return Answer(fault.status, answer.body, fault.headers)
 

@@ -64,7 +64,10 @@ class Repo:
 
 @dataclass
 class Fault:
-    """What the next `times` matching requests meet: `landed` does the work first, `drop` closes the line."""
+    """What the next `times` matching requests meet: `before` runs, `landed` does the work, `drop` closes the line.
+
+    A status of 0 lets the true answer through.
+    """
 
     method: str
     path: str

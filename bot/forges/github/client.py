@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -9,16 +10,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+import httpx
+from github import Auth, Github, GithubException
+from github.Repository import Repository
 from requests.exceptions import RequestException
 from urllib3.util.retry import Retry
 
 from bot.errors import CallError, Refused, Unavailable
 from bot.forges.github.errors import SERVICE, rate_limit_wait, translated
-from github import Auth, Github, GithubException
-from github.Repository import Repository
+from bot.forges.source import TooLarge
 
 T = TypeVar("T")
 API_URL = "https://api.github.com"
+TRIES = 3
 TIMEOUT = 20  # seconds for each connection and read of one request
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
 # Names as GitHub allows them; a name of dots would walk up the API's path.
@@ -72,6 +76,7 @@ class GitHubClient:
     patience: float = PATIENCE
     seconds_between_writes: float = 1.0
     sleep: Callable[[float], None] = time.sleep
+    _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def github(self) -> Github:
@@ -105,13 +110,48 @@ class GitHubClient:
             except RequestException as error:
                 raise Unavailable(SERVICE, f"no answer ({type(error).__name__})") from error
 
-    def get(self, path: str, **parameters: Any) -> Any:
+    def get(self, route: str, **parameters: Any) -> Any:
         """What a GET below the API's URL answers, for what PyGithub's objects would ask in several calls."""
-        return self(lambda: self.github.requester.requestJsonAndCheck("GET", path, parameters=parameters)[1])
+        return self(lambda: self.github.requester.requestJsonAndCheck("GET", route, parameters=parameters)[1])
+
+    def download(self, path: str, limit: int) -> bytes:
+        """The raw bytes of a blob, read piece by piece; raises TooLarge past `limit`, of which nothing is kept.
+
+        PyGithub would hold the whole answer, base64 and all, before it could be measured.
+        """
+
+        def call() -> bytes:
+            for left in reversed(range(TRIES)):
+                try:
+                    return self._stream(path, limit)
+                except (httpx.TransportError, GithubException) as error:
+                    if not left and isinstance(error, httpx.TransportError):
+                        raise Unavailable(SERVICE, f"no answer ({type(error).__name__})") from error
+                    if not left or (isinstance(error, GithubException) and error.status < 500):
+                        raise
+            raise AssertionError  # the loop returns or raises
+
+        return self(call)
+
+    def _stream(self, path: str, limit: int) -> bytes:
+        headers = {"Accept": "application/vnd.github.raw+json", "Accept-Encoding": "identity"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        body = bytearray()
+        with httpx.stream("GET", self.api_url.rstrip("/") + path, headers=headers, timeout=TIMEOUT) as answer:
+            if answer.status_code != 200:
+                raise GithubException(answer.status_code, said_in(answer.read()), dict(answer.headers))
+            for piece in answer.iter_raw():
+                body += piece
+                if len(body) > limit:
+                    raise TooLarge(f"more than {limit:,} bytes")
+        return bytes(body)
 
     def repo(self, name: str) -> Repository:
-        """A repository's object; asks nothing yet."""
-        return self.github.get_repo(name, lazy=True)
+        """A repository; asked for once."""
+        if name not in self._repos:
+            self._repos[name] = self(lambda: self.github.get_repo(name))
+        return self._repos[name]
 
     @cached_property
     def login(self) -> str:
@@ -123,3 +163,11 @@ class GitHubClient:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
         _, answer = self(lambda: self.github.requester.graphql_query("query { viewer { login } }", {}))
         return str(answer["data"]["viewer"]["login"])
+
+
+def said_in(body: bytes) -> Any:
+    """The JSON of a refusal, None where it is something else."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None

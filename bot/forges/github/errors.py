@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from bot.errors import BotError, Refused, Stale, Unavailable
 from github import GithubException
+
+from bot.errors import BotError, Refused, Stale, Unavailable
 
 SERVICE = "GitHub"
 SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time

@@ -22,6 +22,7 @@ from huggingface_hub.utils._http import (  # its own hook and helpers: without t
 
 from bot import __version__
 from bot.errors import BotError, CallError, Refused, Stale, Unavailable
+from bot.forges.source import TooLarge
 
 SERVICE = "the Hub"
 ENDPOINT = "https://huggingface.co"
@@ -119,12 +120,6 @@ def hub_errors() -> Iterator[None]:
         if ours is None:
             raise
         raise ours from error
-
-
-class TooLarge(BotError):
-    """A file holds more bytes than the limit; nothing of the rest was read (exit status 1)."""
-
-    status = 1
 
 
 @dataclass
