@@ -43,6 +43,12 @@ class MalformedResult(BotError):
         super().__init__(why)
 
 
+class MalformedEntry(BotError):
+    """A file at the target that stands where an entry should and is none (exit status 1)."""
+
+    status = 1
+
+
 class MalformedSamples(BotError):
     """A sample log that cannot be read; what was read before still stands (exit status 1)."""
 

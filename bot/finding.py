@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from bot import HOME
 
 RULES_URL = f"{HOME}/blob/main/docs/rules.md#"
+
+
+Status = Literal["accepted", "incomplete", "rejected"]
 
 
 class Severity(StrEnum):

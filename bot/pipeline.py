@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Literal
 
+from bot.entry import Entry, Evidence, make_entry, measured_on
 from bot.errors import MalformedResult, RuleCrashed
-from bot.finding import Finding, Location, Severity
+from bot.finding import Finding, Location, Severity, Status
 from bot.formats import MAX_BYTES, parse_result
 from bot.formats.locate import Locator
 from bot.leaderboard import Leaderboard, Waiver
@@ -20,7 +20,6 @@ from bot.rules.malformed_file import malformed_file
 from bot.rules.rule import NO_FACTS, Case, Facts, Rule, Unread, Violation
 from bot.score import ALL_TASKS, Scores, make_scores
 
-Status = Literal["accepted", "incomplete", "rejected"]
 COVERAGE = "missing-task"
 
 
@@ -73,6 +72,25 @@ def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts = NO_FA
         result,
         measures,
         make_scores(measures, leaderboard, {finding.task for finding in findings if finding.task}),
+    )
+
+
+def entry_of(verdict: Verdict, *, source: str = "", commit: str = "") -> Entry | None:
+    """The row that a verdict stands for, None where it was rejected or the declaration refuses incomplete rows.
+
+    `source` names the repository or folder that the file lies in, `commit` the commit it was read at.
+    """
+    if verdict.result is None or verdict.measures is None or verdict.scores is None or verdict.status == "rejected":
+        return None
+    if verdict.status == "incomplete" and verdict.leaderboard.average.missing == "refused":
+        return None
+    return make_entry(
+        leaderboard=verdict.leaderboard,
+        result=verdict.result,
+        measures=verdict.measures,
+        scores=verdict.scores,
+        findings=verdict.findings,
+        evidence=Evidence(source, verdict.path, commit, verdict.sha256, measured_on(verdict.result, verdict.path)),
     )
 
 

@@ -80,8 +80,8 @@ def altair() -> Any:
     Raises: CallError where the extra is absent.
     """
     try:
-        import altair as alt  # noqa: PLC0415 - a second of import that only charts pay
-        import vl_convert  # noqa: F401, PLC0415
+        import altair as alt
+        import vl_convert  # noqa: F401
     except ImportError as absent:
         raise CallError(INSTALL) from absent
     return alt
@@ -234,7 +234,7 @@ def look() -> dict[str, Any]:
 
 def draw(spec: dict[str, Any]) -> str:
     """Return the SVG of a Vega-Lite specification: no request leaves, and its ids are its own."""
-    import vl_convert  # noqa: PLC0415
+    import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     mark = "c" + hashlib.sha256(svg.encode()).hexdigest()[:8]
@@ -262,7 +262,7 @@ def short(value: float) -> str:
 def png(svg: str, *, background: str | None = None) -> bytes:
     """Return a chart's SVG as PNG at twice its size, on `background` (a CSS colour) or on none."""
     altair()
-    import vl_convert  # noqa: PLC0415
+    import vl_convert
 
     if background:
         svg = re.sub(r"(<svg\b[^>]*>)", rf'\1<rect width="100%" height="100%" fill="{background}"/>', svg, count=1)

@@ -1,0 +1,132 @@
+"""Entries in, the table of all of them out: ranks with ties, CSV and Parquet. Always derived, never edited."""
+
+from __future__ import annotations
+
+import csv
+import io
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from bot.entry import Entry
+from bot.leaderboard import Leaderboard
+
+CSV_NAME = "leaderboard.csv"
+PARQUET_NAME = "leaderboard.parquet"
+# Two averages are tied where they differ by less than this many standard errors of their difference (95 %).
+TIE = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry on the board. `rank` is None for an incomplete row; `position` is its place in the file, from 1."""
+
+    position: int
+    rank: int | None
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All rows: the complete ones from the best down, then the incomplete ones by name."""
+
+    leaderboard: Leaderboard
+    rows: tuple[Row, ...]
+
+    def rank_of(self, key: str) -> int | None:
+        """The rank of an entry, None where it is not there or incomplete."""
+        return next((row.rank for row in self.rows if row.entry.key == key), None)
+
+
+def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
+    """Rank the entries: rank = 1 + the number of rows that are better by more than chance explains.
+
+    Row j is better than row i beyond chance where average_j - average_i > 1.96 sqrt(se_i^2 + se_j^2). So rows whose
+    averages cannot be told apart share a rank, and a rank may stand above a slightly better average's.
+    """
+    everything = list(entries)
+    complete = sorted((e for e in everything if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
+    partial = sorted((e for e in everything if e.average is None), key=lambda e: e.key)
+    ranked = [Row(i, rank, e) for i, (rank, e) in enumerate(zip(_ranks(complete), complete, strict=True), start=1)]
+    return Board(leaderboard, (*ranked, *(Row(i, None, e) for i, e in enumerate(partial, start=len(complete) + 1))))
+
+
+def _ranks(complete: Sequence[Entry]) -> list[int]:
+    """The rank of each of the rows, which come from the best down."""
+    falling = [-(entry.average or 0.0) for entry in complete]
+    errors = [entry.stderr or 0.0 for entry in complete]
+    largest = max(errors, default=0.0)
+    ranks = []
+    for fell, error in zip(falling, errors, strict=True):
+        surely = bisect_left(falling, fell - TIE * sqrt(error * error + largest * largest))
+        near = bisect_left(falling, fell)
+        beyond = (fell - falling[j] > TIE * sqrt(error * error + errors[j] * errors[j]) for j in range(surely, near))
+        ranks.append(1 + surely + sum(beyond))
+    return ranks
+
+
+def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
+    """The columns of the table, in order."""
+    tasks = [task.id for task in leaderboard.tasks]
+    front = ("rank", "model", "revision", "precision", "chat_template", "average", "average_stderr")
+    return (*front, *tasks, "verdict", "missing", "warnings", "entry")
+
+
+def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
+    """The rows as plain values, keyed by column; a task without a score is None."""
+    table = []
+    for row in board.rows:
+        entry = row.entry
+        scores = {task.id: task.score for task in entry.tasks}
+        table.append(
+            {
+                "rank": row.rank,
+                "model": entry.model.id,
+                "revision": entry.model.revision,
+                "precision": entry.model.precision,
+                "chat_template": entry.model.chat_template,
+                "average": entry.average,
+                "average_stderr": entry.stderr,
+                **{task.id: scores.get(task.id) for task in board.leaderboard.tasks},
+                "verdict": entry.verdict,
+                "missing": " ".join(entry.coverage.missing),
+                "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
+                "entry": entry.path,
+            }
+        )
+    return table
+
+
+def to_csv(board: Board) -> bytes:
+    """The table as CSV: full doubles, empty where there is no value."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns(board.leaderboard), lineterminator="\n")
+    writer.writeheader()
+    for record in records(board):
+        writer.writerow({**record, "chat_template": str(record["chat_template"]).lower()})
+    return text.getvalue().encode()
+
+
+def to_parquet(board: Board) -> bytes | None:
+    """The table as Parquet, None where the extra `board` is not installed."""
+    try:
+        import polars as pl
+    except ImportError:
+        return None
+    types: dict[str, type[pl.DataType]] = dict.fromkeys(columns(board.leaderboard), pl.String)
+    types |= dict.fromkeys(("average", "average_stderr", *(task.id for task in board.leaderboard.tasks)), pl.Float64)
+    types |= {"rank": pl.Int64, "chat_template": pl.Boolean}
+    out = io.BytesIO()
+    pl.DataFrame(records(board), schema=types).write_parquet(out)
+    return out.getvalue()
+
+
+def same_values(entries: Iterable[Entry]) -> Mapping[tuple[float, ...], str]:
+    """For the raw values of all tasks in order, the model on the board that has them: what `duplicate-scores` asks."""
+    known: dict[tuple[float, ...], str] = {}
+    for entry in sorted(entries, key=lambda e: e.key):
+        raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
+        if len(raws) == len(entry.tasks):
+            known.setdefault(raws, entry.model.id)
+    return known
