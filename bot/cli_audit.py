@@ -13,7 +13,6 @@ import typer
 from bot.errors import CallError
 
 audit = typer.Typer(no_args_is_help=True)
-BOARD_FILE = "leaderboard.csv"
 
 
 @audit.callback()
@@ -47,12 +46,13 @@ def board(
 
     Exit status 1 where a column is named.
     """
-    from bot.audit.columns import audit_board  # noqa: PLC0415
-    from bot.audit.table import read_board  # noqa: PLC0415
-    from bot.render import board_audit as render  # noqa: PLC0415
+    from bot.audit.columns import audit_board
+    from bot.audit.table import read_board
+    from bot.board import CSV_NAME
+    from bot.render import board_audit as render
 
     path = Path(target)
-    path = path / BOARD_FILE if path.is_dir() else path
+    path = path / CSV_NAME if path.is_dir() else path
     found = audit_board(read_board(read_bytes(path), target, tuple(column or ())))
     forms: dict[Form, Callable[[], str]] = {
         Form.TEXT: lambda: render.board_text(found, target),
