@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from bot.render.chart import Cell, Table, short
 from bot.render.escape import code_in_table, visible
+
+# Text that Markdown leaves as it is wherever it stands in a line; anything else goes into a code span.
+_HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()-]*")
 
 
 def text_table(table: Table) -> str:
@@ -21,7 +26,7 @@ def _aligned(row: tuple[str, ...], widths: list[int], right: list[bool]) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Return a table of GitHub's Markdown; text stands in code spans, the caption above."""
+    """Return a table of GitHub's Markdown; what could be markup stands in code spans."""
     right = [any(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
     rule = ["---:" if to_right else "---" for to_right in right]
     rows = [table.columns, rule, *([_markdown(cell) for cell in row] for row in table.rows)]
@@ -40,4 +45,5 @@ def _text(cell: Cell) -> str:
 
 
 def _markdown(cell: Cell) -> str:
-    return code_in_table(cell) if isinstance(cell, str) and cell else _text(cell)
+    is_plain = not isinstance(cell, str) or (_HARMLESS.fullmatch(cell) and "www." not in cell)
+    return _text(cell) if is_plain else code_in_table(str(cell))

@@ -45,6 +45,11 @@ class Assessment:
         return self.unglued is not None and is_better(self.unglued, self.score)
 
     @property
+    def literal_cut_is_worse(self) -> bool:
+        """Whether the literal cut takes the answer of a generation that begins with a line break."""
+        return self.starts_with_break and is_better(self.score, self.first_line)
+
+    @property
     def is_distorted(self) -> bool:
         """Whether the score shows the format of the run rather than the answer of the model."""
         return (

@@ -60,13 +60,24 @@ class Exhibits:
             shown = self.examples.setdefault(topic, [])
             if len(shown) < self.limit:
                 shown.append(_example(self.path, sample, golds, judged, repaired))
+            elif _tells(repaired, judged.score) and (dull := _dull(shown)) is not None:
+                shown[dull] = _example(self.path, sample, golds, judged, repaired)
+
+
+def _tells(repaired: Score | None, score: Score) -> bool:
+    return repaired is not None and repaired > score
+
+
+def _dull(shown: list[Example]) -> int | None:
+    """Find an example whose score the repair does not raise: a better one may take its place."""
+    return next((i for i, one in enumerate(shown) if not _tells(one.repaired, one.score)), None)
 
 
 def _topics(judged: Assessment) -> list[tuple[str, Score | None]]:
     """Name what a sample shows, each with the score that the repair for it gives."""
     repaired = {Flaw.GLUED_NUMBER: judged.unglued, Flaw.RUNS_ON: judged.first_text_line}
     topics: list[tuple[str, Score | None]] = [(flaw.value, repaired.get(flaw)) for flaw in judged.flaws]
-    if judged.first_line < judged.score:
+    if judged.literal_cut_is_worse:
         topics.append((LITERAL_CUT_IS_WORSE, judged.first_line))
     if judged.differs_from_log:
         topics.append((DIFFERS_FROM_LOG, None))

@@ -91,6 +91,7 @@ class Figures:
     first_line: Repaired
     first_text_line: Repaired
     starts_with_break: Share
+    literal_cut_is_worse: Share
     flaws: dict[str, Share]
     glued_number_costs: Share
     distorted: Share
@@ -114,6 +115,7 @@ def figures_of(tally: Tally) -> Figures:
         first_line=_repaired(tally.first_line, count),
         first_text_line=_repaired(tally.first_text_line, count),
         starts_with_break=_share(tally.starts_with_break, count),
+        literal_cut_is_worse=_share(tally.literal_cut_is_worse, count),
         flaws={flaw.value: _share(tally.flaws[flaw], count) for flaw in Flaw},
         glued_number_costs=_share(tally.glued_matters, count),
         distorted=_share(tally.distorted, count),

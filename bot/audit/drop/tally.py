@@ -89,6 +89,7 @@ class Tally:
     em: int = 0
     distorted: int = 0
     starts_with_break: int = 0
+    literal_cut_is_worse: int = 0
     glued_matters: int = 0
     words: int = 0
     gold_words: int = 0
@@ -115,6 +116,7 @@ class Tally:
         self.em += int(score.em)
         self.distorted += judged.is_distorted
         self.starts_with_break += judged.starts_with_break
+        self.literal_cut_is_worse += judged.literal_cut_is_worse
         self.glued_matters += judged.glued_matters
         self.logged += sample.em is not None or sample.f1 is not None
         self.differing += judged.differs_from_log
