@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from bot.errors import CallError
 
+Record = TypeVar("Record")
 audit = typer.Typer(no_args_is_help=True)
 
 
@@ -61,6 +63,60 @@ def board(
     }
     report(forms[form], html, lambda: render.board_html(found, target))
     raise typer.Exit(1 if found.named else 0)
+
+
+@audit.command("drop")
+def drop(
+    samples: Annotated[
+        list[Path], typer.Argument(help="Sample logs of DROP, or folders of them; JSON lines or array, plain or gzip.")
+    ],
+    *,
+    golds: Annotated[
+        Path | None, typer.Option("--golds", help="A file of questions with answers, for logs that hold none.")
+    ] = None,
+    examples: Annotated[int, typer.Option("--examples", min=0, help="Samples shown of each flaw and log.")] = 3,
+    form: FORM = Form.TEXT,
+    html: HTML = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Score DROP samples again, show what the scorer did to them, and say what must be rerun.
+
+    Exit status 1 where the benchmark is broken, a logged score differs, or a record had to be left out.
+    """
+    from bot.audit.drop.audit import audit_drop
+    from bot.audit.drop.find import find_logs
+    from bot.audit.drop.golds import read_golds
+    from bot.render import audit_drop as render
+    from bot.render.audit_drop_json import audit_drop_json
+    from bot.render.audit_drop_page import audit_drop_page
+
+    if html is not None:
+        expect_page(html)
+    index = read_golds(golds) if golds else None
+    watch = None if quiet or not sys.stderr.isatty() else progress
+    found = audit_drop(find_logs(samples), golds=index, examples=examples, watch=watch)
+    forms: dict[Form, Callable[[], str]] = {
+        Form.TEXT: lambda: render.audit_drop_text(found),
+        Form.JSON: lambda: audit_drop_json(found),
+        Form.MARKDOWN: lambda: render.audit_drop_markdown(found),
+    }
+    report(forms[form], html, lambda: audit_drop_page(found))
+    raise typer.Exit(1 if found.has_errors else 0)
+
+
+def expect_page(html: Path) -> None:
+    """Raise CallError before long work whose page could not be drawn or written at its end."""
+    from bot.render.chart import altair
+
+    altair()
+    if not html.parent.is_dir():
+        raise CallError(f"{html}: cannot be written: there is no folder {html.parent}")
+
+
+def progress(path: Path, records: Iterable[Record]) -> Iterator[Record]:
+    """Pass records on, and count them on a terminal."""
+    with typer.progressbar(records, label=path.name, file=sys.stderr, update_min_steps=1000) as bar:
+        yield from bar
 
 
 def report(written: Callable[[], str], html: Path | None, page: Callable[[], str]) -> None:

@@ -111,7 +111,7 @@ def _facts(figures: Figures, until: Iterable[str]) -> Iterator[str]:
 def tables(audit: DropAudit) -> list[Table]:
     """Return the tables that every form of the report shows."""
     figures = audit.figures
-    shown = [scores_table(figures), flaws_table(figures), rerun_table(figures)]
+    shown = [scores_table(figures), flaws_table(figures), rerun_table(figures)] if figures.samples else []
     return [*shown, logs_table(audit.logs)] if len(audit.logs) > 1 else shown
 
 
@@ -166,15 +166,19 @@ def logs_table(logs: Iterable[LogAudit]) -> Table:
             visible(log.path),
             log.figures.samples,
             sum(group.count for group in log.left_out),
-            log.figures.scored.f1,
-            log.figures.first_text_line.f1,
-            log.figures.distorted.share,
+            *_scores_of(log.figures),
             str(log.verdict),
         )
         for log in logs
     )
     columns = ("log", "samples", "left out", "f1", "f1 after the cut", "decided by flaws", "verdict")
     return Table(columns, rows, "Logs")
+
+
+def _scores_of(figures: Figures) -> tuple[float | None, float | None, float | None]:
+    if not figures.samples:
+        return None, None, None
+    return figures.scored.f1, figures.first_text_line.f1, figures.distorted.share
 
 
 def examples_by_topic(audit: DropAudit) -> Iterator[tuple[str, list[Example]]]:

@@ -145,7 +145,9 @@ def _log_findings(path: str, figures: Figures, left_out: tuple[LeftOuts, ...]) -
 def _together(logs: Sequence[LogAudit]) -> DropAudit:
     tally = sum((log.tally for log in logs), Tally())
     figures = figures_of(tally)
-    ranks = rank_change([(log.figures.scored.f1, log.figures.first_text_line.f1) for log in logs])
+    ranks = rank_change(
+        [(log.figures.scored.f1, log.figures.first_text_line.f1) for log in logs if log.figures.samples]
+    )
     symptoms = [*symptoms_of(figures, ""), *_rank_finding(ranks, figures)]
     return DropAudit(verdict_of(figures, symptoms), figures, tally, ranks, tuple(symptoms), tuple(logs))
 
