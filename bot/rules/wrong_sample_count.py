@@ -29,28 +29,35 @@ from bot.rules.rule import Case, Violation, rule
 
 @rule(Severity.ERROR)
 def wrong_sample_count(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each leaf whose whole size is not the declared one."""
+    """Yield a violation for each task of which leaves have another size than declared."""
     if case.result.limit is not None:
         return
+    wrong: dict[str, list[tuple[Measure, int]]] = {}
     for measure in case.measures.present:
-        leaf, need = measure.leaf, measure.need
-        if leaf.samples is not None:
-            size = leaf.samples if leaf.original is None else leaf.original
-            if size != need.leaf.samples and need.metric is need.task.metrics[0]:
-                yield _violation(case, measure, size, "n-samples")
-            continue
-        recovered = measure.count()
-        if recovered is not None and recovered != need.samples:
-            yield _violation(case, measure, recovered, "recovered from value and standard error")
+        count, wanted = _counted(measure)
+        if count is not None and count != wanted:
+            wrong.setdefault(measure.need.task_id, []).append((measure, count))
+    for leaves in wrong.values():
+        yield _violation(case, leaves)
 
 
-def _violation(case: Case, measure: Measure, count: int, source: str) -> Violation:
-    need = measure.need
-    wanted = need.leaf.samples if measure.leaf.samples is not None else need.samples
-    recorded = measure.leaf.samples is not None
+def _counted(measure: Measure) -> tuple[int | None, int]:
+    """The number of samples that a leaf has, and the number that it should have."""
+    leaf, need = measure.leaf, measure.need
+    if leaf.samples is None:
+        return measure.count(), need.samples
+    return leaf.samples if leaf.original is None else leaf.original, need.leaf.samples
+
+
+def _violation(case: Case, leaves: list[tuple[Measure, int]]) -> Violation:
+    measure, count = leaves[0]
+    need, recorded = measure.need, measure.leaf.samples is not None
+    source = "n-samples" if recorded else "recovered from value and standard error"
+    more = f", and so {len(leaves) - 1} more of {need.task.title}" if len(leaves) > 1 else ""
+    keys = dict.fromkeys(leaf.need.leaf_key for leaf, _ in leaves)
     return Violation(
-        f"{need.leaf_key} has {count:,} samples ({source}), {wanted:,} are expected",
-        "measure it again: " + rerun_command(case, [need.leaf_key], need.task.num_fewshot),
+        f"{need.leaf_key} has {count:,} samples ({source}), {_counted(measure)[1]:,} are expected{more}",
+        "measure again: " + rerun_command(case, keys, need.task.num_fewshot),
         f"/n-samples/{need.leaf_key}" if recorded else case.result.pointer_to(need.leaf_key, need.stderr_key),
-        need.task.id,
+        need.task_id,
     )

@@ -1,0 +1,122 @@
+"""Objects and refs of a local git repository: plain calls in, bytes and commit ids out; no checkout is read from.
+
+Trees are built in an index file of their own, refs are moved by compare-and-swap in one transaction, so a process
+killed at any moment leaves either the old state or the new one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bot.errors import CallError, Stale, Unavailable
+
+ZERO = "0" * 40
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "leaderboard-bot",
+    "GIT_AUTHOR_EMAIL": "leaderboard-bot@localhost",
+    "GIT_COMMITTER_NAME": "leaderboard-bot",
+    "GIT_COMMITTER_EMAIL": "leaderboard-bot@localhost",
+}
+# A hook, a signature or a pager of the user's must not run for what the bot writes.
+QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.quotePath=false")
+
+
+class Repository:
+    """One local git repository, with a work tree or bare."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def git(self, *args: str, data: bytes = b"", index: Path | None = None) -> bytes:
+        """Run git and give what it prints. Raises Unavailable with git's own last line where it fails."""
+        environment = {**os.environ, **AUTHOR, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        environment.pop("GIT_DIR", None)
+        if index is not None:
+            environment["GIT_INDEX_FILE"] = str(index)
+        try:
+            done = subprocess.run(
+                ["git", *QUIET, *args], cwd=self.folder, input=data, env=environment, capture_output=True, check=False
+            )
+        except FileNotFoundError:
+            raise CallError("git is not installed, and a folder as target needs it") from None
+        if done.returncode:
+            last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise Unavailable("git", f"{' '.join(args[:2])}: {last or done.returncode}")
+        return done.stdout
+
+    def try_git(self, *args: str) -> bytes | None:
+        """Run git where a failure means that something is not there."""
+        try:
+            return self.git(*args)
+        except Unavailable:
+            return None
+
+    def resolve(self, name: str) -> str:
+        """The commit that a ref or revision names, "" where there is none."""
+        found = self.try_git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        return found.decode().strip() if found else ""
+
+    def refs(self, prefix: str) -> dict[str, str]:
+        """Refs below a prefix with their commits."""
+        lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix).decode().splitlines()
+        return {name: commit for name, _, commit in (line.partition(" ") for line in lines)}
+
+    def files(self, commit: str, *paths: str) -> dict[str, str]:
+        """The files of a commit below the given paths (all of them for none), each with its object id."""
+        if not commit:
+            return {}
+        listed = self.git("ls-tree", "-r", "-z", commit, "--", *paths).decode("utf-8", "surrogateescape")
+        rows = (row.partition("\t") for row in listed.split("\0") if row)
+        return {path: meta.split(" ")[2] for meta, _, path in rows}
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """A file's bytes at a commit, None where there is none."""
+        oid = self.files(commit, path).get(path)
+        return self.git("cat-file", "blob", oid) if oid else None
+
+    def read_all(self, commit: str, *paths: str) -> dict[str, bytes]:
+        """The bytes of all files below the given paths, in two calls of git however many there are."""
+        found = self.files(commit, *paths)
+        if not found:
+            return {}
+        stream = self.git("cat-file", "--batch", data="".join(f"{oid}\n" for oid in found.values()).encode())
+        blobs: dict[str, bytes] = {}
+        at = 0
+        for path in found:
+            end = stream.index(b"\n", at)
+            size = int(stream[at:end].split(b" ")[2])
+            blobs[path] = stream[end + 1 : end + 1 + size]
+            at = end + size + 2
+        return blobs
+
+    def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str) -> str:
+        """Make a commit on `parent` ("" for none) with files changed or (None) deleted; no ref moves yet."""
+        with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
+            index = Path(scratch) / "index"
+            if parent:
+                self.git("read-tree", parent, index=index)
+            lines = [self._index_line(path, data) for path, data in sorted(files.items())]
+            self.git("update-index", "-z", "--index-info", data=b"".join(lines), index=index)
+            tree = self.git("write-tree", index=index).decode().strip()
+        parents = ("-p", parent) if parent else ()
+        return self.git("commit-tree", tree, *parents, "-F", "-", data=message.encode()).decode().strip()
+
+    def _index_line(self, path: str, data: bytes | None) -> bytes:
+        if data is None:
+            return f"0 {ZERO}\t{path}\0".encode()
+        oid = self.git("hash-object", "-w", "--stdin", data=data).decode().strip()
+        return f"100644 {oid}\t{path}\0".encode()
+
+    def move_refs(self, moves: Sequence[tuple[str, str, str]]) -> None:
+        """Move refs from an old commit to a new one ("" for none), all or nothing. Raises Stale where one moved."""
+        lines = [
+            f"update {ref} {new} {old or ZERO}\n" if new else f"delete {ref} {old or ZERO}\n" for ref, old, new in moves
+        ]
+        try:
+            self.git("update-ref", "--stdin", data="".join(["start\n", *lines, "prepare\n", "commit\n"]).encode())
+        except Unavailable as error:
+            raise Stale(f"{self.folder}: {error.why}") from None
