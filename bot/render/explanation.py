@@ -58,7 +58,7 @@ def _names(task: Task, leaves: tuple[LeafScore, ...]) -> list[str]:
     """What tells the lines of a task apart: the metric, or the subtask without what all their names begin with."""
     if len(task.metrics) > 1:
         return [leaf.metric for leaf in leaves]
-    common = commonprefix([leaf.id for leaf in leaves]) if len(leaves) > 1 else ""
+    common = commonprefix([leaf.id for leaf in leaves]) if len(leaves) > 1 else ""  # noqa: RUF071 - names, not paths
     return [leaf.id.removeprefix(common[: common.rfind("_") + 1]) for leaf in leaves]
 
 

@@ -1,0 +1,121 @@
+"""Every sentence the bot says at a target: entries and findings in, titles and Markdown out, the hidden mark last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bot import HOME
+from bot.entry import Entry
+from bot.publication import Mark, Text
+from bot.render.escape import code, code_in_table
+from bot.render.markdown import cell
+
+FOOT = f"[leaderboard-bot]({HOME}) wrote this from the file named above; it changes when that file does."
+
+
+def request_text(entry: Entry, standing: Entry | None, mark: Mark) -> Text:
+    """The text of a request that adds or changes one row."""
+    verb = "Add" if standing is None else "Update"
+    return Text(f"{verb} {_name(entry)}: {_average(entry)}", _body(entry, standing, mark))
+
+
+def row_text(entry: Entry, standing: Entry | None, mark: Mark) -> Text:
+    """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
+    row = ["```json", entry.to_bytes().decode().rstrip(), "```"]
+    fold = ["<details><summary>The row as JSON</summary>", "", *row, "", "</details>"]
+    return Text(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, mark, fold))
+
+
+def rolling_text(entries: Sequence[Entry], mark: Mark) -> Text:
+    """The text of one request for many rows."""
+    lines = ["| Model | Average |", "| --- | ---: |"]
+    lines += [f"| {code_in_table(entry.model.id)} | {cell(entry.average, 2)} |" for entry in entries[:500]]
+    more = [f"… and {len(entries) - 500} more."] if len(entries) > 500 else []
+    body = "\n".join(
+        [f"{len(entries)} rows of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT, "", mark.render()]
+    )
+    return Text(f"Update {len(entries)} rows of {mark.leaderboard}", body)
+
+
+def withdrawn_text(entry_path: str, mark: Mark) -> Text:
+    """The text of a request that takes a row away."""
+    body = f"The submission behind {code(entry_path)} was withdrawn from its source.\n\n{FOOT}\n\n{mark.render()}"
+    return Text(f"Remove {mark.key}", body)
+
+
+def _name(entry: Entry) -> str:
+    template = ", chat template" if entry.model.chat_template else ""
+    return f"{entry.model.id} ({entry.model.precision or 'unknown precision'}{template})"
+
+
+def _average(entry: Entry) -> str:
+    if entry.average is not None:
+        return f"{entry.average:.2f}"
+    return f"incomplete, {len(entry.coverage.missing)} of {entry.coverage.required} subtasks missing"
+
+
+def _body(entry: Entry, standing: Entry | None, mark: Mark, extra: Sequence[str] = ()) -> str:
+    lines = [
+        f"{code(entry.model.id)}, revision {code(entry.model.revision or 'unknown')}, on {code(entry.leaderboard.id)}.",
+        "",
+        *_scores(entry, standing),
+        "",
+        *_coverage(entry),
+        *_warnings(entry),
+        *_evidence(entry),
+        *extra,
+        "",
+        FOOT,
+        "",
+        mark.render(),
+    ]
+    return "\n".join(lines)
+
+
+def _scores(entry: Entry, standing: Entry | None) -> Iterator[str]:
+    """The table of scores; beside a standing row also what changes."""
+    before = {task.id: task.score for task in standing.tasks} if standing else {}
+    yield "| Task | Raw | Score |" + (" Before | Change |" if standing else "")
+    yield "| --- | ---: | ---: |" + (" ---: | ---: |" if standing else "")
+    for task in entry.tasks:
+        line = f"| {task.title} | {cell(task.raw, 4)} | {cell(task.score, 2)} |"
+        yield line + (_change(task.score, before.get(task.id)) if standing else "")
+    line = f"| **Average** | | **{cell(entry.average, 2)}** |"
+    yield line + (_change(entry.average, standing.average) if standing else "")
+
+
+def _change(now: float | None, before: float | None) -> str:
+    change = "–" if now is None or before is None else f"{now - before:+.2f}"
+    return f" {cell(before, 2)} | {change} |"
+
+
+def _coverage(entry: Entry) -> Iterator[str]:
+    if entry.coverage.missing:
+        names = ", ".join(code(name) for name in entry.coverage.missing[:10])
+        more = f" and {len(entry.coverage.missing) - 10} more" if len(entry.coverage.missing) > 10 else ""
+        yield f"**Incomplete:** {names}{more} missing. The row has no average and no rank until they are there."
+        yield ""
+
+
+def _warnings(entry: Entry) -> Iterator[str]:
+    for remark in entry.warnings:
+        yield f"- **warning** `{remark.rule}`: {code(remark.message)}"
+    if entry.warnings:
+        yield ""
+
+
+def _evidence(entry: Entry) -> Iterator[str]:
+    evidence, harness = entry.evidence, entry.harness
+    where = f" in {code(evidence.source)}" if evidence.source else ""
+    commit = f" at {code(evidence.commit)}" if evidence.commit else ""
+    yield f"- File: {code(evidence.path)}{where}{commit}, SHA-256 {code(evidence.sha256)}"
+    measured = code(harness.version or harness.git_hash or "unknown")
+    yield f"- Harness: {code(harness.name)} {measured}" + (f", measured {evidence.date}" if evidence.date else "")
+    if entry.supersedes:
+        yield f"- Takes the place of: {', '.join(code(old.path) for old in entry.supersedes[:5])}"
+    yield f"- Check it: `leaderboard-bot explain {_shell_safe(evidence.path)} --leaderboard {entry.leaderboard.id}`"
+
+
+def _shell_safe(path: str) -> str:
+    """A path that can be pasted into a shell inside a code span; another is left for the reader to fill in."""
+    return path if all(char.isalnum() or char in "/._-" for char in path) and path.isascii() else "FILE"
