@@ -9,8 +9,9 @@ import traceback
 import pytest
 
 from bot.errors import CallError, Refused, Unavailable
-from bot.forges.hub.client import Address, HubClient, TooLarge, parse_address
+from bot.forges.hub.client import Address, HubClient, parse_address
 from bot.forges.hub.source import HubSource
+from bot.forges.source import TooLarge
 from tests.world import routes_files
 from tests.world.git import Repository, blob_id
 from tests.world.hub import Hub

@@ -1,0 +1,213 @@
+"""What the service remembers between settles; all of it can be lost, and is found again by reading everything.
+
+Cursors say how far a watch was read, submissions what each file came to, requests which marks stand at
+a target under which number, outcomes what happened, for the page.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    DateTime,
+    Engine,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    inspect,
+    select,
+)
+from sqlalchemy.exc import DatabaseError
+
+VERSION = 1  # a store of another version is emptied: that costs one full reading
+HISTORY = 200  # outcomes kept for each watch
+log = logging.getLogger(__name__)
+metadata = MetaData()
+
+cursors = Table(
+    "cursors",
+    metadata,
+    Column("watch", String, primary_key=True),
+    Column("subject", String, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("watch", String, primary_key=True),
+    Column("path", String, primary_key=True),
+    Column("key", String, index=True),
+    Column("data", LargeBinary, nullable=False),
+)
+requests = Table(
+    "requests",
+    metadata,
+    Column("target", String, primary_key=True),
+    Column("num", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+outcomes = Table(
+    "outcomes",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("watch", String, index=True, nullable=False),
+    Column("at", DateTime, server_default=func.now(), nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+
+def connect(url: str) -> Engine:
+    """An engine with our tables; a broken or foreign SQLite file is put aside and begun anew."""
+    engine = create_engine(url)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", set_up_sqlite)
+    try:
+        prepare(engine)
+    except DatabaseError:
+        path = engine.url.database
+        if engine.dialect.name != "sqlite" or not path or not Path(path).is_file():
+            raise
+        log.warning("%s is broken; it is put aside, and everything is read anew", path)
+        engine.dispose()
+        Path(path).rename(f"{path}.broken")
+        prepare(engine)
+    return engine
+
+
+def set_up_sqlite(connection: Any, _: object) -> None:
+    """Let readers and one writer work at once; what the last moment before a power cut wrote may be lost."""
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA busy_timeout=10000")
+
+
+def prepare(engine: Engine) -> None:
+    """Make the tables, and empty those of another version."""
+    if inspect(engine).has_table("cursors") and Store(engine).cursor("", "version") != str(VERSION):
+        metadata.drop_all(engine)
+    metadata.create_all(engine)
+    Store(engine).set_cursor("", "version", str(VERSION))
+
+
+def pairs(rows: Iterable[Any]) -> dict[Any, bytes]:
+    """Rows of two columns as a dictionary."""
+    return {row[0]: row[1] for row in rows}
+
+
+class Store:
+    """Reads and writes of one database; each method is one transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def cursor(self, watch: str, subject: str) -> str | None:
+        """How far something was read; None where it never was."""
+        found = select(cursors.c.value).where(cursors.c.watch == watch, cursors.c.subject == subject)
+        with self.engine.connect() as connection:
+            return connection.execute(found).scalar_one_or_none()
+
+    def set_cursor(self, watch: str, subject: str, value: str) -> None:
+        """Remember how far something was read."""
+        old = delete(cursors).where(cursors.c.watch == watch, cursors.c.subject == subject)
+        with self.engine.begin() as connection:
+            connection.execute(old)
+            connection.execute(insert(cursors).values(watch=watch, subject=subject, value=value))
+
+    def submissions(self, watch: str) -> dict[str, bytes]:
+        """What each file of the source came to, by path."""
+        found = select(submissions.c.path, submissions.c.data).where(submissions.c.watch == watch)
+        with self.engine.connect() as connection:
+            return pairs(connection.execute(found))
+
+    def submissions_at(self, watch: str, *, paths: Sequence[str] = (), keys: Sequence[str] = ()) -> dict[str, bytes]:
+        """What the files at these paths, and those that measure these keys, came to."""
+        found: dict[str, bytes] = {}
+        with self.engine.connect() as connection:
+            for column, values in ((submissions.c.path, paths), (submissions.c.key, keys)):
+                for start in range(0, len(values), 500):
+                    rows = select(submissions.c.path, submissions.c.data).where(
+                        submissions.c.watch == watch, column.in_(values[start : start + 500])
+                    )
+                    found |= pairs(connection.execute(rows))
+        return found
+
+    def set_submissions(self, watch: str, rows: Mapping[str, tuple[str | None, bytes] | None]) -> None:
+        """Remember what files came to, as key and data; None forgets one."""
+        paths = list(rows)
+        kept = [
+            {"watch": watch, "path": path, "key": row[0], "data": row[1]}
+            for path, row in rows.items()
+            if row is not None
+        ]
+        with self.engine.begin() as connection:
+            for start in range(0, len(paths), 500):
+                gone = paths[start : start + 500]
+                connection.execute(
+                    delete(submissions).where(submissions.c.watch == watch, submissions.c.path.in_(gone))
+                )
+            if kept:
+                connection.execute(insert(submissions), kept)
+
+    def forget_watch(self, watch: str) -> None:
+        """Forget what was read of a watch: everything is read again."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(submissions).where(submissions.c.watch == watch))
+            connection.execute(delete(cursors).where(cursors.c.watch == watch))
+
+    def requests(self, target: str) -> dict[int, bytes]:
+        """What is known of a target's requests and discussions, by number."""
+        found = select(requests.c.num, requests.c.data).where(requests.c.target == target)
+        with self.engine.connect() as connection:
+            return pairs(connection.execute(found))
+
+    def set_request(self, target: str, num: int, data: bytes) -> None:
+        """Remember what is known of one request."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(requests).where(requests.c.target == target, requests.c.num == num))
+            connection.execute(insert(requests).values(target=target, num=num, data=data))
+
+    def add_outcomes(self, watch: str, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Remember outcomes as (outcome, subject, text); the oldest are forgotten."""
+        values = [{"watch": watch, "outcome": o, "subject": s, "text": t} for o, s, t in rows]
+        if not values:
+            return
+        newest = select(outcomes.c.id).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc())
+        with self.engine.begin() as connection:
+            connection.execute(insert(outcomes), values)
+            keep = connection.execute(newest.offset(HISTORY).limit(1)).scalar_one_or_none()
+            if keep is not None:
+                connection.execute(delete(outcomes).where(outcomes.c.watch == watch, outcomes.c.id <= keep))
+
+    def outcomes(self, watch: str, limit: int = 20) -> list[dict[str, str]]:
+        """The last outcomes, newest first: when, outcome, subject, text."""
+        rows = select(outcomes).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc()).limit(limit)
+        with self.engine.connect() as connection:
+            return [
+                {
+                    "when": f"{row.at:%Y-%m-%d %H:%M:%S}",
+                    "outcome": row.outcome,
+                    "subject": row.subject,
+                    "text": row.text,
+                }
+                for row in connection.execute(rows)
+            ]
+
+    def close(self) -> None:
+        """Give the connections back."""
+        with suppress(DatabaseError):
+            self.engine.dispose()
