@@ -11,8 +11,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
+from bot.errors import CallError
 from bot.event import Event
 from bot.server.app import make_app
+from bot.server.run import refuse_open_doors
 
 SECRET = "MARKER-SECRET"
 PUSH = json.dumps({
@@ -120,3 +122,17 @@ def test_the_secret_stands_on_no_page_and_in_no_log(web: TestClient, caplog: pyt
     shown = web.get("/").text + web.get("/healthz").text + web.get("/metrics").text
 
     assert SECRET not in shown + caplog.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])
+def test_without_a_secret_loopback_may_be_served(host: str) -> None:
+    refuse_open_doors(host, None)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org"])
+def test_without_a_secret_nothing_else_may_be_served(host: str) -> None:
+    refuse_open_doors(host, SECRET)
+    with pytest.raises(CallError, match="WEBHOOK_SECRET is not set"):
+        refuse_open_doors(host, None)
+    with pytest.raises(CallError):
+        refuse_open_doors(host, "")

@@ -1,0 +1,48 @@
+"""An application and an address in, a server until it is told to stop; none where strangers could write."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from bot.errors import CallError
+
+GRACE = 10  # seconds for answers that are being sent when the server stops
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens on host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_open_doors(host: str, secret: str | None) -> None:
+    """Raise CallError where anybody could send deliveries."""
+    if not secret and not is_loopback(host):
+        raise CallError(
+            f"WEBHOOK_SECRET is not set, so {host} could be told anything by anybody: "
+            "set it here and in the webhook, or listen on 127.0.0.1"
+        )
+
+
+def run(app: ASGIApp, *, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    There is no access log: the secret may stand in a delivery's address.
+    """
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+    uvicorn.Server(config).run()
