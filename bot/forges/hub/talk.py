@@ -12,7 +12,7 @@ from huggingface_hub.community import DiscussionComment, DiscussionStatusChange,
 
 from bot.errors import Stale
 from bot.forges.hub.client import Address, HubClient
-from bot.publication import parse_mark
+from bot.publication import find_mark
 
 TITLE_LIMIT = 200  # characters; the Hub refuses more
 Kind = Literal["discussion", "pull_request"]
@@ -127,12 +127,12 @@ class HubTalk:
         """Keep what finds it again, where it is ours."""
         if talk.author != self.client.user:
             return
-        mark = parse_mark(talk.description)
+        mark = find_mark(talk.description)
         known = {
             "kind": "pull_request" if talk.pull_request else "discussion",
             "status": talk.status,
             "closed_by": talk.closed_by,
-            "mark": mark.text if mark else "",
+            "mark": mark.render() if mark else "",
         }
         self.memory[talk.num] = json.dumps(known).encode()
 
