@@ -10,6 +10,7 @@ from bot.errors import Refused
 from bot.forges.git import Repository
 from bot.forges.source import Change, TooLarge
 
+
 @dataclass(frozen=True)
 class GitSource:
     """Reads the repository in `folder`, bare or not, always at a named commit."""
@@ -74,9 +75,8 @@ class GitSource:
 
     def last_commit(self, path: str, commit: str) -> str:
         """The commit that last touched a path; "" where none did."""
-        return run_git(
-            self.folder, "--literal-pathspecs", "log", "-1", "--format=%H", commit, "--", path
-        ).decode().strip()  # fmt: skip
+        found = self._repository.git("--literal-pathspecs", "log", "-1", "--format=%H", commit, "--", path)
+        return found.decode().strip()
 
     def read(self, path: str, commit: str, limit: int) -> bytes | None:
         """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
