@@ -75,22 +75,24 @@ def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts = NO_FA
     )
 
 
-def entry_of(verdict: Verdict, *, source: str = "", commit: str = "") -> Entry | None:
+def entry_of(verdict: Verdict, *, source: str = "", path: str = "", commit: str = "") -> Entry | None:
     """The row that a verdict stands for, None where it was rejected or the declaration refuses incomplete rows.
 
-    `source` names the repository or folder that the file lies in, `commit` the commit it was read at.
+    `source` names the repository that the file lies in, `path` where in it (as judged, where not given), `commit` the
+    commit it was read at.
     """
     if verdict.result is None or verdict.measures is None or verdict.scores is None or verdict.status == "rejected":
         return None
     if verdict.status == "incomplete" and verdict.leaderboard.average.missing == "refused":
         return None
+    place = path or verdict.path
     return make_entry(
         leaderboard=verdict.leaderboard,
         result=verdict.result,
         measures=verdict.measures,
         scores=verdict.scores,
         findings=verdict.findings,
-        evidence=Evidence(source, verdict.path, commit, verdict.sha256, measured_on(verdict.result, verdict.path)),
+        evidence=Evidence(source, place, commit, verdict.sha256, measured_on(verdict.result, place)),
     )
 
 

@@ -59,8 +59,9 @@ def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: boo
     mark, path = entry_mark(rivals[0]), rivals[0].path
     for attempt in range(ATTEMPTS):
         standing = target.read_standing(mark, (path,))
-        there = _standing_entry(standing.files.get(path), path)
-        entry = choose(rivals, there)
+        there = _parsed(standing.files.get(path), path)
+        proposed = _parsed(standing.request.files.get(path), path) if standing.request else None
+        entry = choose(rivals, proposed or there)
         text = (row_text if form == "comment" else request_text)(entry, there, mark)
         decision = decide(mark, text, {path: entry.to_bytes()}, standing, form)
         if decision.publication is None or dry_run:
@@ -73,7 +74,7 @@ def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: boo
     raise AssertionError("unreachable")
 
 
-def _standing_entry(data: bytes | None, path: str) -> Entry | None:
+def _parsed(data: bytes | None, path: str) -> Entry | None:
     """The entry that stands there; what is none is written over."""
     try:
         return parse_entry(data, path) if data is not None else None

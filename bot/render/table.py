@@ -8,6 +8,7 @@ from bot.render.chart import Cell, Table, short
 from bot.render.escape import code_in_table, visible
 
 # Text that Markdown leaves as it is wherever it stands in a line; anything else goes into a code span.
+_WRITTEN = re.compile(r"[-+]?\d[\d,]*\.\d+")
 _HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()-]*")
 
 
@@ -35,7 +36,8 @@ def markdown_table(table: Table) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, (int, float))
+    """Whether a cell is a number, or one already written for people."""
+    return isinstance(cell, (int, float)) or (isinstance(cell, str) and _WRITTEN.fullmatch(cell) is not None)
 
 
 def _text(cell: Cell) -> str:

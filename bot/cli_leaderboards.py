@@ -1,0 +1,51 @@
+"""The commands on what is declared and what stands: rules, leaderboards, board."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bot.board import make_board
+from bot.errors import CallError
+from bot.forges.targets import open_target
+from bot.leaderboard import load_leaderboard, shipped
+from bot.render.board import board_text
+from bot.render.explanation import describe_leaderboard
+from bot.rules import ALL_RULES
+
+
+def rules(rule: Annotated[str, typer.Argument(help="A rule's id; all of them where none is named.")] = "") -> None:
+    """List the rules, or show the page of one."""
+    if not rule:
+        width = max(len(known.id) for known in ALL_RULES)
+        for known in ALL_RULES:
+            typer.echo(f"{known.severity:8} {known.id:{width}}  {known.title}")
+        return
+    page = next((known for known in ALL_RULES if known.id == rule), None)
+    if page is None:
+        raise CallError(f"there is no rule {rule!r}; leaderboard-bot rules lists them")
+    typer.echo(f"{page.id} ({page.severity}, since {page.since})\n\n{page.page}")
+
+
+def leaderboards(
+    leaderboard: Annotated[str, typer.Argument(help="An id, or a TOML file, which is checked.")] = "",
+) -> None:
+    """List the declarations that are shipped, or check and show one."""
+    if leaderboard:
+        typer.echo(describe_leaderboard(load_leaderboard(leaderboard)), nl=False)
+        return
+    for known in shipped():
+        typer.echo(f"{known:18} {load_leaderboard(known).description}")
+
+
+def board(
+    target: Annotated[str, typer.Argument(help="A target with entries.")],
+    leaderboard: Annotated[str, typer.Option("--leaderboard", "-l", help="An id, or a TOML file.")] = "open-llm-v2",
+) -> None:
+    """Show the table that the entries at a target give, ranks and ties included."""
+    declared = load_leaderboard(leaderboard)
+    entries = [entry for entry in open_target(target).read_entries() if entry.leaderboard.id == declared.id]
+    if not entries:
+        raise CallError(f"{target}: there is no entry of {declared.id}")
+    typer.echo(board_text(make_board(entries, declared)), nl=False)

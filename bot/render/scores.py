@@ -1,0 +1,69 @@
+"""Verdicts in, a table of scores out: text, CSV, Markdown; one row for each submission."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from bot.leaderboard import Leaderboard
+from bot.pipeline import Verdict
+from bot.render.chart import Table
+from bot.render.markdown import cell
+from bot.render.table import markdown_table, text_table
+from bot.render.text import SIGNS
+
+
+def scores_text(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
+    """Aligned columns, rounded for people."""
+    titles = ("", "model", "average", *(task.id for task in leaderboard.tasks))
+    rows = tuple(
+        (SIGNS[v.status], fit(_model(v) or v.path), *(cell(score, 2) for score in _scores(v, leaderboard)))
+        for v in verdicts
+    )
+    return text_table(Table(titles, rows)) + "\n"
+
+
+def fit(name: str, width: int = 23) -> str:
+    """A name cut from the front, for the end tells models apart: so that a table stays within 80 columns."""
+    return name if len(name) <= width else f"…{name[1 - width :]}"
+
+
+def scores_markdown(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
+    """A table of GitHub's Markdown, rounded for people."""
+    return markdown_table(_table(verdicts, leaderboard)) + "\n"
+
+
+def scores_csv(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
+    """CSV with full doubles, empty where there is no score."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("path", "model", "verdict", "average", *(task.id for task in leaderboard.tasks)))
+    for verdict in verdicts:
+        numbers = ["" if score is None else score for score in _scores(verdict, leaderboard)]
+        writer.writerow((_inert(verdict.path), _inert(_model(verdict)), verdict.status, *numbers))
+    return text.getvalue()
+
+
+def _inert(text: str) -> str:
+    """A text that no spreadsheet takes for a formula (OWASP, CSV injection)."""
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+
+
+def _model(verdict: Verdict) -> str:
+    return verdict.result.model.id if verdict.result else ""
+
+
+def _scores(verdict: Verdict, leaderboard: Leaderboard) -> list[float | None]:
+    if verdict.scores is None:
+        return [None] * (1 + len(leaderboard.tasks))
+    return [verdict.scores.average, *(task.score for task in verdict.scores.tasks)]
+
+
+def _table(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> Table:
+    titles = ("model", "verdict", "average", *(task.title for task in leaderboard.tasks))
+    rows = tuple(
+        (_model(verdict) or verdict.path, verdict.status, *(cell(score, 2) for score in _scores(verdict, leaderboard)))
+        for verdict in verdicts
+    )
+    return Table(titles, rows)
