@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.board import Board, make_board
 from bot.comment import request_text, row_text
 from bot.entry import Entry, choose, parse_entry
-from bot.errors import MalformedEntry, Stale
+from bot.errors import MalformedEntry, Stale, Unavailable
 from bot.leaderboard import Leaderboard
 from bot.publication import Decision, Form, Mark, Publication, Standing, decide, entry_mark
 
@@ -55,7 +55,7 @@ def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bo
 
 
 def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: bool = False) -> Done:
-    """Publish one row; where another process was faster, read again and decide again."""
+    """Publish one row; where another process was faster or a write failed, read again and decide again."""
     mark, path = entry_mark(rivals[0]), rivals[0].path
     for attempt in range(ATTEMPTS):
         standing = target.read_standing(mark, (path,))
@@ -68,7 +68,7 @@ def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: boo
             return Done(entry, decision)
         try:
             return Done(entry, decision, target.carry_out(decision.publication))
-        except Stale:
+        except (Stale, Unavailable):  # a write that failed may have landed: look before another
             if attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")

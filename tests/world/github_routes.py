@@ -45,4 +45,5 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("POST", f"{REPO}/issues/{NUMBER}/comments", github_talk.create_comment),
     ("GET", f"{REPO}/issues/comments/{NUMBER}", github_talk.read_comment),
     ("PATCH", f"{REPO}/issues/comments/{NUMBER}", github_talk.edit_comment),
+    ("DELETE", f"{REPO}/issues/comments/{NUMBER}", github_talk.delete_comment),
 ]

@@ -43,7 +43,7 @@ class Issue:
     head_repo: str = ""
     base: str = ""
     merged: bool = False
-    labels: list[str] = field(default_factory=list)
+    last_head: str = ""
 
 
 @dataclass
@@ -153,3 +153,11 @@ class GitHubState:
 
     def count(self, method: str, path: str = "") -> int:
         return sum(1 for seen, where in self.requests if seen == method and re.search(path, where))
+
+    def writes(self) -> int:
+        """How many calls so far could have changed anything."""
+        return sum(1 for method, where in self.requests if method != "GET" and where != "/graphql")
+
+    def delete_branch(self, name: str, branch: str) -> None:
+        """A person takes the branch of a closed request away."""
+        del self.repos[name].git.refs[f"heads/{branch}"]

@@ -65,8 +65,13 @@ def too_long(request: Request) -> Answer | None:
 
 
 def _head(state: GitHubState, repo: Repo, issue: Issue) -> str | None:
+    """The branch's commit; a request that is closed keeps the last one it had."""
     owner = state.repos.get(issue.head_repo or repo.name)
-    return owner.git.refs.get(f"heads/{issue.head}") if owner else None
+    now = owner.git.refs.get(f"heads/{issue.head}") if owner else None
+    if issue.state == "open":
+        issue.last_head = now or issue.last_head
+        return now
+    return issue.last_head or now
 
 
 def _pull(state: GitHubState, request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
@@ -267,3 +272,12 @@ def edit_comment(state: GitHubState, request: Request) -> Answer:
         return refused or refuse(404, "Not Found")
     comment.body = request.body["body"]
     return Answer(200, _comment(request, repo, comment))
+
+
+def delete_comment(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = _may_talk(request)
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    gone = repo.comments.pop(int(request.parts[1]), None)
+    return Answer(204) if gone else refuse(404, "Not Found")

@@ -5,7 +5,7 @@ Nothing is checked out: files come one by one through the API, by the id of thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from github.File import File
@@ -82,6 +82,15 @@ class GitHubSource:
     def read_content(self, oid: str, limit: int) -> bytes:
         """The bytes behind a content id; raises TooLarge past `limit`."""
         return self.client.download(f"/repos/{self.address.name}/git/blobs/{oid}", limit)
+
+    def read_contents(self, oids: Mapping[str, str], limit: int) -> dict[str, bytes]:
+        """The bytes of files by path, given the ids of their contents."""
+        return {path: self.read_content(oid, limit) for path, oid in oids.items()}
+
+    def read_folder(self, folder: str, limit: int) -> dict[str, bytes]:
+        """The bytes of every file below a folder on the default branch; none where there is no such folder."""
+        found = {item.path: item.oid for item in self._all_files(self.head()) if item.path.startswith(f"{folder}/")}
+        return self.read_contents({path: oid for path, oid in found.items() if oid}, limit)
 
     def read_proposal(self, number: int) -> Proposal:
         """Read a pull request and the files that it adds or changes, all at one head.
