@@ -27,6 +27,15 @@ from pydantic import (
 from bot.errors import CallError, MalformedDeclaration
 
 Format = Literal["lm-eval-0.4", "lm-eval-0.3", "open-llm-v1"]
+MmluFamily = Literal[
+    "original",
+    "helm",
+    "harness_2023",
+    "harness_letters",
+    "harness_letters_one_newline",
+    "harness_generative",
+    "harness_continuation",
+]
 Revision = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{7,40}$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$")]
@@ -120,7 +129,7 @@ class Task(_Declared):
     bound_reason: Text | None = None
     versions: tuple[Version, ...] = ()
     older_versions: dict[Version, Text] = {}
-    mmlu_family: Text | None = None
+    mmlu_family: MmluFamily | None = None
     groups: tuple[Text, ...] = ()
     leaves: Annotated[tuple[Leaf, ...], Field(min_length=1)]
 

@@ -21,5 +21,5 @@ def board_text(board: Board) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     entry = row.entry
     chat = " (chat)" if entry.model.chat_template else ""
-    front = (str(row.rank) if row.rank else "–", fit(f"{entry.model.id}{chat}"), cell(entry.average, 2))
+    front = (str(row.rank) if row.rank else "–", fit(f"{entry.model.id}{chat}", 20), cell(entry.average, 2))
     return (*front, *(cell(task.score, 2) for task in entry.tasks))

@@ -39,7 +39,7 @@ def verdict_text(verdict: Verdict, ink: Ink, *, quiet: bool = False) -> str:
         lines += [ink.faint(f"  {line}") for line in _circumstances(verdict)]
     for finding in verdict.findings:
         lines += ["", *finding_lines(finding, ink)]
-    if verdict.scores is not None and not quiet:
+    if verdict.scores is not None and not quiet and any(task.score is not None for task in verdict.scores.tasks):
         lines += ["", *(f"  {line}" for line in score_lines(verdict.scores))]
     return "\n".join(lines) + "\n"
 

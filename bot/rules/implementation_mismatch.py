@@ -22,40 +22,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.finding import Severity
-from bot.leaderboard import Task, canonical_version
-from bot.measure import Measure
+from bot.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.rules.rule import Case, Violation, rule
-
-OLD_FAMILY = "harness_2023"
 
 
 @rule(Severity.ERROR)
 def implementation_mismatch(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task whose leaves were measured by another family than declared."""
-    for task in case.leaderboard.tasks:
-        if task.mmlu_family is None or task.mmlu_family == OLD_FAMILY:
-            continue
-        leaves = [measure for measure in case.measures.present if measure.need.task is task]
-        evidence = next(filter(None, map(_evidence, leaves)), "")
-        if evidence:
-            yield _violation(case, task, leaves[0], evidence)
+    declared = [task for task in case.leaderboard.tasks if task.mmlu_family is not None]
+    recognised = recognise(case.result) if declared else None
+    if recognised is None or recognised.family is Family.UNKNOWN:
+        return
+    for task in declared:
+        first = next((m.need.leaf_key for m in case.measures.present if m.need.task_id == task.id), None)
+        if first is not None and recognised.family.value != task.mmlu_family:
+            pointer = case.result.pointer_to(first)
+            yield Violation(_message(task.title, recognised, task.mmlu_family or ""), HINT, pointer, task.id)
 
 
-def _evidence(measure: Measure) -> str:
-    """What shows that a leaf's choices were scored as texts, not as letters."""
-    leaf, key = measure.leaf, measure.need.leaf_key
-    if leaf.version is not None and canonical_version(leaf.version) == "0":
-        return f"{key} has task version 0"
-    acc, acc_norm = leaf.numbers.get("acc"), leaf.numbers.get("acc_norm")
-    if acc is not None and acc_norm is not None and acc != acc_norm:
-        return f"{key} has acc {acc} and acc_norm {acc_norm}, which are equal where letters are scored"
-    return ""
+HINT = "no conversion exists, so measure it again with the leaderboard's implementation; `audit mmlu` tells them apart"
 
 
-def _violation(case: Case, task: Task, first: Measure, evidence: str) -> Violation:
-    return Violation(
-        f"{task.title} is of the family {OLD_FAMILY} (texts of the choices), not {task.mmlu_family}: {evidence}",
-        "no conversion exists: measure again at b281b0921b636bc36ad05c0b0b0763bd6dd43463; docs/audit-mmlu.md tells why",
-        case.result.pointer_to(first.need.leaf_key),
-        task.id,
+def _message(title: str, recognised: Recognition, declared: str) -> str:
+    return (
+        f"{title} was measured by {TITLES[recognised.family]}, the leaderboard's is {declared}:"
+        f" {'; '.join(recognised.evidence)}"
     )

@@ -1,0 +1,48 @@
+# `make run` and `make test` do all set-up on a machine that has Python 3.11 or newer, git and make.
+SHELL := /bin/sh
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT ?= .venv
+
+UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
+BOT := .venv/bin/leaderboard-bot
+PYTEST := .venv/bin/pytest
+
+.PHONY: run test test-all check bench install clean
+
+# The main job on what is here: five result files checked, scored, explained, published; no account, no network.
+run: .venv/.run
+	.venv/bin/python examples/tour.py
+
+install: .venv/.all
+
+test: .venv/.all
+	$(PYTEST) -n 2 -m "not campaign" -q
+
+test-all: .venv/.all
+	$(PYTEST) -n 2 -q
+
+check: .venv/.all
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	.venv/bin/python .github/check_workflows.py
+
+bench: .venv/.all
+	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
+
+.venv/.run: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen --quiet --inexact --no-default-groups --extra board --extra server
+	touch $@
+
+.venv/.all: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --frozen --quiet --inexact --all-extras
+	touch $@ .venv/.run
+
+# Where uv is not installed it is put beside the project, and nowhere else.
+.uv/bin/uv:
+	python3 -m venv .uv
+	.uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.8
+
+clean:
+	rm -rf .venv .uv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
