@@ -13,6 +13,7 @@ from bot.leaderboard import load_leaderboard, shipped
 from bot.render.board import board_text
 from bot.render.explanation import describe_leaderboard
 from bot.rules import ALL_RULES
+from bot.settings import read_access
 
 
 def rules(rule: Annotated[str, typer.Argument(help="A rule's id; all of them where none is named.")] = "") -> None:
@@ -45,7 +46,9 @@ def board(
 ) -> None:
     """Show the table that the entries at a target give, ranks and ties included."""
     declared = load_leaderboard(leaderboard)
-    entries = [entry for entry in open_target(target).read_entries() if entry.leaderboard.id == declared.id]
+    entries = [
+        entry for entry in open_target(target, read_access()).read_entries() if entry.leaderboard.id == declared.id
+    ]
     if not entries:
         raise CallError(f"{target}: there is no entry of {declared.id}")
     typer.echo(board_text(make_board(entries, declared)), nl=False)

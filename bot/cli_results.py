@@ -25,6 +25,7 @@ from bot.render.report import make_report, to_json
 from bot.render.scores import scores_csv, scores_markdown, scores_text
 from bot.render.text import Ink, summary_text, verdict_text
 from bot.rules.rule import Facts
+from bot.settings import read_access
 from bot.submissions import find_files, place_of, read_submission
 
 MANY = 50
@@ -65,7 +66,7 @@ DEFAULT = "open-llm-v2"
 
 def judge_all(paths: list[str], leaderboard: Leaderboard, board: str = "", *, quiet: bool = False) -> Iterator[Verdict]:
     """Judge each file; long work shows how far it is, on a terminal."""
-    entries = open_target(board).read_entries() if board else []
+    entries = open_target(board, read_access()).read_entries() if board else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
     files = find_files(paths)
     if len(files) < MANY or quiet or not sys.stderr.isatty():
@@ -159,7 +160,7 @@ def publish(
     quiet: QUIET = False,
 ) -> None:
     """Check, score, and publish the rows that are not rejected."""
-    declared, target = load_leaderboard(leaderboard), open_target(to)
+    declared, target = load_leaderboard(leaderboard), open_target(to, read_access(), form.value)
     target.check()
     verdicts = list(judge_all(paths, declared, to, quiet=quiet))
     rows = [entry for verdict in verdicts if (entry := entry_of(verdict, path=place_of(verdict.path))) is not None]

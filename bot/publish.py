@@ -4,37 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
-from bot.board import Board, make_board
+from bot.board import make_board
 from bot.comment import request_text, row_text
 from bot.entry import Entry, choose, parse_entry
 from bot.errors import MalformedEntry, Stale, Unavailable
+from bot.forges.target import Target
 from bot.leaderboard import Leaderboard
-from bot.publication import Decision, Form, Mark, Publication, Standing, decide, entry_mark
+from bot.publication import Decision, Form, decide, entry_mark
 
 ATTEMPTS = 4
-
-
-class Target(Protocol):
-    """Where entries go. Only a target writes, and it decides nothing."""
-
-    name: str
-
-    def check(self) -> None:
-        """See that the target can be one. Raises CallError, Unavailable or Refused."""
-
-    def read_entries(self) -> list[Entry]:
-        """All entries on the main branch."""
-
-    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
-        """What stands there for one mark, and the files at these paths."""
-
-    def carry_out(self, publication: Publication) -> str:
-        """Do it and say where it can be seen. Raises Stale where what stands there moved since it was read."""
-
-    def rebuild_board(self, board: Board) -> bool:
-        """Write the table where it is not what the entries give; says whether anything was written."""
 
 
 @dataclass(frozen=True, slots=True)

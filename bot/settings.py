@@ -1,0 +1,18 @@
+"""The environment in, what the program may use of it out; nothing else reads os.environ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from bot.forges.targets import GITHUB_API_URL, HF_ENDPOINT, Access
+
+
+def read_access(environ: Mapping[str, str] = os.environ) -> Access:
+    """Tokens and addresses of the services; an empty variable is as good as none."""
+    return Access(
+        github_token=environ.get("GITHUB_TOKEN") or None,
+        github_api_url=environ.get("GITHUB_API_URL") or GITHUB_API_URL,
+        hf_token=environ.get("HF_TOKEN") or None,
+        hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
+    )
