@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from bot.errors import CallError
 
@@ -51,7 +52,7 @@ def board(
     from bot.audit.columns import audit_board
     from bot.audit.table import read_board
     from bot.board import CSV_NAME
-    from bot.render import board_audit as render
+    from bot.render import audit_board as render
 
     path = Path(target)
     path = path / CSV_NAME if path.is_dir() else path
@@ -102,6 +103,75 @@ def drop(
     }
     report(forms[form], html, lambda: audit_drop_page(found))
     raise typer.Exit(1 if found.has_errors else 0)
+
+
+class JudgeByDefault(TyperGroup):
+    """A group whose first word may be a path: what names no command is judged."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name of the default command before a path or an option of its own."""
+        if args and args[0] not in {*self.commands, "--help"}:
+            args.insert(0, "judge")
+        return super().parse_args(ctx, args)
+
+
+mmlu = typer.Typer(cls=JudgeByDefault, no_args_is_help=True)
+audit.add_typer(mmlu, name="mmlu")
+
+
+@mmlu.callback()
+def mmlu_group() -> None:
+    """Say which implementation of MMLU a result comes from: `audit mmlu PATH...`; or build the prompts of each."""
+
+
+@mmlu.command("judge")
+def mmlu_judge(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Result files, sample logs, HELM run folders, or folders of them; "
+            "a CSV of models and implementations is compared."
+        ),
+    ],
+    form: FORM = Form.TEXT,
+    html: HTML = None,
+) -> None:
+    """Say which implementation produced each result, what it scores, and which results may stand in one column.
+
+    Exit status 1 where results do not stand in one column, or a path could not be read.
+    """
+    from bot.audit.mmlu.audit import audit_mmlu
+    from bot.render import audit_mmlu as render
+
+    if html is not None:
+        expect_page(html)
+    found = audit_mmlu(paths)
+    forms: dict[Form, Callable[[], str]] = {
+        Form.TEXT: lambda: render.mmlu_text(found),
+        Form.JSON: lambda: as_json(render.mmlu_json(found)),
+        Form.MARKDOWN: lambda: render.mmlu_markdown(found),
+    }
+    report(forms[form], html, lambda: render.mmlu_html(found))
+    raise typer.Exit(1 if found.problems or len(found.columns) > 1 else 0)
+
+
+@mmlu.command("prompts")
+def mmlu_prompts(
+    questions: Annotated[
+        Path | None, typer.Argument(help="Questions as JSON lines (question, choices, answer, subject).")
+    ] = None,
+    *,
+    family: Annotated[list[str] | None, typer.Option("--family", help="An implementation. Default: all.")] = None,
+    subject: Annotated[str, typer.Option("--subject", help="The subject of questions that name none.")] = "anatomy",
+    shots: Annotated[Path | None, typer.Option("--shots", help="A file of questions to show as shots.")] = None,
+    num_fewshot: Annotated[int, typer.Option("--num-fewshot", "-k", min=0, help="How many shots to show.")] = 5,
+    form: Annotated[Form, typer.Option("--format", help="`json` is exact; `text` for reading.")] = Form.TEXT,
+) -> None:
+    """Build the prompt of each implementation, byte for byte. Without a file, for a made-up question."""
+    from bot.audit.mmlu.prompt_sheet import prompt_sheet, sheet_text
+
+    sheet = prompt_sheet(questions, shots, families=family or (), subject=subject, num_fewshot=num_fewshot)
+    typer.echo(as_json(sheet) if form is Form.JSON else sheet_text(sheet), nl=False)
 
 
 def expect_page(html: Path) -> None:

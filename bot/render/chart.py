@@ -150,34 +150,50 @@ def scatter(text: Text, points: Sequence[Point], x: Axis, y: Axis) -> Chart:
 
 
 def slopes(text: Text, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[int]]]) -> Chart:
-    """Draw ranks: one line for each (name, its rank in each column), rank 1 on top, the name at both ends."""
+    """Draw ranks: one line for each (name, its rank in each column), rank 1 on top, the names at both ends."""
     alt = altair()
+    names, shown = [plain(name) for name, _ in rows], [plain(column) for column in columns]
     data = [
-        {"column": plain(column), "rank": rank, "name": plain(name)}
-        for name, ranks in rows
-        for column, rank in zip(columns, ranks, strict=True)
+        {"column": column, "rank": rank, "name": name}
+        for name, (_, ranks) in zip(names, rows, strict=True)
+        for column, rank in zip(shown, ranks, strict=True)
     ]
     last = max((max(ranks) for _, ranks in rows), default=1)
-    across = alt.X("column:N", sort=list(map(plain, columns)), title=None, scale=alt.Scale(padding=0.9))
-    down = alt.Y(
-        "rank:Q",
-        title="rank (1 is best)",
-        scale=alt.Scale(domain=[last + 0.5, 0.5], nice=False),
-        axis=alt.Axis(values=list(range(1, last + 1)), format="d", grid=False, domain=False, ticks=False),
+    across = alt.X(
+        "column:N",
+        sort=shown,
+        title=None,
+        scale=alt.Scale(padding=0.9),
+        axis=alt.Axis(labelAngle=0, orient="top", domain=False, ticks=False),
     )
-    names = [plain(name) for name, _ in rows]
     line = alt.Color("name:N", sort=names, scale=alt.Scale(domain=names, range=list(PALETTE)), legend=None)
-    across.axis = alt.Axis(labelAngle=0, orient="top", domain=False, ticks=False)
-    base = alt.Chart(alt.Data(values=data)).encode(x=across, y=down, color=line)
+    base = alt.Chart(alt.Data(values=data)).encode(x=across, y=_ranks(alt, last, names, len(columns)), color=line)
     ends = [
-        base.transform_filter(alt.FieldEqualPredicate(field="column", equal=plain(columns[i])))
+        base.properties(data=alt.Data(values=_ends(data, shown[i])))
         .mark_text(align=align, dx=dx)
-        .encode(text="name:N")
+        .encode(text="names:N")
         for i, align, dx in ((0, "right", -10), (-1, "left", 10))
     ]
     drawn = alt.layer(base.mark_line(strokeWidth=2.5), base.mark_point(filled=True, size=60, opacity=1), *ends)
     table = Table(("name", *columns), tuple((name, *ranks) for name, ranks in rows), text.caption)
     return finish(drawn, text, table, height=max(160, 30 * last))
+
+
+def _ranks(alt: Any, last: int, names: Sequence[str], columns: int) -> Any:
+    """Return the axis of ranks, far enough to the left that the longest name stands beside it."""
+    room = WIDTH * 0.9 / (columns + 0.8)
+    offset = max(0.0, 6.8 * max(map(len, names), default=0) + 20 - room)
+    axis = alt.Axis(values=list(range(1, last + 1)), format="d", grid=False, domain=False, ticks=False, offset=offset)
+    return alt.Y("rank:Q", title="rank (1 is best)", scale=alt.Scale(domain=[last + 0.5, 0.5], nice=False), axis=axis)
+
+
+def _ends(data: Sequence[dict[str, Any]], column: str) -> list[dict[str, Any]]:
+    """Return one label for each rank of a column; models that share a rank share the label."""
+    by_rank: dict[int, list[dict[str, Any]]] = {}
+    for row in data:
+        if row["column"] == column:
+            by_rank.setdefault(row["rank"], []).append(row)
+    return [{**rows[0], "names": ", ".join(row["name"] for row in rows)} for rows in by_rank.values()]
 
 
 def scale(alt: Any, axis: Axis) -> dict[str, Any]:
