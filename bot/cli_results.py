@@ -12,9 +12,10 @@ import typer
 
 from bot.board import same_values
 from bot.errors import CallError
-from bot.forges.targets import open_target
+from bot.forges.targets import open_judge, open_target
 from bot.leaderboard import Leaderboard, load_leaderboard
-from bot.pipeline import Verdict, entry_of, judge
+from bot.pipeline import Verdict, entry_of
+from bot.pipeline import judge as judge_offline
 from bot.publication import describe
 from bot.publish import publish as publish_entries
 from bot.publish import rebuild_board
@@ -25,7 +26,7 @@ from bot.render.report import make_report, to_json
 from bot.render.scores import scores_csv, scores_markdown, scores_text
 from bot.render.text import Ink, summary_text, verdict_text
 from bot.rules.rule import Facts
-from bot.settings import read_access
+from bot.settings import cache_folder, read_access
 from bot.submissions import find_files, place_of, read_submission
 
 MANY = 50
@@ -61,11 +62,15 @@ PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result file
 LEADERBOARD = Annotated[str, typer.Option("--leaderboard", "-l", help="The id of a declaration, or its TOML file.")]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts and findings.")]
 BOARD = Annotated[str, typer.Option("--board", help="A target: look there for other models with the same values.")]
+ONLINE = Annotated[bool, typer.Option("--online", help="Look unknown harness commits up on GitHub.")]
 DEFAULT = "open-llm-v2"
 
 
-def judge_all(paths: list[str], leaderboard: Leaderboard, board: str = "", *, quiet: bool = False) -> Iterator[Verdict]:
+def judge_all(
+    paths: list[str], leaderboard: Leaderboard, board: str = "", *, quiet: bool = False, online: bool = False
+) -> Iterator[Verdict]:
     """Judge each file; long work shows how far it is, on a terminal."""
+    judge = open_judge(read_access(), cache_folder(), _warn) if online else judge_offline
     entries = open_target(board, read_access()).read_entries() if board else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
     files = find_files(paths)
@@ -74,6 +79,10 @@ def judge_all(paths: list[str], leaderboard: Leaderboard, board: str = "", *, qu
         return
     with typer.progressbar(files, label="judging", file=sys.stderr) as bar:
         yield from (judge(read_submission(file), leaderboard, facts) for file in bar)
+
+
+def _warn(message: str) -> None:
+    typer.echo(message, err=True)
 
 
 def _ink() -> Ink:
@@ -90,11 +99,12 @@ def check(
     form: Annotated[CheckFormat, typer.Option("--format", "-f", help="How to report.")] = CheckFormat.TEXT,
     board: BOARD = "",
     *,
+    online: ONLINE = False,
     quiet: QUIET = False,
 ) -> None:
     """Say of each result file whether the leaderboard can take it, and what is wrong where."""
     declared = load_leaderboard(leaderboard)
-    verdicts = list(judge_all(paths, declared, board, quiet=quiet))
+    verdicts = list(judge_all(paths, declared, board, quiet=quiet, online=online))
     written: dict[CheckFormat, Callable[[], str]] = {
         CheckFormat.TEXT: lambda: _text(verdicts, quiet=quiet),
         CheckFormat.JSON: lambda: to_json(make_report(verdicts, declared)) + "\n",
@@ -157,12 +167,13 @@ def publish(
     form: Annotated[AsForm, typer.Option("--as", help="How it is published.")] = AsForm.PULL_REQUEST,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    online: ONLINE = False,
     quiet: QUIET = False,
 ) -> None:
     """Check, score, and publish the rows that are not rejected."""
     declared, target = load_leaderboard(leaderboard), open_target(to, read_access(), form.value)
     target.check()
-    verdicts = list(judge_all(paths, declared, to, quiet=quiet))
+    verdicts = list(judge_all(paths, declared, to, quiet=quiet, online=online))
     rows = [entry for verdict in verdicts if (entry := entry_of(verdict, path=place_of(verdict.path))) is not None]
     for done in publish_entries(rows, target, form.value, dry_run=dry_run):
         publication = done.decision.publication

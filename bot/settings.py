@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from bot.forges.targets import GITHUB_API_URL, HF_ENDPOINT, Access
 
@@ -16,3 +17,8 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
         hf_token=environ.get("HF_TOKEN") or None,
         hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
     )
+
+
+def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where answers that only cost time are kept (XDG Base Directory Specification)."""
+    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leaderboard-bot"

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bot.forges.github.answers import AnswersInFile
 from bot.forges.github.client import GitHubClient
-from bot.forges.github.commits import Commits, askable
-from bot.leaderboard import Accepted
+from bot.forges.github.commits import Commits, askable, judge_online
+from bot.leaderboard import Accepted, Leaderboard, parse_leaderboard
+from bot.pipeline import Submission
+from bot.rules.rule import NO_FACTS
 from tests.github_fixtures import github
 from tests.world.github_server import GitHubServer
+from tests.world.results import TINY, result
 
 __all__ = ["github"]
 
@@ -103,7 +110,7 @@ def test_a_commit_that_no_accepted_repository_has_is_unknown(github: GitHubServe
 @pytest.mark.parametrize("text", ["myproj-1.0", "../../user", "main", "", "a b\n", "HEAD", "x" * 5000, "é" * 8])
 def test_what_is_no_commit_is_never_asked_for(github: GitHubServer, history: History, text: str) -> None:
     assert askable(text) == ""
-    assert commits(github).judge(text, [history.span(1)]).answer == "unknown"
+    assert commits(github).judge(text, [history.span(1)]) is None
     assert github.state.requests == []
 
 
@@ -152,8 +159,8 @@ def test_past_the_hourly_limit_the_rest_is_unknown_and_not_asked(github: GitHubS
 
     looked = [looker.judge(sha, [history.span(1)]) for sha in history.main]
 
-    assert [one.answer for one in looked] == ["unknown"] * 5
-    assert "rate limit exceeded" in looked[0].why
+    assert looked == [None] * 5
+    assert "rate limit exceeded" in looker.unreachable
     assert len(github.state.requests) == 3
 
 
@@ -169,13 +176,103 @@ def test_ten_commits_stay_far_below_the_hourly_limit(github: GitHubServer, histo
 def test_a_service_that_is_down_makes_it_unknown(github: GitHubServer, history: History) -> None:
     github.state.order("GET", "/commits/", status=503, times=99)
 
-    looked = commits(github).judge(history.main[2], [history.span(1)])
+    looker = commits(github)
 
-    assert looked.answer == "unknown"
-    assert looked.why.startswith(f"commit {history.main[2]} could not be looked up: GitHub could not be reached")
+    assert looker.judge(history.main[2], [history.span(1)]) is None
+    assert looker.unreachable.startswith("GitHub could not be reached")
 
 
 def test_a_private_repository_is_no_reason_to_fail(github: GitHubServer, history: History) -> None:
     github.state.repos[UPSTREAM].private = True
 
     assert commits(github).judge(history.main[2], [history.span(1)]).answer == "unknown"
+
+
+def declaration(history: History) -> str:
+    accepted = f"""
+[[harness.accepted]]
+repository = "{UPSTREAM}"
+since = "{history.main[1]}"
+reason = "these measured"
+"""
+    return TINY.replace("[[tasks]]", f"{accepted}\n[[tasks]]", 1)
+
+
+def declared(history: History) -> Leaderboard:
+    return parse_leaderboard(declaration(history), "tiny", "tiny.toml")
+
+
+def judged(git_hash: str, history: History, looker: Commits | None) -> tuple[str, list[tuple[str, str]]]:
+    data = result(git_hash=git_hash)
+    verdict = judge_online(Submission("a.json", data, len(data)), declared(history), NO_FACTS, looker)
+    harness = [(found.rule, found.message) for found in verdict.findings if "harness" in found.rule]
+    return verdict.status, harness
+
+
+def test_an_unknown_commit_is_a_notice_offline_and_decided_online(github: GitHubServer, history: History) -> None:
+    offline = "is in no table here and was not looked up"
+
+    assert judged(history.main[3], history, None) == (
+        "accepted",
+        [("unverifiable-harness-commit", f"commit {history.main[3]} {offline}")],
+    )
+    assert judged(history.main[3], history, commits(github)) == ("accepted", [])
+    assert judged(history.main[0], history, commits(github)) == (
+        "rejected",
+        [
+            (
+                "unaccepted-harness-commit",
+                f"the harness is not accepted: commit {history.main[0]} lies in no accepted range of {UPSTREAM}",
+            )
+        ],
+    )
+    assert judged(history.outside, history, commits(github)) == (
+        "accepted",
+        [
+            (
+                "unverifiable-harness-commit",
+                f"there is no commit {history.outside} in {UPSTREAM}: perhaps it is of the user's own repository",
+            )
+        ],
+    )
+
+
+def test_a_lost_line_leaves_the_verdict_as_without_a_network(github: GitHubServer, history: History) -> None:
+    github.state.anonymous_left = 0
+
+    assert judged(history.main[3], history, commits(github)) == judged(history.main[3], history, None)
+
+
+def test_a_declared_commit_and_a_release_are_not_asked_for(github: GitHubServer, history: History) -> None:
+    for git_hash in (history.main[1], "452749513f817315042df9286241a61051392470"):
+        judged(git_hash, history, commits(github))
+
+    assert github.state.requests == []
+
+
+def test_check_online_asks_and_keeps_the_answers(github: GitHubServer, history: History, tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(declaration(history))
+    (tmp_path / "results_a.json").write_bytes(result(git_hash=history.main[0]))
+    environment = {
+        **os.environ,
+        "GITHUB_API_URL": github.url,
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "GITHUB_TOKEN": "",
+    }
+    command = [sys.executable, "-m", "bot", "check", "results_a.json", "-l", "tiny.toml", "--format", "json"]
+
+    def check(*more: str) -> tuple[int, list[str]]:
+        run = subprocess.run(
+            [*command, *more],
+            cwd=tmp_path,
+            env=environment | {"PYTHONPATH": str(Path.cwd())},
+            capture_output=True,
+            check=False,
+        )
+        return run.returncode, [finding["rule"] for finding in json.loads(run.stdout)["submissions"][0]["findings"]]
+
+    assert check() == (0, ["unverifiable-harness-commit"])
+    assert check("--online") == (1, ["unaccepted-harness-commit"])
+    asked = len(github.state.requests)
+    assert check("--online") == (1, ["unaccepted-harness-commit"])
+    assert len(github.state.requests) == asked

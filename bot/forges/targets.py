@@ -1,13 +1,18 @@
-"""A TARGET as people write it in, the forge that serves it out."""
+"""A TARGET as people write it in, the forge that serves it out; and the judge that asks a forge."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bot.errors import CallError
 from bot.forges.folder import Folder
 from bot.forges.target import Target
+from bot.leaderboard import Leaderboard
+from bot.pipeline import Submission, Verdict
 from bot.publication import Form
+from bot.rules.rule import Facts
 
 EXPECTED = "a target is a folder, hf://datasets/org/name, or github://owner/name"
 GITHUB_API_URL = "https://api.github.com"
@@ -22,6 +27,31 @@ class Access:
     github_api_url: str = GITHUB_API_URL
     hf_token: str | None = field(default=None, repr=False)
     hf_endpoint: str = HF_ENDPOINT
+
+
+Judge = Callable[[Submission, Leaderboard, Facts], Verdict]
+
+
+def open_judge(access: Access, cache: Path, say: Callable[[str], None]) -> Judge:
+    """Give the judge that looks harness commits up on GitHub; `say` hears, once, why it could not.
+
+    `cache` is the folder that keeps answers between runs.
+    """
+    from bot.forges.github.answers import AnswersInFile
+    from bot.forges.github.client import GitHubClient
+    from bot.forges.github.commits import Commits, judge_online
+
+    client = GitHubClient(access.github_token, access.github_api_url, patience=0)
+    commits = Commits(client, AnswersInFile(cache / "commits.json"))
+
+    def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts) -> Verdict:
+        before = commits.unreachable
+        verdict = judge_online(submission, leaderboard, facts, commits)
+        if commits.unreachable and not before:
+            say(f"harness commits are not looked up: {commits.unreachable}")
+        return verdict
+
+    return judge
 
 
 def open_target(name: str, access: Access, form: Form = "pull-request") -> Target:

@@ -50,10 +50,10 @@ def _by_commit(git_hash: str, case: Case) -> Answer:
         return _by_release(known.version, accepted, f"{shown(git_hash)} is release {known.version} of {repository()}")
     if known is not None:
         return Answer("unaccepted", f"{shown(git_hash)} is known ({known.note}) and not accepted")
+    why = f"commit {shown(git_hash)} is in no table here and was not looked up"
     if described.tag:
         why = f"git_hash {shown(git_hash)} is what git describe printed in some repository, perhaps the user's own"
-        return Answer("unknown", why)
-    return Answer("unknown", f"commit {shown(git_hash)} is in no table here and was not looked up")
+    return Answer("unknown", case.facts.reasons.get(git_hash, why))
 
 
 def _is_declared(sha: str, accepted: tuple[Accepted, ...]) -> bool:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.errors import Refused, Stale, Unavailable
-from bot.finding import shown
 from bot.forges.github.answers import Answers, AnswersInMemory
 from bot.forges.github.client import GitHubClient
 from bot.forges.github.errors import NotThere
 from bot.harness import RELEASE, is_same_commit, known_commit, parse_git_hash, repository
 from bot.leaderboard import Accepted, Leaderboard
+from bot.pipeline import Submission, Verdict, judge
+from bot.rules.rule import Facts
+from bot.rules.unverifiable_harness_commit import unverifiable_harness_commit
 
 DAY = 86_400.0
 NOWHERE = "-"  # the kept answer for a commit that is not there
@@ -28,7 +30,7 @@ Word = Literal["accepted", "unaccepted", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What GitHub said of one `git_hash`, and why; "unknown" where it could not be told."""
+    """What GitHub said of one `git_hash`, and why; "unknown" where no accepted repository has it."""
 
     answer: Word
     why: str
@@ -36,30 +38,35 @@ class Looked:
 
 @dataclass
 class Commits:
-    """Looks commits up, each question once; after the first rate limit or lost line it asks no more in this run."""
+    """Looks commits up, each question once.
+
+    After the first rate limit, lost line or refusal it asks no more in this run; `unreachable` then says why, and what
+    was not answered is judged as without a network.
+    """
 
     client: GitHubClient
     answers: Answers = field(default_factory=AnswersInMemory)
     unreachable: str = ""
 
     def look_up(self, git_hashes: Iterable[str], leaderboard: Leaderboard) -> dict[str, Looked]:
-        """Answer for every hash that the declaration alone does not settle; what was settled offline is left out."""
+        """Answer for every hash that neither the declaration nor the table settles, as far as there is an answer."""
         accepted = leaderboard.harness.accepted
         wanted = [text for text in dict.fromkeys(git_hashes) if accepted and not is_settled(text, accepted)]
-        return {text: self.judge(text, accepted) for text in wanted}
+        looked = {text: self.judge(text, accepted) for text in wanted}
+        return {text: answer for text, answer in looked.items() if answer is not None}
 
-    def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> Looked:
-        """Ask for one hash in every accepted range, until one takes it."""
+    def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> Looked | None:
+        """Ask for one hash in every accepted range, until one takes it; None where no answer could be had."""
         name = askable(git_hash)
         if not name:
-            return Looked("unknown", f"git_hash {shown(git_hash)} names no commit that could be looked up")
+            return None
         try:
             return self._judge(name, list(accepted))
         except Unavailable as error:
             self.unreachable = self.unreachable or str(error)
-            return Looked("unknown", f"commit {name} could not be looked up: {self.unreachable}")
         except (Refused, Stale) as error:
-            return Looked("unknown", f"commit {name} could not be looked up: {error}")
+            self.unreachable = str(error)
+        return None
 
     def _judge(self, name: str, accepted: list[Accepted]) -> Looked:
         found_in: list[str] = []
@@ -151,3 +158,18 @@ def is_settled(git_hash: str, accepted: Iterable[Accepted]) -> bool:
     sha = parse_git_hash(git_hash).sha
     declared = [commit for span in accepted for commit in (*span.commits, span.since or "", span.until or "")]
     return known_commit(git_hash) is not None or any(is_same_commit(sha, commit) for commit in declared)
+
+
+def judge_online(submission: Submission, leaderboard: Leaderboard, facts: Facts, commits: Commits | None) -> Verdict:
+    """Judge as `judge` does, and once more where GitHub can tell of the harness commit what the file alone cannot."""
+    verdict = judge(submission, leaderboard, facts)
+    git_hash = verdict.result.harness.git_hash if verdict.result else None
+    open_question = any(finding.rule == unverifiable_harness_commit.id for finding in verdict.findings)
+    if commits is None or not git_hash or not open_question:
+        return verdict
+    looked = commits.look_up([git_hash], leaderboard)
+    if not looked:
+        return verdict
+    answers = {text: answer.answer for text, answer in looked.items()}
+    reasons = {text: answer.why for text, answer in looked.items()}
+    return judge(submission, leaderboard, replace(facts, commits=answers, reasons=reasons))
