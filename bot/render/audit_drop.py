@@ -38,7 +38,7 @@ def audit_drop_text(audit: DropAudit) -> str:
     """Return the audit for a person at a terminal."""
     parts = [
         f"DROP is {audit.verdict}: {VERDICTS[audit.verdict]}",
-        "\n".join(map(finding_line, _findings(audit))),
+        "\n".join(map(finding_line, all_findings(audit))),
         summary(audit.figures),
         *map(text_table, tables(audit)),
         *(_text_examples(topic, examples) for topic, examples in examples_by_topic(audit)),
@@ -51,7 +51,7 @@ def audit_drop_markdown(audit: DropAudit) -> str:
     parts = [
         f"## DROP is {audit.verdict}",
         f"{VERDICTS[audit.verdict].capitalize()}.",
-        "\n".join(map(_markdown_finding, _findings(audit))),
+        "\n".join(map(_markdown_finding, all_findings(audit))),
         _markdown_summary(audit.figures),
         *map(markdown_table, tables(audit)),
         *(_markdown_examples(topic, examples) for topic, examples in examples_by_topic(audit)),
@@ -59,8 +59,10 @@ def audit_drop_markdown(audit: DropAudit) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _findings(audit: DropAudit) -> Iterator[Finding]:
+def all_findings(audit: DropAudit) -> Iterator[Finding]:
+    """Yield the findings about the benchmark, then those about the files."""
     yield from audit.symptoms
+    yield from audit.findings
     for log in audit.logs:
         yield from log.findings
 

@@ -23,7 +23,7 @@ def audit_drop_json(audit: DropAudit) -> str:
         "schema": SCHEMA,
         "tool": {"version": __version__},
         "verdict": audit.verdict,
-        "findings": [_finding(finding) for finding in audit.symptoms],
+        "findings": [_finding(finding) for finding in (*audit.symptoms, *audit.findings)],
         "figures": msgspec.to_builtins(audit.figures),
         "ranks": msgspec.to_builtins(audit.ranks),
         "logs": [_log(log) for log in audit.logs],

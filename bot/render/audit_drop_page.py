@@ -12,6 +12,7 @@ from bot.audit.drop.tally import Tally
 from bot.render.audit_drop import (
     TOPICS,
     VERDICTS,
+    all_findings,
     change,
     examples_by_topic,
     finding_line,
@@ -36,9 +37,8 @@ def audit_drop_page(audit: DropAudit) -> str:
     Raises CallError where the extra `charts` is not installed.
     """
     figures = audit.figures
-    findings = [*audit.symptoms, *chain.from_iterable(log.findings for log in audit.logs)]
     sections = [
-        Section("Findings", [*map(finding_line, findings), summary(figures)]),
+        Section("Findings", [*map(finding_line, all_findings(audit)), summary(figures)]),
         Section("Scores", [scores_table(figures), *_score_charts(audit.tally), *_log_blocks(audit)]),
         Section("Flaws", [flaws_table(figures), _flaw_chart(audit), _length_chart(audit.tally)]),
         Section("What must be run again", [rerun_table(figures), _rerun_chart(audit.logs)]),

@@ -47,7 +47,10 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True)
 class DropAudit:
-    """All logs, one log being one model's run, and the figures of all their samples together."""
+    """All logs, one log being one model's run, and the figures of all their samples together.
+
+    `findings` are about the golds file, `symptoms` about the benchmark.
+    """
 
     verdict: Verdict
     figures: Figures
@@ -55,11 +58,12 @@ class DropAudit:
     ranks: RankChange
     symptoms: tuple[Finding, ...]
     logs: tuple[LogAudit, ...]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def has_errors(self) -> bool:
         """Whether anything was found that blocks: in the benchmark, or in a log."""
-        findings = [*self.symptoms, *(finding for log in self.logs for finding in log.findings)]
+        findings = [*self.findings, *self.symptoms, *(finding for log in self.logs for finding in log.findings)]
         return any(finding.severity is Severity.ERROR for finding in findings)
 
 
@@ -82,7 +86,7 @@ def audit_drop(
             records = read_records(log)
             records = iter(watch(path, records)) if watch else records
             logs.append(_audit_log(str(path), records, scorer, golds, examples))
-    return _together(logs)
+    return _together(logs, tuple(_golds_findings(golds)) if golds else ())
 
 
 def _audit_log(
@@ -142,14 +146,27 @@ def _log_findings(path: str, figures: Figures, left_out: tuple[LeftOuts, ...]) -
         )
 
 
-def _together(logs: Sequence[LogAudit]) -> DropAudit:
+def _golds_findings(golds: GoldIndex) -> Iterator[Finding]:
+    if golds.left_out:
+        first = golds.left_out[0]
+        yield Finding(
+            "drop-golds-left-out",
+            Severity.ERROR,
+            f"{len(golds.left_out)} records of the golds file left out: {first.why}",
+            f"the first is line {first.line}; {len(golds.by_question) + len(golds.by_id)} questions have answers",
+            Location(golds.path, line=first.line),
+            "drop",
+        )
+
+
+def _together(logs: Sequence[LogAudit], findings: tuple[Finding, ...]) -> DropAudit:
     tally = sum((log.tally for log in logs), Tally())
     figures = figures_of(tally)
     ranks = rank_change(
         [(log.figures.scored.f1, log.figures.first_text_line.f1) for log in logs if log.figures.samples]
     )
     symptoms = [*symptoms_of(figures, ""), *_rank_finding(ranks, figures)]
-    return DropAudit(verdict_of(figures, symptoms), figures, tally, ranks, tuple(symptoms), tuple(logs))
+    return DropAudit(verdict_of(figures, symptoms), figures, tally, ranks, tuple(symptoms), tuple(logs), findings)
 
 
 def rank_change(scores: Sequence[tuple[float, float]]) -> RankChange:

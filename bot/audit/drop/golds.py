@@ -31,6 +31,7 @@ from bot.errors import CallError, MalformedSamples
 class GoldIndex:
     """Golds by the digest of passage and question, and by number for those that come without."""
 
+    path: str
     by_question: dict[bytes, Golds] = field(default_factory=dict)
     by_id: dict[Any, Golds] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -67,7 +68,7 @@ def read_golds(path: Path) -> GoldIndex:
 
     Raises CallError where it cannot be read or holds no answers at all.
     """
-    index = GoldIndex()
+    index = GoldIndex(str(path))
     with open_log(path) as log:
         for record in read_records(log):
             _add_record(index, record)

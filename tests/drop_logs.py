@@ -1,0 +1,96 @@
+"""Generations with their golds in; the rows that each generation of lm-evaluation-harness logs for them out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bot.audit.drop.scorer import Golds, Scorer
+
+RENDERED = "number,date,spans,worker_id,hit_id"
+UNTIL = {"until": ["."], "temperature": 0.0}
+
+# A generation and its golds: what a board of November 2023 held, one of each kind.
+GENERATIONS: tuple[tuple[str, Golds], ...] = (
+    (" 10", (("10",),)),
+    (" 10\n\nPassage: The 2011 census recorded 1,001 people", (("10",),)),
+    (" 12", (("12.25",),)),
+    (" Chicago Bears", (("Chicago Bears",), ("Bears",))),
+    (" Chicago Bears\n\nPassage: The Bears opened", (("Chicago Bears",),)),
+    ("\n52", (("52",),)),
+    (" Packers", (("Bears", "Packers"),)),
+    (" in March 1999", (("12 March 1999",),)),
+)
+
+
+def score_of(prediction: str, golds: Golds) -> dict[str, float]:
+    """Give em and f1 as a log holds them."""
+    return Scorer().score(prediction, golds)._asdict()
+
+
+def passage(number: int) -> str:
+    """Give the passage of a question, with what could be taken for the prompt's own labels."""
+    return f"In game {number} the Bears [led] 10-3.\nAnswer: they lost."
+
+
+def row_04(number: int, prediction: str, golds: Golds, since: str) -> dict[str, Any]:
+    """Give a row as written since release 0.4.0, 0.4.3 or 0.4.7."""
+    question = f"How many in game {number}?"
+    doc = {"id": f"q{number}", "passage": passage(number), "question": question, "answers": golds}
+    context = f"{passage(number)} {question}"
+    row = {
+        "doc_id": number,
+        "doc": doc,
+        "target": golds[0][0],
+        "arguments": [[context, UNTIL]],
+        "resps": [[prediction]],
+        "filtered_resps": [prediction],
+        **score_of(prediction, golds),
+    }
+    if since != "0.4.0":
+        hashes = dict.fromkeys(("doc_hash", "prompt_hash", "target_hash"), "0" * 64)
+        row |= {"arguments": {"gen_args_0": {"arg_0": context, "arg_1": UNTIL}}, **hashes}
+    return row | {"filter": "none", "metrics": ["em", "f1"]} if since == "0.4.7" else row
+
+
+def row_03(number: int, prediction: str, golds: Golds) -> dict[str, Any]:
+    """Give a row of --write_out: the prompt runs into the word "until", metrics are strings, golds are lost."""
+    shot = "Passage: p\nQuestion: q?\nAnswer: 3\n\n"
+    asked = f"Passage: {passage(number)}\nQuestion: How many in game {number}?\nAnswer:"
+    metrics = {name: str(value) for name, value in score_of(prediction, golds).items()}
+    truth = " " + ", ".join(golds[0])
+    return {"doc_id": 900 - number, "prompt_0": f"{shot}{asked}until", "logit_0": prediction, "truth": truth, **metrics}
+
+
+def row_plain(number: int, prediction: str, golds: Golds) -> dict[str, Any]:
+    """Give a row of the plain form, with its logged score."""
+    return {"doc_id": number, "prediction": prediction, "gold_answers": golds, **score_of(prediction, golds)}
+
+
+def document(number: int, golds: Golds) -> dict[str, Any]:
+    """Give the question as the dataset publishes it: first answer, then validated ones by column."""
+    answers = [{"number": "", "date": {"day": "", "month": "", "year": ""}, "spans": list(answer)} for answer in golds]
+    validated = {name: [answer[name] for answer in answers] for name in ("number", "date", "spans")}
+    question = f"How many in game {number}?"
+    return {"passage": passage(number), "question": question, "answer": answers[0], "validated_answers": validated}
+
+
+def rows_04(since: str, times: int = 1) -> list[dict[str, Any]]:
+    """Give all GENERATIONS, `times` over, as rows of a release."""
+    return [row_04(number, *one, since) for number, one in enumerate(GENERATIONS * times)]
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> Path:
+    """Write JSON lines; gzip where the name says so."""
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+    return path
+
+
+def write_array(path: Path, rows: Sequence[Any]) -> Path:
+    """Write one indented array, as releases 0.4.0 to 0.4.2 and --write_out do."""
+    path.write_text(json.dumps(rows, indent=4, ensure_ascii=False), encoding="utf-8")
+    return path

@@ -1,0 +1,313 @@
+"""Sample logs of each form and in each bad shape: what can be read is read, what cannot is counted by line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.audit.drop.audit import DropAudit, LogAudit, audit_drop
+from bot.audit.drop.find import find_logs
+from bot.audit.drop.golds import read_golds
+from bot.audit.drop.records import CHUNK, MAX_RECORD, LeftOut, Record, open_log, read_records
+from bot.errors import CallError
+from tests.drop_logs import (
+    GENERATIONS,
+    RENDERED,
+    document,
+    row_03,
+    row_04,
+    row_plain,
+    rows_04,
+    write_array,
+    write_lines,
+)
+
+
+def audit_one(path: Path, golds: Path | None = None) -> LogAudit:
+    return audit_drop([path], golds=read_golds(golds) if golds else None).logs[0]
+
+
+def left_out(log: LogAudit) -> list[tuple[str, int, list[int]]]:
+    return [(group.why, group.count, group.lines) for group in log.left_out]
+
+
+def documents(path: Path) -> Path:
+    return write_lines(path, [document(number, golds) for number, (_, golds) in enumerate(GENERATIONS)])
+
+
+def test_every_form_of_log_gives_the_same_figures(tmp_path: Path) -> None:
+    plain = [row_plain(number, *one) for number, one in enumerate(GENERATIONS)]
+    old = [row_03(number, *one) for number, one in enumerate(GENERATIONS)]
+    golds = documents(tmp_path / "golds.jsonl.gz")
+
+    logs = {
+        "plain": audit_one(write_lines(tmp_path / "plain.jsonl.gz", plain)),
+        "lm-eval-0.3": audit_one(write_array(tmp_path / "drop_write_out_info.json", old), golds),
+        "lm-eval-0.4.0": audit_one(write_array(tmp_path / "m_drop.jsonl", rows_04("0.4.0"))),
+        "lm-eval-0.4.3": audit_one(write_lines(tmp_path / "samples_drop_a.jsonl", rows_04("0.4.3"))),
+        "lm-eval-0.4.7": audit_one(write_lines(tmp_path / "samples_drop_b.jsonl", rows_04("0.4.7"))),
+    }
+
+    expected = replace(logs["plain"].figures, forms={}, until={})
+    for form, log in logs.items():
+        assert log.figures.forms == {form: len(GENERATIONS)}
+        assert log.left_out == ()
+        assert (log.figures.logged, log.figures.differing) == (len(GENERATIONS), 0)
+        assert replace(log.figures, forms={}, until={}) == expected
+    assert logs["lm-eval-0.4.0"].figures.until == {'["."]': len(GENERATIONS)}
+
+
+def test_golds_of_dataset_documents_are_answer_then_validated_each_once(tmp_path: Path) -> None:
+    date = {"day": "12", "month": "March", "year": "1999"}
+    none = {"day": "", "month": "", "year": ""}
+    answers = [
+        {"number": "3", "date": none, "spans": []},
+        {"number": "", "date": none, "spans": ["Bears", "Packers"]},
+        {"number": "", "date": date, "spans": []},
+        {"number": "3", "date": none, "spans": []},
+    ]
+    row = row_plain(0, "12 March 1999", (("x",),)) | {"passage": "p", "question": "q"}
+    del row["gold_answers"], row["em"], row["f1"]
+    golds = write_lines(
+        tmp_path / "g.jsonl",
+        [{"passage": "p", "question": "q", "answer": answers[0], "validated_answers": answers[1:]}],
+    )
+
+    index = read_golds(golds)
+    log = audit_one(write_lines(tmp_path / "s.jsonl", [row]), golds)
+
+    assert list(index.by_question.values()) == [(("3",), ("Bears", "Packers"), ("12 March 1999",))]
+    assert (log.figures.samples, log.figures.scored.em) == (1, 1.0)
+
+
+def test_golds_join_from_the_log_of_another_model_and_by_number(tmp_path: Path) -> None:
+    old = write_array(tmp_path / "old.json", [row_03(n, *one) for n, one in enumerate(GENERATIONS)])
+    other = write_lines(tmp_path / "other.jsonl", rows_04("0.4.7"))
+    bare = [{"doc_id": n, "prediction": text} for n, (text, _) in enumerate(GENERATIONS)]
+    numbered = [{"doc_id": n, "gold_answers": golds} for n, (_, golds) in enumerate(GENERATIONS)]
+
+    by_question = audit_one(old, other)
+    by_number = audit_one(write_lines(tmp_path / "b.jsonl", bare), write_lines(tmp_path / "n.jsonl", numbered))
+
+    assert by_question.figures.scored == by_number.figures.scored == audit_one(other).figures.scored
+    assert by_question.left_out == by_number.left_out == ()
+
+
+def test_joined_gold_that_contradicts_the_log_is_left_out(tmp_path: Path) -> None:
+    rows = [row_03(n, *one) for n, one in enumerate(GENERATIONS)]
+    rows[1]["truth"] = " 11"
+    rows[2]["prompt_0"] = rows[2]["prompt_0"].replace("How many", "How few")
+
+    log = audit_one(write_array(tmp_path / "w.json", rows), documents(tmp_path / "g.jsonl"))
+
+    assert [(why, count) for why, count, _ in left_out(log)] == [
+        ("the joined gold answer is not the one that the log names as its truth", 1),
+        ("no question of the golds file fits it", 1),
+    ]
+    assert log.figures.samples == len(GENERATIONS) - 2
+
+
+def test_samples_without_golds_are_named_and_the_rest_stands(tmp_path: Path) -> None:
+    bare = [{"doc_id": 7, "prediction": "10"}, row_plain(0, *GENERATIONS[0])]
+
+    log = audit_one(write_lines(tmp_path / "s.jsonl", bare))
+
+    assert left_out(log) == [("no gold answers (give them with --golds FILE)", 1, [1])]
+    assert log.figures.samples == 1
+
+
+BAD: list[tuple[Any, str]] = [
+    ("{", "not JSON"),
+    ("[1", "not JSON"),
+    ('"text"', "no sample of a known form"),
+    ("\xff\xfe", "not JSON"),
+    ("[" * 200_000, "not JSON"),
+    ({"loss": 1.5}, "no sample of a known form"),
+    ({"results": {"drop": {"f1,none": 0.1}}, "configs": {}}, "a result file, not a sample log"),
+    ({"doc": {"question": "2+2?", "answer": "4"}, "filtered_resps": ["4"]}, "a sample of another task"),
+    ({"doc": None, "filtered_resps": [["-0.1", "False"]]}, "a sample of another task"),
+    ({"prompt_0": "Question: 2+2?\nAnswer:", "logit_0": "4"}, "a sample of another task"),
+    ({"prediction": 4, "gold_answers": [["4"]]}, "no generated text"),
+    ({"prediction": "4", "gold_answers": [[4]]}, "gold answers that are no lists of spans of text"),
+    ({"prediction": "4", "gold_answers": []}, "gold answers that are no lists of spans of text"),
+    ({"prediction": "4", "gold_answers": [[]]}, "gold answers that are no lists of spans of text"),
+    ({"prediction": "4", "gold_answers": [["4"]], "em": "high"}, "a logged em or f1 that is no number"),
+    ({"prediction": "4", "gold_answers": [["4"]], "f1": [1]}, "a logged em or f1 that is no number"),
+    (row_04(0, "4", (("4",),), "0.4.7") | {"filtered_resps": ["4", "5"]}, "no generated text"),
+    (row_04(0, "4", (("4",),), "0.4.7") | {"doc": {"passage": "p", "question": "q", "answer": {}}}, "gold answers"),
+]
+
+
+@pytest.mark.parametrize(("bad", "why"), BAD)
+def test_bad_line_is_counted_with_its_number_and_the_rest_stands(tmp_path: Path, bad: Any, why: str) -> None:
+    line = bad.encode("latin-1") if isinstance(bad, str) else json.dumps(bad).encode()
+    good = [json.dumps(row_plain(n, *one)).encode() for n, one in enumerate(GENERATIONS)]
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\n".join([good[0], line, b"", *good[1:], line]) + b"\n")
+
+    log = audit_one(path)
+
+    assert len(left_out(log)) == 1
+    assert left_out(log)[0][0].startswith(why)
+    assert left_out(log)[0][1:] == (2, [2, len(good) + 3])
+    assert log.figures.samples == len(GENERATIONS)
+
+
+def test_what_python_writes_though_it_is_no_json_is_read(tmp_path: Path) -> None:
+    rows = [
+        row_plain(0, "10 \ud800", (("10",),)) | {"em": float("nan")},
+        row_plain(1, "10", (("10",),)) | {"extra": float("inf")},
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(map(json.dumps, rows)).encode())
+
+    log = audit_one(path)
+
+    assert (log.figures.samples, log.figures.differing, log.left_out) == (2, 1, ())
+
+
+def test_truncated_gzip_ends_the_reading_and_what_was_read_stands(tmp_path: Path) -> None:
+    rows = [row_plain(n, f"{text} {n * 7919}", golds) for n, (text, golds) in enumerate(GENERATIONS * 500)]
+    path = write_lines(tmp_path / "s.jsonl.gz", rows)
+    path.write_bytes(path.read_bytes()[:-1000])
+
+    log = audit_one(path)
+
+    ((why, count, lines),) = left_out(log)
+    assert why == "the gzip stream ends early or is damaged: nothing can be read from here on"
+    assert (count, lines) == (1, [log.figures.samples + 1])
+    assert 1000 < log.figures.samples < len(rows)
+
+
+def test_gzip_damaged_at_its_start_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(b"\x1f\x8b\x08garbage")
+
+    assert [(count, lines) for _, count, lines in left_out(audit_one(path))] == [(1, [1])]
+
+
+def test_truncated_array_ends_the_reading_and_what_was_read_stands(tmp_path: Path) -> None:
+    path = write_array(tmp_path / "m_drop.jsonl", rows_04("0.4.0"))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.rindex('"arguments"')], encoding="utf-8")
+
+    log = audit_one(path)
+
+    ((why, count, (line,)),) = left_out(log)
+    assert why == "the JSON array ends early or is damaged: nothing can be read from here on"
+    assert (count, log.figures.samples) == (1, len(GENERATIONS) - 1)
+    assert text.splitlines()[line - 1] == "    {"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_array_larger_than_a_chunk_is_cut_where_json_cuts_it(tmp_path: Path, *, packed: bool) -> None:
+    """Strings full of brackets, quotes and escapes fall on the ends of chunks."""
+    nasty = '[{"\\]}, \u00e9\u6771\U0001f600 \\ud83d '
+    rows: list[Any] = [{"n": n, "text": nasty * (n % 977), "v": -1e-300} for n in range(800)]
+    text = json.dumps([*rows, 17, "x", None], indent=2, ensure_ascii=False)
+    data = text.encode()
+    assert len(data) > 3 * CHUNK
+    path = tmp_path / "a.json"
+    path.write_bytes(gzip.compress(data, 1) if packed else data)
+
+    with open_log(path) as log:
+        records = list(read_records(log))
+
+    assert [json.loads(record.data) for record in records if isinstance(record, Record)] == [*rows, 17, "x", None]
+    assert records[1].line == 1 + text[: text.index('"n": 1')].count("\n")
+
+
+def test_line_longer_than_the_limit_is_skipped_whole(tmp_path: Path) -> None:
+    good = json.dumps(row_plain(0, *GENERATIONS[0])).encode()
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n".join([good, b"x" * (2 * MAX_RECORD + 5), good]), 1))
+
+    log = audit_one(path)
+
+    assert left_out(log) == [("longer than 16 MiB", 1, [2])]
+    assert log.figures.samples == 2
+
+
+def test_element_of_an_array_longer_than_the_limit_ends_the_reading(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"a": 1}, "' + "x" * (MAX_RECORD + 3 * CHUNK), encoding="utf-8")
+
+    with open_log(path) as log:
+        records = list(read_records(log))
+
+    assert [type(record) for record in records] == [Record, LeftOut]
+
+
+def test_empty_log_and_empty_array_are_said_to_be_empty(tmp_path: Path) -> None:
+    for name, data in (("a.jsonl", b""), ("b.jsonl", b"\n\n"), ("c.json", b"[]"), ("d.json", b" [ ]\n")):
+        (tmp_path / name).write_bytes(data)
+
+        log = audit_one(tmp_path / name)
+
+        assert [finding.message for finding in log.findings] == ["the log is empty"]
+        assert log.left_out == ()
+
+
+def test_rendered_target_is_found_in_target_and_in_prompt(tmp_path: Path) -> None:
+    rows = rows_04("0.4.7")
+    rows[0]["target"] = RENDERED
+    rows[1]["arguments"]["gen_args_0"]["arg_0"] = f"p q {RENDERED}\n\np2 q2"
+
+    log = audit_one(write_lines(tmp_path / "s.jsonl", rows))
+
+    assert log.figures.flaws["rendered-target"].samples == 2
+    assert [example.line for example in log.examples["rendered-target"]] == [1, 2]
+
+
+def test_one_log_and_its_two_halves_give_the_same_figures(tmp_path: Path) -> None:
+    rows = rows_04("0.4.7", times=4)
+    whole = write_lines(tmp_path / "w.jsonl", rows)
+    halves = [write_lines(tmp_path / "1.jsonl", rows[:9]), write_lines(tmp_path / "2.jsonl", rows[9:])]
+
+    together: DropAudit = audit_drop(halves)
+
+    assert together.figures == audit_drop([whole]).figures
+    assert [log.figures.samples for log in together.logs] == [9, len(rows) - 9]
+
+
+def test_folder_gives_its_drop_logs_once_and_no_others(tmp_path: Path) -> None:
+    model = tmp_path / "acme__atlas"
+    model.mkdir()
+    names = ["samples_drop_2024.jsonl", "samples_drop_2025.jsonl.gz", "pretrained__gpt2_drop.jsonl"]
+    names += ["drop_write_out_info.json", "samples_gsm8k_2024.jsonl", "results_2024.json", "samples_drop_2024.txt"]
+    for name in names:
+        (model / name).touch()
+
+    found = find_logs([tmp_path, model / names[0]])
+
+    assert sorted(path.name for path in found) == sorted(names[:4])
+
+
+def test_paths_that_hold_nothing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match=r"no such file or folder"):
+        find_logs([tmp_path / "absent.jsonl"])
+    with pytest.raises(CallError, match=r"no sample log of DROP in it"):
+        find_logs([tmp_path])
+    with pytest.raises(CallError, match=r"Is a directory"), open_log(tmp_path):
+        pass
+
+
+def test_golds_file_without_golds_is_refused_with_the_first_reason(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "g.jsonl", [{"question": "q"}])
+
+    with pytest.raises(CallError, match=r"no gold answers in it: line 1: no gold answers"):
+        read_golds(path)
+
+
+def test_bad_line_of_a_golds_file_is_kept_with_its_number(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "g.jsonl", [{"doc_id": 1, "gold_answers": [["3"]]}, {"doc_id": 2}, 5])
+
+    index = read_golds(path)
+
+    assert [entry.line for entry in index.left_out] == [2, 3]
+    assert index.by_id == {1: (("3",),)}
