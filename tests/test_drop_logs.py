@@ -219,7 +219,7 @@ def test_array_larger_than_a_chunk_is_cut_where_json_cuts_it(tmp_path: Path, *, 
         records = list(read_records(log))
 
     assert [json.loads(record.data) for record in records if isinstance(record, Record)] == [*rows, 17, "x", None]
-    assert records[1].line == 1 + text[: text.index('"n": 1')].count("\n")
+    assert records[1].line == text[: text.index('"n": 1')].count("\n")
 
 
 def test_line_longer_than_the_limit_is_skipped_whole(tmp_path: Path) -> None:
