@@ -12,18 +12,21 @@ from bot.render.markdown import cell
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this from the file named above; it changes when that file does."
 
+TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
+CUT = 200  # characters of room for the words that say so
+
 
 def request_text(entry: Entry, standing: Entry | None, mark: Mark) -> Text:
     """The text of a request that adds or changes one row."""
     verb = "Add" if standing is None else "Update"
-    return Text(f"{verb} {_name(entry)}: {_average(entry)}", _body(entry, standing, mark))
+    return fitted(f"{verb} {_name(entry)}: {_average(entry)}", _body(entry, standing), mark)
 
 
 def row_text(entry: Entry, standing: Entry | None, mark: Mark) -> Text:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
     row = ["```json", entry.to_bytes().decode().rstrip(), "```"]
     fold = ["<details><summary>The row as JSON</summary>", "", *row, "", "</details>"]
-    return Text(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, mark, fold))
+    return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, fold), mark)
 
 
 def rolling_text(entries: Sequence[Entry], mark: Mark) -> Text:
@@ -31,16 +34,33 @@ def rolling_text(entries: Sequence[Entry], mark: Mark) -> Text:
     lines = ["| Model | Average |", "| --- | ---: |"]
     lines += [f"| {code_in_table(entry.model.id)} | {cell(entry.average, 2)} |" for entry in entries[:500]]
     more = [f"… and {len(entries) - 500} more."] if len(entries) > 500 else []
-    body = "\n".join(
-        [f"{len(entries)} rows of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT, "", mark.render()]
-    )
-    return Text(f"Update {len(entries)} rows of {mark.leaderboard}", body)
+    body = "\n".join([f"{len(entries)} rows of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT])
+    return fitted(f"Update {len(entries)} rows of {mark.leaderboard}", body, mark)
 
 
 def withdrawn_text(entry_path: str, mark: Mark) -> Text:
     """The text of a request that takes a row away."""
-    body = f"The submission behind {code(entry_path)} was withdrawn from its source.\n\n{FOOT}\n\n{mark.render()}"
-    return Text(f"Remove {mark.key}", body)
+    body = f"The submission behind {code(entry_path)} was withdrawn from its source.\n\n{FOOT}"
+    return fitted(f"Remove {mark.key}", body, mark)
+
+
+def board_text(mark: Mark) -> Text:
+    """The text of the discussion that holds one comment for each row."""
+    body = f"Rows of {code(mark.leaderboard)}, one comment each, edited in place when a row changes.\n\n{FOOT}"
+    return fitted(f"Rows of {mark.leaderboard}", body, mark)
+
+
+def fitted(title: str, body: str, mark: Mark) -> Text:
+    """A text within the limits of Hub and GitHub: cut at the end of a line, what is open closed, the mark last."""
+    last = f"\n\n{mark.render()}"
+    room = BODY_LIMIT - len(last)
+    if len(body) > room:
+        kept = body[: room - CUT].rpartition("\n")[0]
+        kept += "\n```" if sum(line.lstrip().startswith("```") for line in kept.split("\n")) % 2 else ""
+        kept += "\n\n</details>" * (kept.count("<details>") - kept.count("</details>"))
+        body = f"{kept}\n\n… cut: there is more than a comment can hold."
+    title = title if len(title) <= TITLE_LIMIT else f"{title[: TITLE_LIMIT - 1]}…"
+    return Text(title, body + last)
 
 
 def _name(entry: Entry) -> str:
@@ -54,7 +74,7 @@ def _average(entry: Entry) -> str:
     return f"incomplete, {len(entry.coverage.missing)} of {entry.coverage.required} subtasks missing"
 
 
-def _body(entry: Entry, standing: Entry | None, mark: Mark, extra: Sequence[str] = ()) -> str:
+def _body(entry: Entry, standing: Entry | None, extra: Sequence[str] = ()) -> str:
     lines = [
         f"{code(entry.model.id)}, revision {code(entry.model.revision or 'unknown')}, on {code(entry.leaderboard.id)}.",
         "",
@@ -66,8 +86,6 @@ def _body(entry: Entry, standing: Entry | None, mark: Mark, extra: Sequence[str]
         *extra,
         "",
         FOOT,
-        "",
-        mark.render(),
     ]
     return "\n".join(lines)
 

@@ -72,11 +72,13 @@ class Note:
 class Standing:
     """What stands at a target for one mark: files at its main branch, an open request, a comment.
 
-    `declined` are the files of a request that a person closed: they are not proposed a second time.
+    `declined` are the files of a request that a person closed: they are not proposed a second time. `duplicates` are
+    further open requests with the same mark, which two processes opened at the same moment.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     request: Request | None = None
+    duplicates: tuple[Request, ...] = ()
     declined: Mapping[str, bytes | None] | None = None
     note: Note | None = None
 
@@ -155,6 +157,9 @@ def decide(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: 
     """Bring a target to where `files` stand, or are proposed, in the given form; the second time, do nothing."""
     if form == "comment":
         return _decide_note(mark, text, standing)
+    if standing.duplicates and standing.request is not None:
+        reason = f"Two requests propose the same row; {standing.request.name} stays."
+        return Decision(CloseRequest(mark, standing.duplicates[0], reason), "the same is proposed twice")
     changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
     if not changed:
         return _decide_done(mark, standing)
@@ -184,12 +189,17 @@ def _decide_done(mark: Mark, standing: Standing) -> Decision:
 
 def _decide_request(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: Standing) -> Decision:
     if standing.request is not None:
-        if _is_proposed(files, standing.request.files):
+        if _is_proposed(files, standing.request.files) and _says(standing.request.text, text):
             return Decision(None, "the request proposes so already")
         return Decision(UpdateRequest(mark, standing.request, text, files), "the open request proposes something else")
     if standing.declined is not None and _is_proposed(files, standing.declined):
         return Decision(None, "a person closed the request with this very content")
     return Decision(OpenRequest(mark, text, files), "nothing is proposed yet")
+
+
+def _says(there: Text, text: Text) -> bool:
+    """Whether a request's text is up to date; a process may have ended between files and text."""
+    return there.title == text.title and there.body.strip() == text.body.strip()
 
 
 def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes | None]) -> bool:

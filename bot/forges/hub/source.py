@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -14,6 +14,7 @@ from bot.errors import Refused
 from bot.forges.hub.client import SERVICE, Address, HubClient
 from bot.forges.source import Change
 
+PATHS = 1000  # paths of one question; the Hub takes 2,000
 EXPANDED = 100  # paths of one question that also asks for their last commits
 Listing = dict[str, RepoFile | RepoFolder]
 
@@ -110,6 +111,20 @@ class HubSource:
             return [item for item in found if isinstance(item, RepoFile)]
 
         return self.client.patiently(call)
+
+    def object_ids(self, paths: Sequence[str], commit: str) -> dict[str, str]:
+        """The object id of each of those paths that is a file, as of `commit`."""
+        found: dict[str, str] = {}
+        for start in range(0, len(paths), PATHS):
+            items = self.client.read(
+                self.client.api.get_paths_info,
+                self.address.name,
+                list(paths[start : start + PATHS]),
+                revision=commit,
+                repo_type=self.address.kind,
+            )
+            found |= {item.path: item.blob_id for item in items if isinstance(item, RepoFile)}
+        return found
 
     def touched(self, paths: list[str], commit: str) -> dict[str, str]:
         """For each path, the commit that last touched it, as of `commit`."""
