@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.board import make_board
@@ -11,9 +12,11 @@ from bot.entry import Entry, choose, parse_entry
 from bot.errors import MalformedEntry, Stale, Unavailable
 from bot.forges.target import Target
 from bot.leaderboard import Leaderboard
-from bot.publication import Decision, Form, decide, entry_mark
+from bot.publication import Decision, Form, Mark, Standing, Text, decide, entry_mark
 
-ATTEMPTS = 4
+ATTEMPTS = 4  # writes that may fail before a row is left to the next call
+PAUSE = 0.1  # seconds before what stands is read again; doubled each time
+LONGEST_WAIT = 120.0  # seconds that a service may ask for
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +39,70 @@ def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bo
 def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: bool = False) -> Done:
     """Publish one row; where another process was faster or a write failed, read again and decide again."""
     mark, path = entry_mark(rivals[0]), rivals[0].path
-    for attempt in range(ATTEMPTS):
-        standing = target.read_standing(mark, (path,))
-        there = _parsed(standing.files.get(path), path)
-        proposed = _parsed(standing.request.files.get(path), path) if standing.request else None
-        entry = choose(rivals, proposed or there)
-        text = (row_text if form == "comment" else request_text)(entry, there, mark)
-        decision = decide(mark, text, {path: entry.to_bytes()}, standing, form)
+    chosen = rivals[0]
+
+    def wish(standing: Standing) -> Wish:
+        nonlocal chosen
+        there = parsed(standing.files.get(path), path)
+        proposed = parsed(standing.request.files.get(path), path) if standing.request else None
+        chosen = choose(rivals, proposed or there)
+        text = (row_text if form == "comment" else request_text)(chosen, there, mark)
+        return Wish(text, {path: chosen.to_bytes()})
+
+    decision, where = converge(target, mark, (path,), wish, form, dry_run=dry_run)
+    return Done(chosen, decision, where)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What should stand at a target: files (None: not there) and the text that proposes them."""
+
+    text: Text
+    files: Mapping[str, bytes | None]
+
+
+def converge(
+    target: Target,
+    mark: Mark,
+    paths: tuple[str, ...],
+    wish: Callable[[Standing], Wish],
+    form: Form,
+    *,
+    dry_run: bool = False,
+) -> tuple[Decision, str]:
+    """Look, wish, decide and carry out: the last decision, and where it can be seen ("" where nothing was done).
+
+    A write that failed may have landed, and another process may have been faster: both times it looks again.
+    """
+    failures = 0
+    while True:
+        standing = target.read_standing(mark, paths)
+        wanted = wish(standing)
+        decision = decide(mark, wanted.text, wanted.files, standing, form)
         if decision.publication is None or dry_run:
-            return Done(entry, decision)
+            return decision, ""
         try:
-            return Done(entry, decision, target.carry_out(decision.publication))
-        except (Stale, Unavailable):  # a write that failed may have landed: look before another
-            if attempt == ATTEMPTS - 1:
+            where = target.carry_out(decision.publication)
+        except (Stale, Unavailable) as failure:
+            failures += 1
+            if failures == ATTEMPTS:
                 raise
-    raise AssertionError("unreachable")
+            _wait(failure, failures)
+            continue
+        if not standing.duplicates:
+            return decision, where
 
 
-def _parsed(data: bytes | None, path: str) -> Entry | None:
+def _wait(failure: Stale | Unavailable, count: int) -> None:
+    """Give a service time to finish what it may be doing with the write that it answered with an error."""
+    if isinstance(failure, Unavailable):
+        asked = failure.retry_after
+        if asked is not None and asked > LONGEST_WAIT:
+            raise failure
+        time.sleep(PAUSE * 2**count if asked is None else asked)
+
+
+def parsed(data: bytes | None, path: str) -> Entry | None:
     """The entry that stands there; what is none is written over."""
     try:
         return parse_entry(data, path) if data is not None else None
