@@ -61,6 +61,13 @@ def open_target(name: str, access: Access, form: Form = "pull-request") -> Targe
         from bot.forges.github.target import GitHubTarget
 
         return GitHubTarget(GitHubClient(access.github_token, access.github_api_url), parse_address(name), form)
+    if name.startswith("hf://"):
+        from bot.forges.hub.client import HubClient
+        from bot.forges.hub.client import parse_address as parse_hub_address
+        from bot.forges.hub.target import HubTarget
+
+        client = HubClient(access.hf_endpoint, access.hf_token)
+        return HubTarget(client, parse_hub_address(name), has_notes=form == "comment")
     if "://" in name:
         raise CallError(f"{name}: {EXPECTED}")
     return Folder(name)
