@@ -12,11 +12,11 @@ from bot.leaderboard import Format, Leaderboard, Leaf, Metric, Task
 from bot.result import LeafResult, Result
 
 
-class Need(msgspec.Struct, frozen=True):
+class Need(msgspec.Struct, frozen=True, gc=False):
     """A number that a leaderboard needs, with all that is known of it before any result is read.
 
-    `samples` is the declared number of values behind it; `lower` and `span` are lower_bound and
-    upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
+    `samples` is the declared number of values behind it, `weight` its part in the task's mean; `lower` and `span` are
+    lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
     """
 
     task: Task
@@ -35,10 +35,11 @@ class Need(msgspec.Struct, frozen=True):
     span: float
     lower_text: str
     upper_text: str
+    weight: float
     versions: frozenset[float | str]
 
 
-class Measure(msgspec.Struct):
+class Measure(msgspec.Struct, gc=False):
     """A needed number as measured: `raw` as the file has it, `value` as a double (NaN where it is no number).
 
     `stderr` is None where the file has none; `samples` is the recorded number of values behind the mean, None where
@@ -65,7 +66,7 @@ class Measure(msgspec.Struct):
         return samples if samples is not None and right_answers(share, samples) is not None else None
 
 
-class Measures(msgspec.Struct, frozen=True):
+class Measures(msgspec.Struct, frozen=True, gc=False):
     """All that a result has of what a leaderboard needs, and what it has not, in the order of the declaration."""
 
     present: tuple[Measure, ...]
@@ -105,8 +106,16 @@ def _need(task: Task, leaf: Leaf, metric: Metric, spelled: Format) -> Need:
         span=float(task.upper_bound) - lower,
         lower_text=str(task.leaf_lower_bound(leaf)),
         upper_text=str(task.upper_bound),
+        weight=_weight(task, leaf),
         versions=frozenset(spelling for version in task.versions for spelling in _spellings(version)),
     )
+
+
+def _weight(task: Task, leaf: Leaf) -> float:
+    """The part that one metric of one leaf has in the task's mean; all parts add up to 1."""
+    if task.aggregation == "size-weighted":
+        return leaf.samples / sum(each.samples for each in task.leaves) / len(task.metrics)
+    return 1 / len(task.leaves) / len(task.metrics)
 
 
 def _spellings(version: str) -> tuple[float | str, ...]:

@@ -10,7 +10,7 @@ import msgspec
 from bot.leaderboard import Format
 
 
-class Model(msgspec.Struct, frozen=True):
+class Model(msgspec.Struct, frozen=True, gc=False):
     """Which model was measured, as far as the file says.
 
     `id` and `revision` are "" where the file names none, `precision` is a dtype such as "bfloat16" or a quantization
@@ -28,7 +28,7 @@ class Model(msgspec.Struct, frozen=True):
     is_named: bool = False
 
 
-class Measured(msgspec.Struct, frozen=True):
+class Measured(msgspec.Struct, frozen=True, gc=False):
     """What measured: `git_hash` and `version` are None where the file does not say."""
 
     name: str
@@ -37,7 +37,7 @@ class Measured(msgspec.Struct, frozen=True):
     repository: str | None = None
 
 
-class LeafResult(msgspec.Struct, frozen=True):
+class LeafResult(msgspec.Struct, frozen=True, gc=False):
     """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
 
     `samples` is the number of samples that were scored, `original` the size of the task; None where not recorded.
@@ -50,20 +50,12 @@ class LeafResult(msgspec.Struct, frozen=True):
     original: int | None = None
 
 
-class TaskConfig(msgspec.Struct, frozen=True):
-    """What is read of a task's configuration; nothing in it is checked."""
-
-    num_fewshot: Any = None
-    dataset_path: Any = None
-    generation_kwargs: Any = None
-
-
-class Result(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True, gc=False):
     """One result file after its reader.
 
     `leaves` holds every row of results that is no group, by its key in the format; `groups` the rows that are
     aggregates, first as `results` has them, then as `groups` has them; `subtasks` the members of each group.
-    `configs` are the tasks' configurations where the format records them; `pointer` is where rows stand in the file.
+    `pointer` is where rows stand in the file, `original_keys` the keys there where they are spelled otherwise.
     """
 
     format: Format
@@ -74,7 +66,6 @@ class Result(msgspec.Struct, frozen=True):
     date: float | None = None
     groups: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
     subtasks: Mapping[str, tuple[str, ...]] = {}
-    configs: Mapping[str, TaskConfig] = {}
     task_hashes: Mapping[str, str] = {}
     pointer: str = "/results"
     original_keys: Mapping[str, str] = {}

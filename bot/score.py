@@ -18,7 +18,7 @@ from bot.measure import Measure, Measures, by_task, task_raw
 ALL_TASKS = "*"
 
 
-class LeafScore(msgspec.Struct, frozen=True):
+class LeafScore(msgspec.Struct, frozen=True, gc=False):
     """A leaf's value of one metric; `score` (0 to 100) is None where the value is no finite number."""
 
     id: str
@@ -30,7 +30,7 @@ class LeafScore(msgspec.Struct, frozen=True):
     score: float | None
 
 
-class TaskScore(msgspec.Struct, frozen=True):
+class TaskScore(msgspec.Struct, frozen=True, gc=False):
     """A column: `raw` in the metric's unit, `score` 0 to 100, both None where a leaf is missing or void.
 
     `stderr` is the score's standard error in points, None where a metric has none.
@@ -44,7 +44,7 @@ class TaskScore(msgspec.Struct, frozen=True):
     leaves: tuple[LeafScore, ...]
 
 
-class Scores(msgspec.Struct, frozen=True):
+class Scores(msgspec.Struct, frozen=True, gc=False):
     """All columns, and their plain mean; `average` is None unless every task has a score."""
 
     average: float | None
@@ -80,8 +80,15 @@ def make_scores(measures: Measures, leaderboard: Leaderboard, voided: Collection
 
 
 def _task_score(task: Task, measures: list[Measure], *, is_whole: bool) -> TaskScore:
-    leaves = [_leaf_score(measure) for measure in measures]
-    points = [leaf.score for leaf in leaves if leaf.score is not None]
+    leaves, points = [], []
+    for measure in measures:
+        need, value = measure.need, measure.value
+        score = normalize(value, need.lower, need.span) if isfinite(value) else None
+        leaves.append(
+            LeafScore(need.leaf_id, need.metric_name, measure.samples, value, need.lower_text, need.upper_text, score)
+        )
+        if score is not None:
+            points.append(score)
     if not is_whole or len(points) < len(leaves):
         return TaskScore(task.id, task.title, None, None, None, tuple(leaves))
     raw = task_raw(task, measures)
@@ -92,38 +99,26 @@ def _task_score(task: Task, measures: list[Measure], *, is_whole: bool) -> TaskS
     return TaskScore(task.id, task.title, raw, score, _stderr(task, measures), tuple(leaves))
 
 
-def _leaf_score(measure: Measure) -> LeafScore:
-    need, value = measure.need, measure.value
-    score = normalize(value, need.lower, need.span) if isfinite(value) else None
-    return LeafScore(need.leaf_id, need.metric_name, measure.samples, value, need.lower_text, need.upper_text, score)
-
-
 def _stderr(task: Task, measures: list[Measure]) -> float | None:
-    """The standard error of a task's score in points, the clip left out of account.
+    """The standard error of a task's score in points, the clip left out of account; None where a metric has none.
 
     Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2). Metrics of one leaf are not (IFEval counts the same
-    answers twice): their errors are averaged, which is the largest that the mean of two can have.
+    answers twice): their errors are added, which is the largest that their mean can have.
     """
-    errors: list[float] = []
-    for measure in measures:
-        error = _leaf_stderr(measure)
-        if error is None:
+    variance = together = 0.0
+    count = len(task.metrics)
+    for number, measure in enumerate(measures, start=1):
+        need = measure.need
+        if need.integral:
+            share = measure.value / need.unit
+            spread = share * (1.0 - share)
+            error = need.unit * sqrt(spread / (need.samples - 1)) if spread > 0.0 and need.samples > 1 else 0.0
+        elif measure.stderr is not None:
+            error = measure.stderr
+        else:
             return None
-        errors.append(error)
-    count, total = len(task.metrics), len(measures)
-    if count > 1:
-        errors = [sum(errors[start : start + count]) / count for start in range(0, total, count)]
-    if task.aggregation == "size-weighted":
-        sizes = [measure.need.leaf.samples for measure in measures[::count]]
-        whole = sum(sizes)
-        return 100.0 * sqrt(sum([(error * size / whole) ** 2 for error, size in zip(errors, sizes, strict=True)]))
-    return 100.0 * sqrt(sum([error * error for error in errors])) / len(errors)
-
-
-def _leaf_stderr(measure: Measure) -> float | None:
-    """A leaf's standard error as a part of its span: of zeros and ones from value and n, else as the file has it."""
-    need = measure.need
-    if need.integral and need.samples > 1:
-        share = measure.value / need.unit
-        return need.unit * sqrt(max(0.0, share * (1.0 - share)) / (need.samples - 1)) / abs(need.span)
-    return None if measure.stderr is None else measure.stderr / abs(need.span)
+        together += error * need.weight / need.span
+        if number % count == 0:
+            variance += together * together
+            together = 0.0
+    return 100.0 * sqrt(variance)

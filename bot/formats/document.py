@@ -15,25 +15,35 @@ from msgspec import UNSET, UnsetType
 from pydantic_core import from_json
 
 from bot.errors import MalformedResult
-from bot.result import TaskConfig
 
 MAX_DEPTH = 100
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 
 
-Rows = dict[str, dict[str, float | str | bool | None]]
+# Untyped values: a union of scalars costs the decoder half as much again, and what a rule needs it checks.
+Rows = dict[str, dict[str, Any]]
+
+
+NOTHING = msgspec.Raw(b"null")
+
+
+class TaskConfig(msgspec.Struct, frozen=True):
+    """What is read of `configs[task]`, where the shots stand nowhere else."""
+
+    num_fewshot: Any = None
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The top level of a result file; `bare` is the whole object where there is no `results`.
 
     A file that the typed decoder took has these types; one that it balked at may hold anything inside its objects.
+    `configs` is most of a file and hardly ever asked for, so it is kept as bytes: see `task_configs`.
     """
 
     results: Rows | None = None
     groups: Rows | None = None
     group_subtasks: dict[str, Any] | None = None
-    configs: dict[str, TaskConfig] | None = None
+    configs: msgspec.Raw = NOTHING
     versions: dict[str, Any] | None = None
     num_fewshot: dict[str, Any] | None = msgspec.field(name="n-shot", default=None)
     num_samples: dict[str, dict[str, int | None]] | None = msgspec.field(name="n-samples", default=None)
@@ -50,6 +60,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     bare: dict[str, Any] | UnsetType | None = UNSET
 
 
+CONFIGS = msgspec.json.Decoder(dict[str, TaskConfig])
 TYPED = msgspec.json.Decoder(Document)
 FIELD_OF = {field.encode_name: field.name for field in msgspec.structs.fields(Document) if field.name != "bare"}
 OBJECTS = frozenset({
@@ -103,14 +114,17 @@ def _parse_loosely(data: bytes) -> Document:
         for key, value in whole.items()
         if key in FIELD_OF and (key not in OBJECTS or isinstance(value, dict))
     }
-    fields["configs"] = _task_configs(whole.get("configs"))
+    configs = whole.get("configs")
+    fields["configs"] = msgspec.Raw(msgspec.json.encode(configs)) if isinstance(configs, dict) else NOTHING
     return Document(**fields, bare=None if isinstance(whole.get("results"), dict) else whole)
 
 
-def _task_configs(configs: Any) -> dict[str, TaskConfig] | None:
-    if not isinstance(configs, dict):
-        return None
-    return {task: msgspec.convert(config, TaskConfig) for task, config in configs.items() if isinstance(config, dict)}
+def task_configs(document: Document) -> dict[str, TaskConfig]:
+    """Decode `configs`; one that is no object of objects is taken as absent."""
+    try:
+        return CONFIGS.decode(document.configs)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return {}
 
 
 def _kind(value: object) -> str:

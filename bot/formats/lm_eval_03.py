@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.formats.document import Document
+from bot.formats.document import NOTHING, Document
 from bot.formats.fields import arguments, number, revision, row, text, version, whole
 from bot.result import LeafResult, Measured, Model, Result
 
@@ -10,7 +10,7 @@ from bot.result import LeafResult, Measured, Model, Result
 def is_recognised(document: Document) -> bool:
     """By `versions` and a `config` that knows `no_cache`, beside `results`, and none of the keys of 0.4."""
     config = document.config
-    return document.results is not None and document.configs is None and config is not None and "no_cache" in config
+    return document.results is not None and document.configs is NOTHING and config is not None and "no_cache" in config
 
 
 def parse(document: Document) -> Result:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.formats.document import Document
+from bot.errors import MalformedResult
+from bot.formats.document import NOTHING, Document, task_configs
 from bot.formats.fields import arguments, number, revision, row, text, version, whole
-from bot.result import LeafResult, Measured, Model, Result, TaskConfig
+from bot.result import LeafResult, Measured, Model, Result
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
-NOTHING = TaskConfig()
 EMPTY: dict[str, Any] = {}
 
 
@@ -22,7 +22,7 @@ def is_recognised(document: Document) -> bool:
     """By `configs` and `n-shot` at the top, or by a metric's key with a comma."""
     if document.results is None:
         return False
-    if document.configs is not None and document.num_fewshot is not None:
+    if document.configs is not NOTHING and document.num_fewshot is not None:
         return True
     rows = (value for value in document.results.values() if isinstance(value, dict))
     return any("," in key for values in rows for key in values)
@@ -49,7 +49,6 @@ def parse(document: Document) -> Result:
         date=number(document.date),
         groups=groups,
         subtasks=subtasks,
-        configs=document.configs or EMPTY,
         task_hashes=document.task_hashes or EMPTY,
     )
 
@@ -61,23 +60,28 @@ def _rows(
     results, aggregates = document.results or EMPTY, document.groups or EMPTY
     groups: list[tuple[str, str, dict[str, Any]]] = []
     leaves: dict[str, LeafResult] = {}
-    configs = document.configs or EMPTY
+    configs = task_configs(document) if document.num_fewshot is None else EMPTY
     shots, samples, versions = (
         part or EMPTY for part in (document.num_fewshot, document.num_samples, document.versions)
     )
-    for key in results:
-        numbers = row(results, key, "/results")
+    for key, numbers in results.items():
+        if type(numbers) is not dict:
+            raise MalformedResult("holds a row of results that is no object", pointer=f"/results/{key}")
         if key in subtasks or key in aggregates or " " in numbers:
             groups.append((key, "results", numbers))
             continue
-        counts = samples.get(key)
+        counts, shot, spelled = samples.get(key), shots.get(key), versions.get(key)
         if type(counts) is not dict:
             counts = EMPTY
-        shot = whole(shots.get(key))
-        if shot is None:
-            shot = whole(configs.get(key, NOTHING).num_fewshot)
+        effective, original = counts.get("effective"), counts.get("original")
+        if shot is None and key in configs:
+            shot = configs[key].num_fewshot
         leaves[key] = LeafResult(
-            numbers, shot, version(versions.get(key)), whole(counts.get("effective")), whole(counts.get("original"))
+            numbers,
+            shot if type(shot) is int else whole(shot),
+            spelled if type(spelled) is float else version(spelled),
+            effective if type(effective) is int else whole(effective),
+            original if type(original) is int else whole(original),
         )
     groups.extend((key, "groups", row(aggregates, key, "/groups")) for key in aggregates)
     return tuple(groups), leaves

@@ -16,7 +16,9 @@ def is_recognised(document: Document) -> bool:
     """By `config_general`, or by any key of two bars; a details card prints the rows without a frame."""
     if document.results is None:
         return bool(document.bare) and any(_is_row(key) for key in document.bare or {})
-    return document.config_general is not None or any(_is_row(key) for key in document.results)
+    if document.config_general is not None:
+        return True
+    return "|" in "".join(document.results) and any(_is_row(key) for key in document.results)
 
 
 def _is_row(key: str) -> bool:

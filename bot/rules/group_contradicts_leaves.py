@@ -16,7 +16,7 @@ file do use it, and they will publish another number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.finding import Severity, shown
@@ -34,7 +34,7 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
     if not result.groups:
         return
     sizes = {need.leaf_key: need.leaf.samples for need in needs(case.leaderboard, result.format)}
-    members: dict[str, list[str]] = {}
+    members: dict[str, Sequence[str]] = {}
     said: dict[str, Mapping[str, Any]] = {}
     for group, where, numbers in result.groups:
         if said.get(group) == numbers:
@@ -44,9 +44,10 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
             members[group] = _leaves_of(group, result.subtasks)
         if sizes.keys().isdisjoint(members[group]):
             continue
-        keys = [key for key, value in numbers.items() if type(value) is float and "_stderr," not in key]
-        for key, means in zip(keys, _means(result, members[group], keys, sizes), strict=True):
-            value = numbers[key]
+        for key, value in numbers.items():
+            if type(value) is not float or "_stderr," in key:
+                continue
+            means = _means(result, members[group], key, sizes)
             if means is not None and min(abs(value - mean) for mean in means) > TOLERANCE:
                 yield Violation(
                     f"{where}.{shown(group)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
@@ -55,8 +56,11 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
                 )
 
 
-def _leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> list[str]:
+def _leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[str]:
     """All leaves below a group; a group that contains itself is walked once."""
+    direct = subtasks.get(group, ())
+    if subtasks.keys().isdisjoint(direct):
+        return direct
     leaves: dict[str, None] = {}
     seen, waiting = {group}, [group]
     while waiting:
@@ -69,20 +73,18 @@ def _leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> list[str]
     return list(leaves)
 
 
-def _means(
-    result: Result, members: list[str], keys: list[str], sizes: Mapping[str, int]
-) -> Iterator[tuple[float, float] | None]:
-    """For each key the mean of its leaves weighted by samples, and the plain one; None where something is unknown."""
-    leaves = result.leaves
-    rows = [
-        (leaf.numbers, leaf.samples or sizes.get(member) or 0)
-        for member in members
-        if (leaf := leaves.get(member)) is not None
-    ]
-    for key in keys:
-        values = [(numbers[key], size) for numbers, size in rows if key in numbers]
-        if not values or not all(size and type(value) is float for value, size in values):
-            yield None
+def _means(result: Result, members: Sequence[str], key: str, sizes: Mapping[str, int]) -> tuple[float, float] | None:
+    """The mean of the leaves weighted by samples, and the plain one; None where something is unknown."""
+    total, plain, weight, count = 0.0, 0.0, 0, 0
+    for member in members:
+        leaf = result.leaves.get(member)
+        if leaf is None or key not in leaf.numbers:
             continue
-        total = sum([value * size for value, size in values])
-        yield total / sum([size for _, size in values]), sum([value for value, _ in values]) / len(values)
+        value, size = leaf.numbers[key], leaf.samples or sizes.get(member)
+        if type(value) is not float or not size:
+            return None
+        total += value * size
+        plain += value
+        weight += size
+        count += 1
+    return (total / weight, plain / count) if count else None

@@ -24,6 +24,7 @@ from bot.measure import Measure
 from bot.rules.rule import Case, Violation, rule
 
 TOLERANCE = 1e-4
+TINY = 1e-24  # the square of what a standard error of 0 may be off by
 
 
 @rule(Severity.ERROR, voids=False)
@@ -34,13 +35,18 @@ def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
         if stderr is None or not need.integral:
             continue
         samples = measure.samples if measure.leaf.samples is not None else measure.count() or need.samples
-        expected = None if samples is None else expected_stderr(measure.value / need.unit, samples)
-        if expected is not None and not abs(stderr / need.unit - expected) <= TOLERANCE * expected + 1e-12:
-            yield _violation(case, measure, expected * need.unit, samples)
+        if samples is None or samples < 2:
+            continue
+        share, error = measure.value / need.unit, stderr / need.unit
+        variance = share * (1.0 - share)
+        # squared, so the tolerance is doubled; false for NaN and outside the range, which are other rules'
+        if variance >= 0.0 and abs(error * error * (samples - 1) - variance) > 2.0 * TOLERANCE * variance + TINY:
+            yield _violation(case, measure, samples)
 
 
-def _violation(case: Case, measure: Measure, expected: float, samples: int | None) -> Violation:
+def _violation(case: Case, measure: Measure, samples: int) -> Violation:
     need, stderr = measure.need, measure.stderr or 0.0
+    expected = (expected_stderr(measure.value / need.unit, samples) or 0.0) * need.unit
     behind = samples_behind(measure.value / need.unit, stderr / need.unit)
     implied = f"; it would belong to {behind:,.1f} samples" if behind is not None else ""
     return Violation(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.counts import right_answers
+from bot.counts import TOLERANCE
 from bot.finding import Severity
 from bot.measure import Measure
 from bot.rules.rule import Case, Violation, rule
@@ -29,11 +29,13 @@ from bot.rules.rule import Case, Violation, rule
 def value_not_integral(case: Case) -> Iterator[Violation]:
     """Yield a violation for each value of zeros and ones that is no k/n."""
     for measure in case.measures.present:
-        need = measure.need
-        if not need.integral or not need.task.range[0] <= measure.value <= need.task.range[1]:
-            continue
+        need, value = measure.need, measure.value
         samples = need.samples if measure.leaf.samples is None else measure.samples
-        if samples is not None and right_answers(measure.value / need.unit, samples) is None:
+        if not need.integral or samples is None:
+            continue
+        right = value / need.unit * samples
+        # NaN and what lies outside the range are other rules'; the comparison is false for NaN
+        if 0.0 <= right <= samples and abs(right - round(right)) > TOLERANCE:
             yield _violation(case, measure, samples)
 
 

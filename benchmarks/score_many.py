@@ -1,0 +1,92 @@
+"""Full verdicts for 4,600 generated result files of about 70 KB, against json.load on the same files in the same run.
+
+A full verdict is what `check` needs: SHA-256, reading, all rules, all scores with their leaves. One process, one
+thread; the two take turns, so that a change of the machine's speed meets both. Run: python benchmarks/score_many.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
+
+from make_results import dumps, limited, make_result, of_release, without  # noqa: E402
+
+from bot.leaderboard import load_leaderboard  # noqa: E402
+from bot.pipeline import judge  # noqa: E402
+from bot.rules.rule import Facts  # noqa: E402
+from bot.submissions import read_submission  # noqa: E402
+
+
+def write_files(folder: Path, count: int) -> list[str]:
+    """Nine in ten are sound; the others lack a subtask, were limited, or come from an old harness."""
+    random, files = Random(0), []
+    board = load_leaderboard("open-llm-v2")
+    for number in range(count):
+        model = f"example-org/model-{number}"
+        result = make_result(model, random.uniform(0.05, 0.8), padding=560, leaderboard=board)
+        if number % 30 == 0:
+            result = without(result, "leaderboard_bbh_snarks")
+        elif number % 30 == 10:
+            result = limited(result, 50)
+        elif number % 30 == 20:
+            result = of_release(result, "3fa4fd72")
+        path = folder / f"results_{number}.json"
+        path.write_text(dumps(result), encoding="utf-8")
+        files.append(str(path))
+    return files
+
+
+def load_all(files: list[str]) -> float:
+    """Seconds for json.load alone."""
+    start = time.perf_counter()
+    for name in files:
+        with open(name, encoding="utf-8") as file:
+            json.load(file)
+    return time.perf_counter() - start
+
+
+def judge_all(files: list[str]) -> tuple[float, Counter[str]]:
+    """Seconds for full verdicts, and how many of each there were."""
+    board, facts = load_leaderboard("open-llm-v2"), Facts(today=date(2026, 1, 1))
+    verdicts: Counter[str] = Counter()
+    start = time.perf_counter()
+    for name in files:
+        verdicts[judge(read_submission(name), board, facts).status] += 1
+    return time.perf_counter() - start, verdicts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=4600)
+    parser.add_argument("--rounds", type=int, default=5)
+    call = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(Path(folder), call.files)
+        size = sum(Path(name).stat().st_size for name in files) / len(files)
+        load_all(files)
+        ratios, ours, theirs = [], [], []
+        verdicts: Counter[str] = Counter()
+        for _ in range(call.rounds):
+            theirs.append(load_all(files))
+            seconds, verdicts = judge_all(files)
+            ours.append(seconds)
+            ratios.append(ours[-1] / theirs[-1])
+    print(f"{len(files)} files of {size / 1000:.1f} KB on average: {dict(verdicts)}")
+    print(f"json.load     {statistics.median(theirs):.2f} s (median of {call.rounds})")
+    print(f"full verdicts {statistics.median(ours):.2f} s")
+    print(f"ratio         {statistics.median(ratios):.2f} (min {min(ratios):.2f}, max {max(ratios):.2f}); bar: 1.0")
+
+
+if __name__ == "__main__":
+    main()
