@@ -19,6 +19,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
 from statistics import median
+from string import ascii_letters
 from typing import Any
 
 import msgspec
@@ -56,8 +57,15 @@ def generation_of(random: Random, golds: Golds) -> str:
     text = f" {answer}".partition(".")[0]
     if random.random() < 0.5:
         return text
-    more = (random.choice(WORDS) if random.random() < 0.9 else str(random.randrange(2000)) for _ in range(28))
-    return f"{text}\n\nPassage: {' '.join(more)}"
+    return f"{text}\n\nPassage: {' '.join(word_of(random) for _ in range(28))}"
+
+
+def word_of(random: Random) -> str:
+    """Make a word of running text: one in ten is a number, one in thirty was never seen before."""
+    kind = random.random()
+    if kind < 0.1:
+        return str(random.randrange(2000))
+    return "".join(random.choices(ascii_letters, k=7)) if kind < 0.13 else random.choice(WORDS)
 
 
 def board(seed: int, questions: int, models: int) -> Iterator[tuple[int, str, Golds]]:

@@ -15,6 +15,9 @@ Golds = tuple[tuple[str, ...], ...]
 """The accepted answers of one question, each a tuple of its spans."""
 
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+ARTICLE_WORDS = frozenset({"a", "an", "the"})
+# The words that float() takes; every other run of ASCII letters is no number and has no punctuation.
+NUMBER_WORDS = frozenset({"nan", "inf", "infinity"})
 DELETE_PUNCTUATION = str.maketrans("", "", string.punctuation)
 # A validation split has 9,536 questions; the words that come again and again are some ten thousand.
 CACHED_GOLDS, CACHED_TOKENS, CACHED_TOKEN_LENGTH = 1 << 16, 1 << 16, 32
@@ -61,6 +64,8 @@ def split_tokens(text: str) -> list[str]:
 def normalize_token(token: str) -> str:
     """Lower-case; a number becomes str(float), anything else loses punctuation and articles."""
     text = token.lower()
+    if text.isascii() and text.isalpha() and text not in NUMBER_WORDS:
+        return "" if text in ARTICLE_WORDS else text
     if not is_number(text):
         text = text.translate(DELETE_PUNCTUATION)
     text = str(float(text)) if is_number(text) else ARTICLES.sub(" ", text)

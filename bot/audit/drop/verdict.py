@@ -106,16 +106,15 @@ def _floor(figures: Figures) -> Iterator[Symptom]:
 
 
 def _length(figures: Figures) -> Iterator[Symptom]:
-    r = figures.correlation
-    if r is None or figures.samples < FEWEST_SAMPLES or r >= 0:
+    r, runs_on = figures.correlation, figures.flaws[Flaw.RUNS_ON].share
+    # Long answers are harder in any case: only where generations run on does length speak of the format.
+    if r is None or r >= 0 or figures.samples < FEWEST_SAMPLES or runs_on < DISTORTED_WARNING:
         return
     error = sqrt((1 - r * r) / (figures.samples - 2))
     if -r > CORRELATION_ERRORS * error:
-        # Long answers are harder in any case: only where generations run on does length speak of the format.
-        runs_on = figures.flaws[Flaw.RUNS_ON].share >= DISTORTED_ERROR
         yield Symptom(
             "drop-length-decides",
-            Severity.WARNING if runs_on else Severity.NOTICE,
+            Severity.WARNING if runs_on >= DISTORTED_ERROR else Severity.NOTICE,
             f"longer generations score lower (r = {r:.2f} of length and f1, {figures.samples} samples)",
             "length follows from the stop word: a model that stops at once is favoured over one that goes on",
         )

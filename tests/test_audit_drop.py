@@ -1,0 +1,354 @@
+"""`leaderboard-bot audit drop`: what a person reads, what a program reads, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.audit.drop.audit import RankChange, audit_drop, rank_change
+from bot.audit.drop.figures import correlation
+from bot.audit.drop.scorer import Golds
+from bot.audit.drop.tally import Moments
+from bot.audit.drop.verdict import Verdict
+from bot.render.audit_drop import audit_drop_markdown, audit_drop_text
+from bot.render.audit_drop_json import audit_drop_json
+from tests.drop_logs import RENDERED, row_03, row_04, row_plain, rows_04, write_array, write_lines
+
+HOSTILE = "10\n\x1b[2J\u202e`<script>alert(1)</script>` | @everyone [x](http://evil.example) \ud800"
+
+
+def run(*args: object, without: str = "") -> tuple[int, str, str]:
+    """Run the command in a process of its own; `without` is a module that cannot be imported there."""
+    code = "import sys; from bot.cli import main; main()"
+    if without:
+        code = f"import sys; sys.modules[{without!r}] = None; from bot.cli import main; main()"
+    call = [sys.executable, "-c", code, "audit", "drop", *map(str, args)]
+    done = subprocess.run(call, capture_output=True, text=True, encoding="utf-8", check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def plain_log(path: Path, samples: list[tuple[str, Golds]]) -> Path:
+    return write_lines(path, [row_plain(number, *sample) for number, sample in enumerate(samples)])
+
+
+def rules(path: Path) -> list[str]:
+    return [symptom.rule for symptom in audit_drop([path]).symptoms]
+
+
+SOUND: list[tuple[str, Golds]] = [(" 10", (("10",),)), (" Bears", (("Bears",),)), (" wrong", (("x",),))] * 12
+
+
+def test_sound_log_gives_status_0_and_the_whole_report(tmp_path: Path) -> None:
+    path = plain_log(tmp_path / "s.jsonl", SOUND)
+
+    status, out, err = run(path)
+
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "DROP is sound: the scores show what the models answered",
+        "",
+        (
+            "36 samples (36 plain); 36 with a logged score, of which 0 differ; decimal answers right: 0 of 0;"
+            " whole-number answers right: 12 of 12; length and f1 correlate with r = -0.50;"
+            " 1.0 generated words for each word of the answer"
+        ),
+        "",
+        "Scores, without and with the repair",
+        "generations                        em      f1  better  worse",
+        "as the harness scores it       0.6667  0.6667       -      -",
+        "cut at the first line break    0.6667  0.6667       0      0",
+        "cut at the first line of text  0.6667  0.6667       0      0",
+        "",
+        "Flaws, as shares of all samples",
+        "flaw                                               samples   share",
+        "number glued to white space that is no space             0       0",
+        "  of these, the score rises when it is not               0       0",
+        'decimal answer cut at the stop word "."                  0       0',
+        "decimal destroyed with its punctuation                   0       0",
+        "generation runs on past the line of the answer           0       0",
+        'ends with a digit: perhaps cut at "."                   12  0.3333',
+        "few-shot target shows field names, not the answer        0       0",
+        "begins with a line break                                 0       0",
+        "  of these, the literal cut scores worse                 0       0",
+        "score decided by the cut or by white space               0       0",
+        "",
+        "What must be run again (33.3% of what is not cut ends with a digit)",
+        "to run again                      samples   share  after the cut  share after",
+        "at least: decimals cut                  0       0              0            0",
+        "perhaps: and ending with a digit       12  0.3333             12       0.3333",
+        "at most: and numbers glued             12  0.3333             12       0.3333",
+        "settled by the cut alone                0       0              -            -",
+    ]
+
+
+def test_estimate_gives_the_figures_of_the_investigation(tmp_path: Path) -> None:
+    """10 % cut; 40 % of the rest end with a number; with what is glued, more than half: 0.10 + 0.40 * 0.90 = 0.46."""
+    cut, glued = [(" 12", (("12.25",),))] * 100, [(" 10\nPassage", (("10",),))] * 60
+    ends = [(" 7", (("7",),))] * 200 + [(" 7\n\nPassage 3", (("7",),))] * 160
+    rest = [(" Bears", (("Bears",),))] * 240 + [(" Bears\n\nPassage", (("Bears",),))] * 240
+
+    figures = audit_drop([plain_log(tmp_path / "s.jsonl", [*cut, *ends, *glued, *rest])]).figures
+
+    before, after = figures.rerun.as_logged, figures.rerun.after_cut
+    assert figures.rerun.ends_with_number_of_rest == pytest.approx(0.40)
+    assert (before.lower.share, before.possible.share, before.upper.share) == (0.10, 0.46, 0.52)
+    assert (after.lower.samples, after.possible.samples, after.upper.samples) == (100, 300, 300)
+    assert figures.rerun.settled_by_cut.samples == 160 + 60 + 240
+
+
+def test_cut_decimal_with_a_broken_line_after_it_is_settled_nowhere(tmp_path: Path) -> None:
+    figures = audit_drop([plain_log(tmp_path / "s.jsonl", [(" 5 yards\nor 12", (("12.25",),))])]).figures
+
+    assert (figures.rerun.as_logged.lower.samples, figures.rerun.after_cut.lower.samples) == (1, 0)
+    assert figures.rerun.settled_by_cut.samples == 0
+
+
+def test_broken_benchmark_gives_status_1_and_says_why(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "samples_drop_x.jsonl", rows_04("0.4.7", times=10))
+
+    status, out, err = run(tmp_path, "--examples", 1)
+
+    assert (status, err) == (1, "")
+    assert out.startswith("DROP is broken: the scores do not measure the models\n\nerror[drop-distorted-scores] 37.5%")
+    assert 'stop words ["."]' in out
+    shown = out[out.index("Example of number glued") :].splitlines()
+    assert shown[:2] == [
+        "Example of number glued to white space that is no space",
+        (
+            f'  {path}:2: " 10\\n\\nPassage: The 2011 census recorded 1,001 people" for "10": em 0, f1 0.00'
+            " -> em 0, f1 0.25 repaired"
+        ),
+    ]
+
+
+def test_symptoms_are_named_each_by_its_own_cause(tmp_path: Path) -> None:
+    numbers = [(" 7", (("7",),))] * 40
+    unanswerable = [(" 12", (("13.25",),))] * 40
+    floor = [(" wrong\n\nPassage: more and more", (("7 yards",),))] * 40
+    assert rules(plain_log(tmp_path / "1", [*numbers, *unanswerable])) == ["drop-decimals-unanswerable"]
+    assert rules(plain_log(tmp_path / "2", floor)) == ["drop-at-the-floor"]
+    assert rules(plain_log(tmp_path / "3", [*numbers, *floor])) == ["drop-length-decides"]
+    glued = [*numbers * 9, *[(" 7\tyards", (("7 yards",),))] * 5]
+    assert rules(plain_log(tmp_path / "4", glued)) == ["drop-distorted-scores"]
+
+
+def test_length_is_a_notice_where_few_run_on_and_nothing_where_none_does(tmp_path: Path) -> None:
+    """Long answers are harder in any case."""
+    none = [(" x", (("x",),)), (" wrong words", (("y",),))] * 60
+    few = [*none, *[(" wrong\nwords", (("y",),))] * 5]
+
+    audit = audit_drop([plain_log(tmp_path / "s.jsonl", few)])
+
+    assert rules(plain_log(tmp_path / "n.jsonl", none)) == []
+
+    assert [(symptom.rule, symptom.severity) for symptom in audit.symptoms] == [("drop-length-decides", "notice")]
+    assert audit.verdict is Verdict.SOUND
+
+
+def test_rendered_few_shot_target_breaks_the_benchmark(tmp_path: Path) -> None:
+    rows = [row_04(number, *sample, "0.4.7") for number, sample in enumerate(SOUND)]
+    for row in rows:
+        row["arguments"]["gen_args_0"]["arg_0"] += RENDERED
+
+    audit = audit_drop([write_lines(tmp_path / "s.jsonl", rows)])
+
+    assert [symptom.rule for symptom in audit.symptoms] == ["drop-rendered-target"]
+    assert audit.verdict is Verdict.BROKEN
+
+
+def test_few_samples_leave_the_verdict_open(tmp_path: Path) -> None:
+    assert audit_drop([plain_log(tmp_path / "s.jsonl", SOUND[:29])]).verdict is Verdict.UNDETERMINED
+
+
+def test_repair_that_reverses_models_is_named(tmp_path: Path) -> None:
+    terse = plain_log(tmp_path / "terse.jsonl", [*[(" 10", (("10",),))] * 20, *[(" 9", (("10",),))] * 20])
+    talking = plain_log(
+        tmp_path / "talking.jsonl", [*[(" 10\n\nPassage", (("10",),))] * 30, *[(" 9", (("10",),))] * 10]
+    )
+
+    audit = audit_drop([terse, talking])
+
+    assert audit.ranks == RankChange(1, 1)
+    assert audit.symptoms[-1].message == "cutting at the first line of text reverses 1 of 1 pairs of models"
+
+
+def test_ties_reverse_nothing() -> None:
+    assert rank_change([(0.1, 0.2), (0.1, 0.1), (0.3, 0.3)]) == RankChange(0, 3)
+
+
+def test_correlation_of_whole_numbers() -> None:
+    moments = Moments()
+    for x, y in ((1, 2), (2, 4), (3, 7)):
+        moments.add(x, y)
+
+    assert correlation(moments, 3) == pytest.approx(0.9933992677987828)
+    assert correlation(Moments(x=4, y=2, xx=8, yy=2, xy=4), 2) is None
+
+
+def test_edited_log_is_caught_with_line_and_both_scores(tmp_path: Path) -> None:
+    rows = [row_plain(number, *sample) for number, sample in enumerate(SOUND)]
+    rows[2]["f1"] = 0.5
+
+    status, out, _ = run(write_lines(tmp_path / "s.jsonl", rows))
+
+    assert status == 1
+    assert "1 of 36 logged scores are not what the harness's scorer gives" in out
+    assert 's.jsonl:3: " wrong" for "x": logged em 0.0, f1 0.5 -> em 0, f1 0.00' in out
+
+
+def test_bad_lines_give_one_line_each_reason_and_the_sound_part(tmp_path: Path) -> None:
+    path = plain_log(tmp_path / "s.jsonl", SOUND)
+    with path.open("a", encoding="utf-8") as log:
+        log.write('{"cut\n{"doc": {}, "filtered_resps": ["x"]}\n{"cut again\n')
+
+    status, out, err = run(path)
+
+    found = [line for line in out.splitlines() if line.startswith("error")]
+    assert (status, err) == (1, "")
+    assert found == [
+        (
+            f"error[drop-left-out] {path}:37: 2 of 39 records left out: not JSON"
+            " (line 37, 39; the figures stand on the other 36 samples)"
+        ),
+        (
+            f"error[drop-left-out] {path}:38: 1 of 39 records left out: a sample of another task"
+            " (line 38; the figures stand on the other 36 samples)"
+        ),
+    ]
+    assert "36 samples (36 plain)" in out
+
+
+def test_log_of_another_task_is_one_line(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "samples_gsm8k.jsonl", [{"doc": {"question": "q"}, "filtered_resps": ["4"]}] * 9)
+
+    status, out, err = run(path)
+
+    assert (status, err) == (1, "")
+    assert out.splitlines() == [
+        "DROP is undetermined: fewer than 30 samples could be scored",
+        "",
+        (
+            f"error[drop-left-out] {path}:1: 9 of 9 records left out: a sample of another task"
+            " (line 1, 2, 3, 4, 5, …; the figures stand on the other 0 samples)"
+        ),
+        "",
+        (
+            "0 samples; 0 with a logged score, of which 0 differ; decimal answers right: 0 of 0;"
+            " whole-number answers right: 0 of 0"
+        ),
+    ]
+
+
+def test_write_out_of_the_old_harness_needs_its_golds(tmp_path: Path) -> None:
+    path = write_array(tmp_path / "drop_write_out_info.json", [row_03(n, *one) for n, one in enumerate(SOUND)])
+    golds = write_lines(tmp_path / "golds.jsonl", [row_04(n, *one, "0.4.7") for n, one in enumerate(SOUND)])
+
+    without, _, _ = run(path)
+    with_golds, out, _ = run(path, "--golds", golds)
+
+    assert (without, with_golds) == (1, 0)
+    assert "36 samples (36 lm-eval-0.3)" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["absent.jsonl"], "absent.jsonl: no such file or folder"),
+        (["log.jsonl", "--golds", "absent"], "absent: No such file or directory"),
+        (["log.jsonl", "--golds", "log.txt"], "log.txt: no gold answers in it: line 1: not JSON"),
+        (["log.jsonl", "--html", "absent/page.html"], "cannot be written: there is no folder"),
+        ([], "Missing argument"),
+        (["log.jsonl", "--examples", "-1"], "Invalid value for '--examples'"),
+    ],
+)
+def test_wrong_call_gives_status_2_and_one_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plain_log(tmp_path / "log.jsonl", SOUND)
+    (tmp_path / "log.txt").write_text("no JSON\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+
+    status, out, err = run(*args)
+
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_page_without_the_extra_says_what_to_install_before_any_work(tmp_path: Path) -> None:
+    status, out, err = run("absent.jsonl", "--html", tmp_path / "page.html", without="altair")
+
+    assert (status, out) == (2, "")
+    assert err == "leaderboard-bot: charts need one extra: pip install 'leaderboard-bot[charts]'\n"
+
+
+def test_page_holds_charts_tables_and_no_foreign_markup(tmp_path: Path) -> None:
+    logs = [plain_log(tmp_path / f"{name}.jsonl", [(HOSTILE, (("10",),)), *SOUND]) for name in "ab"]
+    page = tmp_path / "page.html"
+
+    status, _, err = run(*logs, "--html", page)
+
+    html = page.read_text(encoding="utf-8")
+    assert (status, err) == (0, "")
+    assert html.count("<svg") == 6
+    assert html.count("The same as a table") == 6
+    assert "<script" not in html
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    assert "http://" not in html.replace("http://www.w3.org", "").replace("http://evil.example", "")
+
+
+def test_text_and_markdown_show_hostile_samples_as_plain_text(tmp_path: Path) -> None:
+    rows: list[Any] = [row_plain(0, HOSTILE, ((HOSTILE, "\x9b31m"),)) | {"em": 0.0}]
+    audit = audit_drop([write_lines(tmp_path / "a|`b`\n.jsonl", rows)])
+
+    for line in (audit_drop_text(audit) + audit_drop_markdown(audit)).splitlines():
+        assert line.isprintable()
+    assert "@everyone" in audit_drop_markdown(audit)
+    assert "\\x1b[2J" in audit_drop_text(audit)
+
+
+def test_json_report_is_versioned_and_whole(tmp_path: Path) -> None:
+    rows: list[Any] = [row_plain(0, HOSTILE, (("10",),)) | {"f1": float("nan")}, {"prediction": 3}]
+    status, out, _ = run(write_lines(tmp_path / "s.jsonl", rows), "--format", "json")
+
+    report = json.loads(out)
+    (log,) = report["logs"]
+    assert status == 1
+    assert report["schema"] == "leaderboard-bot/audit-drop/1"
+    assert set(report) == {"schema", "tool", "verdict", "findings", "figures", "ranks", "logs"}
+    assert set(log) == {"path", "verdict", "findings", "left_out", "figures", "examples"}
+    assert set(log["figures"]) == {
+        "samples", "forms", "until", "logged", "differing", "scored", "first_line", "first_text_line",
+        "starts_with_break", "literal_cut_is_worse", "flaws", "glued_number_costs", "distorted", "decimals",
+        "correlation", "words_per_gold_word", "rerun",
+    }  # fmt: skip
+    assert log["left_out"] == [{"why": "no generated text", "count": 1, "lines": [2]}]
+    (example,) = log["examples"]["differs-from-log"]
+    assert (example["prediction"], example["logged"]) == (HOSTILE, {"em": 0.0, "f1": None})
+
+
+def test_report_is_the_same_for_the_same_logs(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "s.jsonl", rows_04("0.4.7", times=7))
+
+    assert audit_drop_json(audit_drop([path])) == audit_drop_json(audit_drop([path]))
+
+
+def test_no_examples_are_shown_where_none_are_asked_for(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "s.jsonl", rows_04("0.4.7"))
+
+    assert "Example" not in audit_drop_text(audit_drop([path], examples=0))
+
+
+def test_example_that_the_repair_mends_takes_the_place_of_one_it_does_not(tmp_path: Path) -> None:
+    path = plain_log(tmp_path / "s.jsonl", [("9\nPassage", (("10",),)), ("10\nPassage", (("10",),))])
+
+    (example,) = audit_drop([path], examples=1).logs[0].examples["glued-number"]
+
+    assert example.line == 2
