@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import fsum, nan
 from typing import Any
 
@@ -14,6 +15,8 @@ from bot.result import LeafResult, Result
 
 class Need(msgspec.Struct, frozen=True, gc=False):
     """A number that a leaderboard needs, with all that is known of it before any result is read.
+
+    What rules and scores ask of every leaf of every file stands here flat, for they ask it thousands of times.
 
     `samples` is the declared number of values behind it, `weight` its part in the task's mean; `lower` and `span` are
     lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
@@ -36,7 +39,9 @@ class Need(msgspec.Struct, frozen=True, gc=False):
     lower_text: str
     upper_text: str
     weight: float
+    size: int
     versions: frozenset[float | str]
+    has_older_versions: bool
 
 
 class Measure(msgspec.Struct, gc=False):
@@ -74,6 +79,7 @@ class Measures(msgspec.Struct, frozen=True, gc=False):
 
 
 _NEEDS: dict[tuple[str, str], tuple[Need, ...]] = {}
+_SIZES: dict[tuple[str, str], Mapping[str, int]] = {}
 
 
 def needs(leaderboard: Leaderboard, spelled: Format) -> tuple[Need, ...]:
@@ -84,6 +90,15 @@ def needs(leaderboard: Leaderboard, spelled: Format) -> tuple[Need, ...]:
             _need(task, leaf, metric, spelled) for task, leaf in leaderboard.leaves() for metric in task.metrics
         )
         _NEEDS[leaderboard.digest, spelled] = known
+    return known
+
+
+def sizes(leaderboard: Leaderboard, spelled: Format) -> Mapping[str, int]:
+    """The declared number of samples of every needed leaf, by its key in that format."""
+    known = _SIZES.get((leaderboard.digest, spelled))
+    if known is None:
+        known = {need.leaf_key: need.size for need in needs(leaderboard, spelled)}
+        _SIZES[leaderboard.digest, spelled] = known
     return known
 
 
@@ -107,6 +122,8 @@ def _need(task: Task, leaf: Leaf, metric: Metric, spelled: Format) -> Need:
         lower_text=str(task.leaf_lower_bound(leaf)),
         upper_text=str(task.upper_bound),
         weight=_weight(task, leaf),
+        size=leaf.samples,
+        has_older_versions=bool(task.older_versions),
         versions=frozenset(spelling for version in task.versions for spelling in _spellings(version)),
     )
 

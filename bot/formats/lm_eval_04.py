@@ -33,7 +33,7 @@ def parse(document: Document) -> Result:
     config = document.config or EMPTY
     model = _model(document, config)
     subtasks = {
-        group: tuple(str(member) for member in members)
+        group: tuple(map(str, members))
         for group, members in (document.group_subtasks or EMPTY).items()
         if type(members) is list and members
     }

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.finding import Severity, shown
-from bot.measure import needs
+from bot.measure import sizes
 from bot.rules.rule import Case, Violation, rule
 
 
@@ -28,9 +28,11 @@ def extra_task(case: Case) -> Iterator[Violation]:
     """Yield one violation that names all tasks no column needs."""
     if case.result.format not in case.leaderboard.harness.formats:
         return
-    wanted = {need.leaf_key for need in needs(case.leaderboard, case.result.format)}
-    wanted.update(group for task in case.leaderboard.tasks for group in task.groups)
-    extra = [key for key in case.result.leaves if key not in wanted]
+    wanted = sizes(case.leaderboard, case.result.format).keys()
+    if case.result.leaves.keys() <= wanted:
+        return
+    groups = {group for task in case.leaderboard.tasks for group in task.groups}
+    extra = [key for key in case.result.leaves if key not in wanted and key not in groups]
     if extra:
         names = ", ".join(shown(key) for key in extra[:3]) + (f" and {len(extra) - 3} more" if len(extra) > 3 else "")
         hint = "nothing needs to be done: no score uses it"

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.finding import Severity, shown
-from bot.measure import needs
+from bot.measure import sizes
 from bot.result import Result
 from bot.rules.rule import Case, Violation, rule
 
@@ -33,7 +33,7 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
     result = case.result
     if not result.groups:
         return
-    sizes = {need.leaf_key: need.leaf.samples for need in needs(case.leaderboard, result.format)}
+    known = sizes(case.leaderboard, result.format)
     members: dict[str, Sequence[str]] = {}
     said: dict[str, Mapping[str, Any]] = {}
     for group, where, numbers in result.groups:
@@ -42,12 +42,12 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
         said[group] = numbers
         if group not in members:
             members[group] = _leaves_of(group, result.subtasks)
-        if sizes.keys().isdisjoint(members[group]):
+        if known.keys().isdisjoint(members[group]):
             continue
         for key, value in numbers.items():
             if type(value) is not float or "_stderr," in key:
                 continue
-            means = _means(result, members[group], key, sizes)
+            means = _means(result, members[group], key, known)
             if means is not None and min(abs(value - mean) for mean in means) > TOLERANCE:
                 yield Violation(
                     f"{where}.{shown(group)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
@@ -73,14 +73,14 @@ def _leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[
     return list(leaves)
 
 
-def _means(result: Result, members: Sequence[str], key: str, sizes: Mapping[str, int]) -> tuple[float, float] | None:
+def _means(result: Result, members: Sequence[str], key: str, known: Mapping[str, int]) -> tuple[float, float] | None:
     """The mean of the leaves weighted by samples, and the plain one; None where something is unknown."""
     total, plain, weight, count = 0.0, 0.0, 0, 0
     for member in members:
         leaf = result.leaves.get(member)
         if leaf is None or key not in leaf.numbers:
             continue
-        value, size = leaf.numbers[key], leaf.samples or sizes.get(member)
+        value, size = leaf.numbers[key], leaf.samples or known.get(member)
         if type(value) is not float or not size:
             return None
         total += value * size

@@ -27,11 +27,10 @@ from bot.rules.rule import Case, Violation, rule
 def older_scorer_version(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and older version."""
     seen: set[tuple[str, str]] = set()
-    dated = {task.id for task in case.leaderboard.tasks if task.older_versions}
     for measure in case.measures.present:
-        task = measure.need.task
-        if task.id not in dated or measure.leaf.version is None:
+        if not measure.need.has_older_versions or measure.leaf.version is None:
             continue
+        task = measure.need.task
         spelled = canonical_version(measure.leaf.version)
         if spelled in task.older_versions and (task.id, spelled) not in seen:
             seen.add((task.id, spelled))

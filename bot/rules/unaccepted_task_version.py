@@ -29,7 +29,7 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
     seen: set[tuple[str, str]] = set()
     for measure in case.measures.present:
         version, task = measure.leaf.version, measure.need.task
-        if version is None or not task.versions or version in measure.need.versions:
+        if version in measure.need.versions or version is None or not task.versions:
             continue
         spelled = canonical_version(version)
         if spelled in task.versions or (task.id, spelled) in seen:
