@@ -65,17 +65,18 @@ def test_sound_log_gives_status_0_and_the_whole_report(tmp_path: Path) -> None:
         "cut at the first line of text  0.6667  0.6667       0      0",
         "",
         "Flaws, as shares of all samples",
-        "flaw                                               samples   share",
-        "number glued to white space that is no space             0       0",
-        "  of these, the score rises when it is not               0       0",
-        'decimal answer cut at the stop word "."                  0       0',
-        "decimal destroyed with its punctuation                   0       0",
-        "generation runs on past the line of the answer           0       0",
-        'ends with a digit: perhaps cut at "."                   12  0.3333',
-        "few-shot target shows field names, not the answer        0       0",
-        "begins with a line break                                 0       0",
-        "  of these, the literal cut scores worse                 0       0",
-        "score decided by the cut or by white space               0       0",
+        "flaw                                            samples   share",
+        "number glued to white space that is no space          0       0",
+        "  of these, the score rises when it is not            0       0",
+        'decimal answer cut at the stop word "."               0       0',
+        "decimal destroyed with its punctuation                0       0",
+        "generation runs on past the line of the answer        0       0",
+        'ends with a digit: perhaps cut at "."                12  0.3333',
+        "few-shot answers are field names, not answers         0       0",
+        "logged target is field names, not the answer          0       0",
+        "begins with a line break                              0       0",
+        "  of these, the literal cut scores worse              0       0",
+        "score decided by the cut or by white space            0       0",
         "",
         "What must be run again (33.3% of what is not cut ends with a digit)",
         "to run again                      samples   share  after the cut  share after",
@@ -150,15 +151,17 @@ def test_length_is_a_notice_where_few_run_on_and_nothing_where_none_does(tmp_pat
     assert audit.verdict is Verdict.SOUND
 
 
-def test_rendered_few_shot_target_breaks_the_benchmark(tmp_path: Path) -> None:
-    rows = [row_04(number, *sample, "0.4.7") for number, sample in enumerate(SOUND)]
+def test_rendered_few_shot_answers_break_the_benchmark_a_target_nobody_sees_does_not(tmp_path: Path) -> None:
+    rows = [row_04(number, *sample, "0.4.7") | {"target": RENDERED} for number, sample in enumerate(SOUND)]
+    zero_shot = audit_drop([write_lines(tmp_path / "0.jsonl", rows)])
     for row in rows:
         row["arguments"]["gen_args_0"]["arg_0"] += RENDERED
+    few_shot = audit_drop([write_lines(tmp_path / "3.jsonl", rows)])
 
-    audit = audit_drop([write_lines(tmp_path / "s.jsonl", rows)])
-
-    assert [symptom.rule for symptom in audit.symptoms] == ["drop-rendered-target"]
-    assert audit.verdict is Verdict.BROKEN
+    assert [symptom.rule for symptom in zero_shot.symptoms] == ["drop-rendered-target"]
+    assert zero_shot.verdict is Verdict.SOUND
+    assert [symptom.rule for symptom in few_shot.symptoms] == ["drop-rendered-prompt"]
+    assert few_shot.verdict is Verdict.BROKEN
 
 
 def test_few_samples_leave_the_verdict_open(tmp_path: Path) -> None:

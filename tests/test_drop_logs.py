@@ -260,8 +260,8 @@ def test_rendered_target_is_found_in_target_and_in_prompt(tmp_path: Path) -> Non
 
     log = audit_one(write_lines(tmp_path / "s.jsonl", rows))
 
-    assert log.figures.flaws["rendered-target"].samples == 2
-    assert [example.line for example in log.examples["rendered-target"]] == [1, 2]
+    assert [example.line for example in log.examples["rendered-target"]] == [1]
+    assert [example.line for example in log.examples["rendered-prompt"]] == [2]
 
 
 def test_one_log_and_its_two_halves_give_the_same_figures(tmp_path: Path) -> None:

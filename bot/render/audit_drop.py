@@ -26,7 +26,8 @@ TOPICS = {
     Flaw.DESTROYED_DECIMAL.value: "decimal destroyed with its punctuation",
     Flaw.RUNS_ON.value: "generation runs on past the line of the answer",
     Flaw.ENDS_WITH_NUMBER.value: 'ends with a digit: perhaps cut at "."',
-    Flaw.RENDERED_TARGET.value: "few-shot target shows field names, not the answer",
+    Flaw.RENDERED_PROMPT.value: "few-shot answers are field names, not answers",
+    Flaw.RENDERED_TARGET.value: "logged target is field names, not the answer",
     LITERAL_CUT_IS_WORSE: "begins with a line break: the literal cut scores worse",
     DIFFERS_FROM_LOG: "logged score is not the harness's",
 }

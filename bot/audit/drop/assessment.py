@@ -105,7 +105,8 @@ def _flaws(sample: Sample, golds: Golds, *, is_glued: bool) -> list[Flaw]:
         (Flaw.DESTROYED_DECIMAL, bool(destroyed_decimals(text))),
         (Flaw.RUNS_ON, runs_on(text)),
         (Flaw.ENDS_WITH_NUMBER, ends_with_number(text)),
-        (Flaw.RENDERED_TARGET, RENDERED_KEYS in sample.target or RENDERED_KEYS in sample.prompt),
+        (Flaw.RENDERED_PROMPT, RENDERED_KEYS in sample.prompt),
+        (Flaw.RENDERED_TARGET, RENDERED_KEYS in sample.target),
     )
     return [flaw for flaw, is_there in seen if is_there]
 

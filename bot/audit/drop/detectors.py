@@ -33,6 +33,7 @@ class Flaw(StrEnum):
     DESTROYED_DECIMAL = "destroyed-decimal"
     RUNS_ON = "runs-on"
     ENDS_WITH_NUMBER = "ends-with-number"
+    RENDERED_PROMPT = "rendered-prompt"
     RENDERED_TARGET = "rendered-target"
 
 

@@ -61,7 +61,7 @@ def _symptoms(figures: Figures) -> Iterator[Symptom]:
     yield from _decimals(figures)
     yield from _floor(figures)
     yield from _length(figures)
-    yield from _rendered_target(figures)
+    yield from _rendered(figures)
 
 
 def _distorted(figures: Figures) -> Iterator[Symptom]:
@@ -120,13 +120,20 @@ def _length(figures: Figures) -> Iterator[Symptom]:
         )
 
 
-def _rendered_target(figures: Figures) -> Iterator[Symptom]:
-    rendered = figures.flaws[Flaw.RENDERED_TARGET]
-    if rendered.samples:
+def _rendered(figures: Figures) -> Iterator[Symptom]:
+    prompts, targets = figures.flaws[Flaw.RENDERED_PROMPT].samples, figures.flaws[Flaw.RENDERED_TARGET].samples
+    if prompts:
+        yield Symptom(
+            "drop-rendered-prompt",
+            Severity.ERROR,
+            f"the few-shot answers in {prompts} prompts are the names of an answer's fields ({RENDERED_KEYS})",
+            "the task renders a dict as its target: run again with a task that renders the answer",
+        )
+    elif targets:
+        # Without few-shot examples no model sees it, and the scorer reads the answers, not the target.
         yield Symptom(
             "drop-rendered-target",
-            Severity.ERROR,
-            f"{rendered.samples} samples hold the names of an answer's fields"
-            f" ({RENDERED_KEYS}) where the few-shot answer belongs",
-            "the task renders a dict as its target: run again with a harness that renders the answer",
+            Severity.NOTICE,
+            f"the logged targets of {targets} samples are the names of an answer's fields ({RENDERED_KEYS})",
+            "no score depends on it here; with few-shot examples the prompts would show it",
         )
