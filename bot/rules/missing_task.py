@@ -48,4 +48,6 @@ def missing_task(case: Case) -> Iterator[Violation]:
 def _message(case: Case, need: Need) -> str:
     if need.leaf_key in case.result.leaves:
         return f"{need.leaf_key} has no {need.value_key}, which {need.task.title} needs"
+    if len(need.task.leaves) == 1:
+        return f"{need.leaf_key} is missing: {need.task.title} is made of nothing else"
     return f"{need.leaf_key} is missing, one of the {len(need.task.leaves)} that {need.task.title} needs"

@@ -1,0 +1,149 @@
+"""The reference pages name everything there is, and nothing that is not: keys, fields, commands, options, statuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+import typer
+from pydantic import BaseModel
+
+from bot import errors, leaderboard
+from bot.cli import app
+from bot.entry import Entry, Remark, Superseded
+from bot.leaderboard import Leaderboard, load_leaderboard
+from bot.pipeline import Submission, entry_of, judge
+from bot.render.report import make_report
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((ROOT / "examples" / "results").rglob("*.json"))
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text below each heading of the second level."""
+    _, *parts = re.split(r"^## (.+)$", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def first_cells(section: str) -> list[str]:
+    """The code in the first cell of each row of the tables in a section."""
+    cells = re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "The file": Leaderboard,
+    "`[average]`": leaderboard.Average,
+    "`[harness]`": leaderboard.Harness,
+    "`[[harness.accepted]]`": leaderboard.Accepted,
+    "`[[harness.known_bad]]`": leaderboard.KnownBad,
+    "`[[tasks]]`": leaderboard.Task,
+    "`metrics`": leaderboard.Metric,
+    "`leaves`": leaderboard.Leaf,
+    "`[[waivers]]`": leaderboard.Waiver,
+}
+
+
+@pytest.mark.parametrize("heading", TABLES)
+def test_every_key_of_a_declaration_is_documented_in_its_order(heading: str) -> None:
+    section, model = sections("leaderboards.md")[heading], TABLES[heading]
+
+    assert first_cells(section) == list(model.model_fields)
+    required = [name for name, field in model.model_fields.items() if field.is_required() and name != "id"]
+    bold = re.findall(r"^\| \*\*`(\w+)`\*\*", section, re.MULTILINE)
+    assert [name for name in bold if name != "id"] == required
+
+
+def test_every_table_of_a_declaration_has_its_section() -> None:
+    declared = {
+        model for model in vars(leaderboard).values() if isinstance(model, type) and issubclass(model, BaseModel)
+    }
+
+    assert declared - {BaseModel, leaderboard._Declared} == set(TABLES.values())
+
+
+@pytest.mark.parametrize("choices", [leaderboard.Format, leaderboard.MmluFamily])
+def test_every_choice_of_a_declaration_is_documented(choices: Any) -> None:
+    page = (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8")
+
+    assert [name for name in get_args(choices) if f'`"{name}"`' not in page] == []
+
+
+def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_with_its_options_and_choices(name: str) -> None:
+    section = sections("command-line.md")[name]
+    options = [option for option in COMMANDS[name].params if option.param_type_name == "option"]
+
+    assert f"`leaderboard-bot {name}" in section
+    assert first_cells(section) == [spelling for option in options for spelling in option.opts]
+    for option in options:
+        choices = option.type_descriptor.annotation
+        if isinstance(choices, type) and issubclass(choices, Enum):
+            assert [choice.value for choice in choices if f"`{choice.value}`" not in section] == []
+
+
+def test_no_command_is_documented_that_is_not_there() -> None:
+    assert set(sections("command-line.md")) - set(COMMANDS) == {"Exit status", "Environment"}
+
+
+def test_every_exit_status_is_documented() -> None:
+    raised = {error.status for error in vars(errors).values() if isinstance(error, type) and hasattr(error, "status")}
+    documented = re.findall(r"^\| (\d+) \|", sections("command-line.md")["Exit status"], re.MULTILINE)
+
+    assert set(map(int, documented)) == raised | {0, 130}
+
+
+def fields(value: Any, prefix: str = "") -> Iterator[str]:
+    """The paths of all fields; a list is `[]`, and what is keyed by a leaf is not entered."""
+    if isinstance(value, list):
+        yield prefix
+        for item in value:
+            yield from fields(item, prefix)
+    elif isinstance(value, dict) and prefix not in {"versions", "num_fewshot"}:
+        for name, item in value.items():
+            yield from fields(item, f"{prefix}.{name}".lstrip(".") + ("[]" if isinstance(item, list) else ""))
+    else:
+        yield prefix
+
+
+def judged(data: bytes) -> Any:
+    return judge(Submission("results.json", data, len(data)), load_leaderboard("open-llm-v2"))
+
+
+def test_every_field_of_the_report_is_documented_and_no_other() -> None:
+    verdicts = [judged(path.read_bytes()) for path in EXAMPLES]
+    report = json.loads(json.dumps(make_report([*verdicts, judged(b"{")], load_leaderboard("open-llm-v2"))))
+    documented = first_cells(sections("report.md")["The report"])
+
+    assert sorted(set(documented)) == sorted(documented)
+    assert set(documented) == set(fields(report))
+
+
+def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
+    entries = [entry for path in EXAMPLES if (entry := entry_of(judged(path.read_bytes()))) is not None]
+    entry = msgspec.structs.replace(
+        entries[0], warnings=(Remark("rule", "seen"),), supersedes=(Superseded("results.json", "0"),)
+    )
+    documented = first_cells(sections("report.md")["The entry file"])
+
+    assert sorted(set(documented)) == sorted(documented)
+    assert set(documented) == set(fields(json.loads(entry.to_bytes())))
+    tops = [name.split(".")[0].removesuffix("[]") for name in documented]
+    assert list(dict.fromkeys(tops)) == [field.name for field in msgspec.structs.fields(Entry)]
