@@ -105,6 +105,30 @@ def drop(
     raise typer.Exit(1 if found.has_errors else 0)
 
 
+@audit.command("results")
+def results(
+    paths: Annotated[list[str], typer.Argument(help="Result files, or folders of them.")],
+    form: FORM = Form.TEXT,
+) -> None:
+    """Recover what result files give away: sample counts, groups, hashes of the samples beside them, copies.
+
+    Exit status 1 where a file contradicts itself or its samples, or repeats another model's values.
+    """
+    from bot.audit.forensics.audit import audit_results
+    from bot.render import audit_results as render
+    from bot.submissions import find_files, read_submission
+
+    read = (read_submission(name) for name in find_files(paths))
+    found = audit_results([(one.path, one.data) for one in read])
+    forms: dict[Form, Callable[[], str]] = {
+        Form.TEXT: lambda: render.results_text(found),
+        Form.JSON: lambda: as_json(render.results_json(found)),
+        Form.MARKDOWN: lambda: render.results_markdown(found),
+    }
+    report(forms[form], None, str)
+    raise typer.Exit(0 if found.is_sound else 1)
+
+
 class JudgeByDefault(TyperGroup):
     """A group whose first word may be a path: what names no command is judged."""
 

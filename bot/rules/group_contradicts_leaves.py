@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bot.aggregates import leaves_of, means_of_leaves
 from bot.finding import Severity, shown
 from bot.measure import sizes
-from bot.result import Result
 from bot.rules.rule import Case, Violation, rule
 
 TOLERANCE = 1e-6
@@ -41,50 +41,16 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
             continue  # `groups` says what `results` has said
         said[group] = numbers
         if group not in members:
-            members[group] = _leaves_of(group, result.subtasks)
+            members[group] = leaves_of(group, result.subtasks)
         if known.keys().isdisjoint(members[group]):
             continue
         for key, value in numbers.items():
             if type(value) is not float or "_stderr," in key:
                 continue
-            means = _means(result, members[group], key, known)
+            means = means_of_leaves(result, members[group], key, known)
             if means is not None and min(abs(value - mean) for mean in means) > TOLERANCE:
                 yield Violation(
                     f"{where}.{shown(group)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
                     "the score follows the subtasks; upload the file as the harness wrote it",
                     f"/{where}/{group}/{key}",
                 )
-
-
-def _leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[str]:
-    """All leaves below a group; a group that contains itself is walked once."""
-    direct = subtasks.get(group, ())
-    if subtasks.keys().isdisjoint(direct):
-        return direct
-    leaves: dict[str, None] = {}
-    seen, waiting = {group}, [group]
-    while waiting:
-        for member in subtasks.get(waiting.pop(), ()):
-            if member not in subtasks:
-                leaves[member] = None
-            elif member not in seen:
-                seen.add(member)
-                waiting.append(member)
-    return list(leaves)
-
-
-def _means(result: Result, members: Sequence[str], key: str, known: Mapping[str, int]) -> tuple[float, float] | None:
-    """The mean of the leaves weighted by samples, and the plain one; None where something is unknown."""
-    total, plain, weight, count = 0.0, 0.0, 0, 0
-    for member in members:
-        leaf = result.leaves.get(member)
-        if leaf is None or key not in leaf.numbers:
-            continue
-        value, size = leaf.numbers[key], leaf.samples or known.get(member)
-        if type(value) is not float or not size:
-            return None
-        total += value * size
-        plain += value
-        weight += size
-        count += 1
-    return (total / weight, plain / count) if count else None

@@ -1,0 +1,43 @@
+"""A result's groups in; the leaves below each, and what the leaves make of the group's value, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.result import Result
+
+
+def leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[str]:
+    """All leaves below a group; a group that contains itself is walked once."""
+    direct = subtasks.get(group, ())
+    if subtasks.keys().isdisjoint(direct):
+        return direct
+    leaves: dict[str, None] = {}
+    seen, waiting = {group}, [group]
+    while waiting:
+        for member in subtasks.get(waiting.pop(), ()):
+            if member not in subtasks:
+                leaves[member] = None
+            elif member not in seen:
+                seen.add(member)
+                waiting.append(member)
+    return list(leaves)
+
+
+def means_of_leaves(
+    result: Result, members: Sequence[str], key: str, known: Mapping[str, int]
+) -> tuple[float, float] | None:
+    """The mean of the leaves weighted by samples, and the plain one; None where something is unknown."""
+    total, plain, weight, count = 0.0, 0.0, 0, 0
+    for member in members:
+        leaf = result.leaves.get(member)
+        if leaf is None or key not in leaf.numbers:
+            continue
+        value, size = leaf.numbers[key], leaf.samples or known.get(member)
+        if type(value) is not float or not size:
+            return None
+        total += value * size
+        plain += value
+        weight += size
+        count += 1
+    return (total / weight, plain / count) if count else None
