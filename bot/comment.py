@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from bot import HOME
 from bot.entry import Entry
+from bot.pipeline import Verdict
 from bot.publication import Mark, Text
 from bot.render.escape import code, code_in_table
-from bot.render.markdown import cell
+from bot.render.markdown import cell, verdict_markdown
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this from the file named above; it changes when that file does."
+VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with what is pushed here."
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
 CUT = 200  # characters of room for the words that say so
@@ -48,6 +50,21 @@ def board_text(mark: Mark) -> Text:
     """The text of the discussion that holds one comment for each row."""
     body = f"Rows of {code(mark.leaderboard)}, one comment each, edited in place when a row changes.\n\n{FOOT}"
     return fitted(f"Rows of {mark.leaderboard}", body, mark)
+
+
+def verdicts_text(verdicts: Sequence[Verdict], mark: Mark) -> Text:
+    """The one comment on a pull request: every verdict, the worst first; short where all is well."""
+    order = ("rejected", "incomplete", "accepted")
+    worst_first = sorted(verdicts, key=lambda verdict: (order.index(verdict.status), verdict.path))
+    title = f"Results for {mark.leaderboard}"
+    if not worst_first:
+        return fitted(
+            title, f"No result file for {code(mark.leaderboard)} changes here any more.\n\n{VERDICT_FOOT}", mark
+        )
+    counts = [(status, sum(1 for verdict in verdicts if verdict.status == status)) for status in order]
+    head = f"{code(mark.leaderboard)}: " + ", ".join(f"{count} {status}" for status, count in counts if count)
+    body = "\n".join([head, "", *map(verdict_markdown, worst_first), VERDICT_FOOT])
+    return fitted(title, body, mark)
 
 
 def fitted(title: str, body: str, mark: Mark) -> Text:

@@ -93,6 +93,16 @@ def converge(
             return decision, where
 
 
+def publish_note(mark: Mark, text: Text, target: Target, *, may_open: bool) -> str:
+    """Bring the comment of a mark to what it should say, and give its URL; "" where nothing was to be done.
+
+    Where none stands there yet, one is written only if `may_open`.
+    """
+    if not may_open and target.read_standing(mark, ()).note is None:
+        return ""
+    return converge(target, mark, (), lambda _: Wish(text, {}), "comment")[1]
+
+
 def _wait(failure: Stale | Unavailable, count: int) -> None:
     """Give a service time to finish what it may be doing with the write that it answered with an error."""
     if isinstance(failure, Unavailable):

@@ -9,6 +9,11 @@ from pathlib import Path
 from bot.forges.targets import GITHUB_API_URL, HF_ENDPOINT, Access
 
 
+def environment() -> Mapping[str, str]:
+    """All variables, for the one who takes his inputs from them: the Action."""
+    return os.environ
+
+
 def read_access(environ: Mapping[str, str] = os.environ) -> Access:
     """Tokens and addresses of the services; an empty variable is as good as none."""
     return Access(

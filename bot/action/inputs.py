@@ -1,0 +1,58 @@
+"""What the workflow asked for: the runner's environment in, checked inputs out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeVar, get_args
+
+from bot.errors import CallError
+from bot.publication import Form
+
+Mode = Literal["check", "publish"]
+When = Literal["on-findings", "always", "never"]
+FailOn = Literal["error", "warning", "never"]
+Word = TypeVar("Word", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The inputs of `action.yml`; tokens are not among them, they are read with the other secrets."""
+
+    results: tuple[str, ...]
+    leaderboard: str
+    mode: Mode
+    to: str
+    form: Form
+    comment: When
+    fail_on: FailOn
+    changed_only: bool
+
+
+def read_inputs(environ: Mapping[str, str]) -> Inputs:
+    """Read the inputs that `action.yml` hands over as INPUT_…; raises CallError with the input's name."""
+    mode = one_of(environ, "mode", get_args(Mode))
+    to = environ.get("INPUT_TO", "").strip()
+    if mode == "publish" and not to:
+        raise CallError("the input `to` names no target, and `mode: publish` needs one")
+    results = tuple(line.strip() for line in environ.get("INPUT_RESULTS", "").splitlines() if line.strip())
+    if not results:
+        raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
+    return Inputs(
+        results=results,
+        leaderboard=environ.get("INPUT_LEADERBOARD", "").strip() or "open-llm-v2",
+        mode=mode,  # type: ignore[arg-type]
+        to=to,
+        form=one_of(environ, "as", get_args(Form)),  # type: ignore[arg-type]
+        comment=one_of(environ, "comment", get_args(When)),  # type: ignore[arg-type]
+        fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
+        changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
+    )
+
+
+def one_of(environ: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:
+    """One input that takes one of a few words; empty is the first of them."""
+    value = environ.get(f"INPUT_{name.upper().replace('-', '_')}", "").strip() or words[0]
+    if value not in words:
+        raise CallError(f"the input `{name}` is {value[:80]!r}; it takes {', '.join(words)}")
+    return value

@@ -1,0 +1,189 @@
+"""One run of the Action: inputs and occasion in, verdicts said, a comment kept or rows published, a status out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TextIO
+
+from bot.action.gather import Found, gather
+from bot.action.inputs import Inputs, read_inputs
+from bot.action.occasion import Occasion, read_occasion
+from bot.action.outputs import (
+    Outputs,
+    outputs_of,
+    summary_markdown,
+    write_outputs,
+    write_report,
+    write_summary,
+)
+from bot.board import same_values
+from bot.comment import verdicts_text
+from bot.errors import BotError, CallError
+from bot.finding import Severity
+from bot.forges.github.client import Address, GitHubClient
+from bot.forges.github.source import GitHubSource
+from bot.forges.github.target import GitHubTarget
+from bot.forges.targets import Access, open_judge, open_target
+from bot.leaderboard import Leaderboard, load_leaderboard
+from bot.pipeline import Verdict, entry_of
+from bot.publication import Mark
+from bot.publish import publish, publish_note, rebuild_board
+from bot.render.annotations import annotate, command
+from bot.rules.rule import Facts
+from bot.settings import cache_folder, read_access
+
+FAULT = "a fault of ours, {name}: {error}; please report it"
+NO_FILES = "no result file {where} matches {patterns}"
+NOT_HERE = (
+    "`mode: publish` is for what is merged: use `mode: check` on pull requests (docs/github.md has both workflows)"
+)
+NO_COMMENT = "the comment could not be written, the verdict stands all the same: {error}"
+FAILS: dict[str, tuple[Severity, ...]] = {
+    "error": (Severity.ERROR,),
+    "warning": (Severity.ERROR, Severity.WARNING),
+    "never": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All that a run knows; `out` is the log, where workflow commands are heard."""
+
+    inputs: Inputs
+    occasion: Occasion
+    access: Access
+    leaderboard: Leaderboard
+    environ: Mapping[str, str]
+    out: TextIO
+
+    def say(self, text: str) -> None:
+        """Write one line to the log."""
+        self.out.write(f"{' '.join(text.split())}\n")
+
+    def warn(self, text: str) -> None:
+        """Annotate the run, on no file."""
+        self.out.write(f"{command(Severity.WARNING, ' '.join(text.split()), title='leaderboard-bot')}\n")
+
+    def client(self) -> GitHubClient:
+        """The workflow's token at its own GitHub."""
+        return GitHubClient(self.access.github_token, self.access.github_api_url)
+
+
+def main(environ: Mapping[str, str], out: TextIO) -> int:
+    """Run, and end every failure in one annotation, empty outputs and its status."""
+    try:
+        return start(environ, out)
+    except BotError as error:
+        failure = error
+    except Exception as error:  # noqa: BLE001 - a run ends in one line, whatever happened
+        failure = BotError(FAULT.format(name=type(error).__name__, error=error))
+    write_outputs(Outputs(), environ)
+    return say_failure(failure, environ, out)
+
+
+def say_failure(failure: BotError, environ: Mapping[str, str], out: TextIO) -> int:
+    """Annotate the run with a failure, put it into the summary, and give its status."""
+    line = " ".join(str(failure).split())
+    out.write(f"{command(Severity.ERROR, line, title='leaderboard-bot')}\n")
+    write_summary(f"**leaderboard-bot could not finish** (status {failure.status})\n\n    {line}\n", environ)
+    return failure.status
+
+
+def start(environ: Mapping[str, str], out: TextIO) -> int:
+    """Read what is asked for, then check, and comment or publish."""
+    inputs, occasion, access = read_inputs(environ), read_occasion(environ), read_access(environ)
+    run = Run(inputs, occasion, access, load_leaderboard(inputs.leaderboard), environ, out)
+    if inputs.mode == "publish" and occasion.is_proposal:
+        raise CallError(NOT_HERE)
+    found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)))
+    verdicts = judge_all(run, found)
+    report = write_report(verdicts, run.leaderboard, environ)
+    tell(run, verdicts)
+    published: list[str] = []
+    status = status_of(inputs, verdicts)
+    try:
+        if inputs.mode == "publish":
+            published = publish_rows(run, found, verdicts)
+        elif occasion.is_proposal:
+            keep_comment(run, verdicts)
+    except BotError as failure:
+        status = say_failure(failure, environ, out)
+    write_outputs(outputs_of(verdicts, report, published), environ)
+    return status
+
+
+def status_of(inputs: Inputs, verdicts: Sequence[Verdict]) -> int:
+    """Give the exit status that `fail-on` makes of the findings."""
+    fatal = FAILS[inputs.fail_on]
+    return 1 if any(finding.severity in fatal for verdict in verdicts for finding in verdict.findings) else 0
+
+
+def judge_all(run: Run, found: Sequence[Found]) -> list[Verdict]:
+    """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
+    judge = open_judge(run.access, cache_folder(run.environ), run.say)
+    target = open_target(run.inputs.to, run.access, run.inputs.form) if run.inputs.mode == "publish" else None
+    entries = target.read_entries() if target and found else []
+    facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
+    return [judge(one.submission, run.leaderboard, facts) for one in found]
+
+
+def tell(run: Run, verdicts: Sequence[Verdict]) -> None:
+    """Annotate the lines, write the summary, and one line of log for each file."""
+    if not verdicts:
+        changed = run.inputs.changed_only and (run.occasion.is_proposal or run.occasion.kind == "push")
+        patterns = ", ".join(run.inputs.results)
+        line = NO_FILES.format(where="that changed" if changed else "in the workspace", patterns=patterns)
+        (run.say if changed else run.warn)(line)
+        write_summary(f"{line}\n", run.environ)
+        return
+    for line in annotate(finding for verdict in verdicts for finding in verdict.findings):
+        run.out.write(f"{line}\n")
+    for verdict in verdicts:
+        run.say(f"{verdict.status}: {verdict.path}")
+    write_summary(summary_markdown(verdicts), run.environ)
+
+
+def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict]) -> list[str]:
+    """Publish what is not rejected, rebuild the board, and give the URLs of what was written."""
+    target = open_target(run.inputs.to, run.access, run.inputs.form)
+    target.check()
+    pairs = zip(found, verdicts, strict=True)
+    rows = [entry_of(verdict, source=one.source, commit=one.commit) for one, verdict in pairs]
+    where = []
+    for done in publish([row for row in rows if row is not None], target, run.inputs.form):
+        run.say(f"{done.entry.key}: {done.decision.why} {done.where}")
+        where += [done.where] if done.where else []
+    if rebuild_board(target, run.leaderboard):
+        run.say("rebuilt the board")
+    return where
+
+
+def keep_comment(run: Run, verdicts: Sequence[Verdict]) -> None:
+    """Keep the one comment on the pull request true; a token that may not write costs a warning, not the verdict."""
+    number = proposal_number(run)
+    if run.inputs.comment == "never" or number is None:
+        return
+    if not run.access.github_token:
+        run.say("no comment: there is no token (a fork's run has none; docs/github.md shows the second workflow)")
+        return
+    mark = Mark("verdict", "pull-request", run.leaderboard.id)
+    target = GitHubTarget(run.client(), Address(run.occasion.repository, number), "comment")
+    has_findings = any(verdict.findings for verdict in verdicts)
+    may_open = bool(verdicts) and (has_findings or run.inputs.comment == "always")
+    try:
+        where = publish_note(mark, verdicts_text(verdicts, mark), target, may_open=may_open)
+    except BotError as error:
+        run.warn(NO_COMMENT.format(error=error))
+        return
+    if where:
+        run.say(f"comment: {where}")
+
+
+def proposal_number(run: Run) -> int | None:
+    """The number of the pull request that the run is about; a fork's is found by branch and head."""
+    if run.occasion.branch is None:
+        return run.occasion.proposal
+    source = GitHubSource(run.client(), Address(run.occasion.repository))
+    return source.find_proposal(*run.occasion.branch, run.occasion.commit)
