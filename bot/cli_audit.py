@@ -209,7 +209,7 @@ def expect_page(html: Path) -> None:
 
 def progress(path: Path, records: Iterable[Record]) -> Iterator[Record]:
     """Pass records on, and count them on a terminal."""
-    with typer.progressbar(records, label=path.name, file=sys.stderr, update_min_steps=1000) as bar:
+    with typer.progressbar(records, label=path.name, file=sys.stderr, show_pos=True, update_min_steps=1000) as bar:
         yield from bar
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bot.audit.drop.audit import LogAudit, audit_drop
+from bot.audit.drop.golds import read_golds
 from bot.audit.drop.scorer import Golds, Scorer
 
 RENDERED = "number,date,spans,worker_id,hit_id"
@@ -94,3 +96,26 @@ def write_array(path: Path, rows: Sequence[Any]) -> Path:
     """Write one indented array, as releases 0.4.0 to 0.4.2 and --write_out do."""
     path.write_text(json.dumps(rows, indent=4, ensure_ascii=False), encoding="utf-8")
     return path
+
+
+def audit_one(path: Path, golds: Path | None = None) -> LogAudit:
+    """Audit one log."""
+    return audit_drop([path], golds=read_golds(golds) if golds else None).logs[0]
+
+
+def left_out(log: LogAudit) -> list[tuple[str, int, list[int]]]:
+    """Give what was left out as (why, count, lines)."""
+    return [(group.why, group.count, group.lines) for group in log.left_out]
+
+
+def documents(path: Path) -> Path:
+    """Write the questions of GENERATIONS as the dataset publishes them."""
+    return write_lines(path, [document(number, golds) for number, (_, golds) in enumerate(GENERATIONS)])
+
+
+def plain_log(path: Path, samples: list[tuple[str, Golds]]) -> Path:
+    """Write samples in the plain form."""
+    return write_lines(path, [row_plain(number, *sample) for number, sample in enumerate(samples)])
+
+
+SOUND: list[tuple[str, Golds]] = [(" 10", (("10",),)), (" Bears", (("Bears",),)), (" wrong", (("x",),))] * 12

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from bot.audit.drop.audit import DropAudit, LogAudit, audit_drop
+from bot.audit.drop.audit import DropAudit, audit_drop
 from bot.audit.drop.find import find_logs
-from bot.audit.drop.golds import read_golds
 from bot.audit.drop.records import CHUNK, MAX_RECORD, LeftOut, Record, open_log, read_records
 from bot.errors import CallError
 from tests.drop_logs import (
     GENERATIONS,
     RENDERED,
-    document,
+    audit_one,
+    documents,
+    left_out,
     row_03,
     row_04,
     row_plain,
@@ -26,18 +27,6 @@ from tests.drop_logs import (
     write_array,
     write_lines,
 )
-
-
-def audit_one(path: Path, golds: Path | None = None) -> LogAudit:
-    return audit_drop([path], golds=read_golds(golds) if golds else None).logs[0]
-
-
-def left_out(log: LogAudit) -> list[tuple[str, int, list[int]]]:
-    return [(group.why, group.count, group.lines) for group in log.left_out]
-
-
-def documents(path: Path) -> Path:
-    return write_lines(path, [document(number, golds) for number, (_, golds) in enumerate(GENERATIONS)])
 
 
 def test_every_form_of_log_gives_the_same_figures(tmp_path: Path) -> None:
@@ -60,65 +49,6 @@ def test_every_form_of_log_gives_the_same_figures(tmp_path: Path) -> None:
         assert (log.figures.logged, log.figures.differing) == (len(GENERATIONS), 0)
         assert replace(log.figures, forms={}, until={}) == expected
     assert logs["lm-eval-0.4.0"].figures.until == {'["."]': len(GENERATIONS)}
-
-
-def test_golds_of_dataset_documents_are_answer_then_validated_each_once(tmp_path: Path) -> None:
-    date = {"day": "12", "month": "March", "year": "1999"}
-    none = {"day": "", "month": "", "year": ""}
-    answers = [
-        {"number": "3", "date": none, "spans": []},
-        {"number": "", "date": none, "spans": ["Bears", "Packers"]},
-        {"number": "", "date": date, "spans": []},
-        {"number": "3", "date": none, "spans": []},
-    ]
-    row = row_plain(0, "12 March 1999", (("x",),)) | {"passage": "p", "question": "q"}
-    del row["gold_answers"], row["em"], row["f1"]
-    golds = write_lines(
-        tmp_path / "g.jsonl",
-        [{"passage": "p", "question": "q", "answer": answers[0], "validated_answers": answers[1:]}],
-    )
-
-    index = read_golds(golds)
-    log = audit_one(write_lines(tmp_path / "s.jsonl", [row]), golds)
-
-    assert list(index.by_question.values()) == [(("3",), ("Bears", "Packers"), ("12 March 1999",))]
-    assert (log.figures.samples, log.figures.scored.em) == (1, 1.0)
-
-
-def test_golds_join_from_the_log_of_another_model_and_by_number(tmp_path: Path) -> None:
-    old = write_array(tmp_path / "old.json", [row_03(n, *one) for n, one in enumerate(GENERATIONS)])
-    other = write_lines(tmp_path / "other.jsonl", rows_04("0.4.7"))
-    bare = [{"doc_id": n, "prediction": text} for n, (text, _) in enumerate(GENERATIONS)]
-    numbered = [{"doc_id": n, "gold_answers": golds} for n, (_, golds) in enumerate(GENERATIONS)]
-
-    by_question = audit_one(old, other)
-    by_number = audit_one(write_lines(tmp_path / "b.jsonl", bare), write_lines(tmp_path / "n.jsonl", numbered))
-
-    assert by_question.figures.scored == by_number.figures.scored == audit_one(other).figures.scored
-    assert by_question.left_out == by_number.left_out == ()
-
-
-def test_joined_gold_that_contradicts_the_log_is_left_out(tmp_path: Path) -> None:
-    rows = [row_03(n, *one) for n, one in enumerate(GENERATIONS)]
-    rows[1]["truth"] = " 11"
-    rows[2]["prompt_0"] = rows[2]["prompt_0"].replace("How many", "How few")
-
-    log = audit_one(write_array(tmp_path / "w.json", rows), documents(tmp_path / "g.jsonl"))
-
-    assert [(why, count) for why, count, _ in left_out(log)] == [
-        ("the joined gold answer is not the one that the log names as its truth", 1),
-        ("no question of the golds file fits it", 1),
-    ]
-    assert log.figures.samples == len(GENERATIONS) - 2
-
-
-def test_samples_without_golds_are_named_and_the_rest_stands(tmp_path: Path) -> None:
-    bare = [{"doc_id": 7, "prediction": "10"}, row_plain(0, *GENERATIONS[0])]
-
-    log = audit_one(write_lines(tmp_path / "s.jsonl", bare))
-
-    assert left_out(log) == [("no gold answers (give them with --golds FILE)", 1, [1])]
-    assert log.figures.samples == 1
 
 
 BAD: list[tuple[Any, str]] = [
@@ -295,19 +225,3 @@ def test_paths_that_hold_nothing_are_refused(tmp_path: Path) -> None:
         find_logs([tmp_path])
     with pytest.raises(CallError, match=r"Is a directory"), open_log(tmp_path):
         pass
-
-
-def test_golds_file_without_golds_is_refused_with_the_first_reason(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "g.jsonl", [{"question": "q"}])
-
-    with pytest.raises(CallError, match=r"no gold answers in it: line 1: no gold answers"):
-        read_golds(path)
-
-
-def test_bad_line_of_a_golds_file_is_kept_with_its_number(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "g.jsonl", [{"doc_id": 1, "gold_answers": [["3"]]}, {"doc_id": 2}, 5])
-
-    index = read_golds(path)
-
-    assert [entry.line for entry in index.left_out] == [2, 3]
-    assert index.by_id == {1: (("3",),)}
