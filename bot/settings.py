@@ -24,6 +24,21 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
     )
 
 
+def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The secret that deliveries carry; an empty one is none."""
+    return environ.get("WEBHOOK_SECRET") or None
+
+
+def settings_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path:
+    """The settings file: as given, as LEADERBOARD_BOT_CONFIG says, or bot.toml here."""
+    return Path(given or environ.get("LEADERBOARD_BOT_CONFIG") or "bot.toml")
+
+
+def database_url(settings: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """The database's address: DATABASE_URL, or a SQLite file beside the settings."""
+    return environ.get("DATABASE_URL") or f"sqlite:///{settings.resolve().with_suffix('.db')}"
+
+
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Where answers that only cost time are kept (XDG Base Directory Specification)."""
     return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leaderboard-bot"
