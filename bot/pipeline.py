@@ -132,7 +132,7 @@ def _waived(finding: Finding, submission: Submission, case: Case) -> Finding:
     today = case.facts.today
     if finding.severity is not Severity.ERROR or today is None:
         return finding
-    for waiver in case.leaderboard.waivers:
+    for waiver in (*case.leaderboard.waivers, *case.facts.waivers):
         if waiver.rule == finding.rule and today <= waiver.until and _covers(waiver, submission, case.result):
             by = f"waived by {waiver.who} until {waiver.until}: {waiver.reason}"
             return replace(finding, severity=Severity.WARNING, message=f"{finding.message} ({by})", task="")

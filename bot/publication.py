@@ -10,6 +10,8 @@ from typing import Any, Literal
 from bot.entry import Entry, is_same_row
 
 Form = Literal["pull-request", "commit", "comment"]
+STANDS = "What this request proposes stands on the main branch already."
+WITHDRAWN = "The submission behind this request was withdrawn from its source."
 OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 
 
@@ -162,7 +164,8 @@ def decide(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: 
         return Decision(CloseRequest(mark, standing.duplicates[0], reason), "the same is proposed twice")
     changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
     if not changed:
-        return _decide_done(mark, standing)
+        withdrawn = bool(files) and all(data is None for data in files.values())
+        return _decide_done(mark, standing, WITHDRAWN if withdrawn else STANDS)
     if form == "commit":
         return Decision(Commit(mark, text, changed), "the entry differs from what stands there")
     return _decide_request(mark, text, changed, standing)
@@ -180,9 +183,8 @@ def _decide_note(mark: Mark, text: Text, standing: Standing) -> Decision:
     return Decision(EditNote(mark, standing.note, text), "the comment says something else")
 
 
-def _decide_done(mark: Mark, standing: Standing) -> Decision:
+def _decide_done(mark: Mark, standing: Standing, reason: str) -> Decision:
     if standing.request is not None:
-        reason = "What this request proposes stands on the main branch already."
         return Decision(CloseRequest(mark, standing.request, reason), "the entry stands there already")
     return Decision(None, "the entry stands there already")
 

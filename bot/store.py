@@ -7,7 +7,7 @@ a target under which number, outcomes what happened, for the page.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -207,7 +207,36 @@ class Store:
                 for row in connection.execute(rows)
             ]
 
+    def memory(self, target: str) -> Memory:
+        """What is known of a target's requests, as a mapping that remembers what is put in."""
+        return Memory(self, target)
+
     def close(self) -> None:
         """Give the connections back."""
         with suppress(DatabaseError):
             self.engine.dispose()
+
+
+class Memory(MutableMapping[int, bytes]):
+    """What is known of one target's requests and discussions, by number; what is put in is kept at once."""
+
+    def __init__(self, store: Store, target: str) -> None:
+        self._store, self._target = store, target
+        self._known = store.requests(target)
+
+    def __getitem__(self, num: int) -> bytes:
+        return self._known[num]
+
+    def __setitem__(self, num: int, data: bytes) -> None:
+        if self._known.get(num) != data:
+            self._known[num] = data
+            self._store.set_request(self._target, num, data)
+
+    def __delitem__(self, num: int) -> None:
+        raise NotImplementedError  # nothing is forgotten one by one
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)

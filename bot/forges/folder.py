@@ -92,6 +92,10 @@ class Folder:
     def _main(self) -> str:
         return self._repository.resolve("refs/heads/main") if self._is_started() else ""
 
+    def head(self) -> str:
+        """The commit at the main branch, "" where there is none yet."""
+        return self._main
+
     def read_entries(self) -> list[Entry]:
         """All entries on main. Raises MalformedEntry with the path of one that is none."""
         files = self._repository.read_all(self._main, FOLDER) if self._main else {}

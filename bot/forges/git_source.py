@@ -13,14 +13,10 @@ from bot.forges.source import Change, TooLarge
 
 @dataclass(frozen=True)
 class GitSource:
-    """Reads the repository in `folder`, bare or not, always at a named commit."""
+    """Reads the repository in `folder`, bare or not, always at a named commit; `name` is how evidence names it."""
 
     folder: Path
-
-    @property
-    def name(self) -> str:
-        """How evidence and pages name it."""
-        return str(self.folder)
+    name: str = ""
 
     @property
     def _repository(self) -> Repository:

@@ -20,6 +20,10 @@ class Target(Protocol):
     def check(self) -> None:
         """See that the target can be one. Raises CallError, Unavailable or Refused."""
 
+    def head(self) -> str:
+        """The commit at the main branch, "" where there is none yet."""
+        ...
+
     def read_entries(self) -> list[Entry]:
         """All entries on the main branch."""
         ...

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from bot.errors import MalformedResult
 from bot.finding import Severity
-from bot.leaderboard import Leaderboard
+from bot.leaderboard import Leaderboard, Waiver
 from bot.measure import Measures
 from bot.result import Result
 
@@ -23,13 +23,14 @@ class Facts:
 
     `today` decides whether a waiver still holds (None: none does). `commits` answers for a `git_hash` as the file
     spells it, `reasons` says why; a hash that is absent was not asked for. `same_values` names, for the raw values of
-    all tasks in order, the model on the board that has them.
+    all tasks in order, the model on the board that has them. `waivers` are further ones.
     """
 
     today: date | None = None
     commits: Mapping[str, CommitAnswer] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     same_values: Mapping[tuple[float, ...], str] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
 
 
 NO_FACTS = Facts()

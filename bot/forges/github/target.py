@@ -13,6 +13,7 @@ from bot.entry import FOLDER, Entry, parse_entry
 from bot.errors import CallError
 from bot.forges.github.branches import Branches, branch_name
 from bot.forges.github.client import Address, GitHubClient
+from bot.forges.github.errors import NotThere
 from bot.forges.github.source import GitHubSource
 from bot.forges.github.talk import Talk
 from bot.publication import (
@@ -62,6 +63,13 @@ class GitHubTarget:
     @cached_property
     def _talk(self) -> Talk:
         return Talk(self._client, self._repo, self._address)
+
+    def head(self) -> str:
+        """The commit at the default branch, "" where the repository is empty."""
+        try:
+            return self._branches.head().object.sha
+        except NotThere:
+            return ""
 
     def read_entries(self) -> list[Entry]:
         """All entries on the default branch. Raises MalformedEntry with the path of one that is none."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TypeVar
 
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile, RepoFolder
@@ -14,6 +15,7 @@ from bot.errors import Refused
 from bot.forges.hub.client import SERVICE, Address, HubClient
 from bot.forges.source import Change
 
+T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
 EXPANDED = 100  # paths of one question that also asks for their last commits
 Listing = dict[str, RepoFile | RepoFolder]
@@ -94,6 +96,10 @@ class HubSource:
             )
             return {item.path: item for item in found}
 
+        return self.if_there(call)
+
+    def if_there(self, call: Callable[[], T]) -> T | None:
+        """What a call gives, None where the commit or the folder that it asks for is not there."""
         try:
             return self.client.patiently(call)
         except Refused as refusal:
@@ -102,7 +108,7 @@ class HubSource:
             raise
 
     def walk(self, commit: str, path: str) -> list[RepoFile]:
-        """Every file below a folder."""
+        """Every file below a folder; none where it is not there."""
 
         def call() -> list[RepoFile]:
             found = self.client.api.list_repo_tree(
@@ -110,7 +116,7 @@ class HubSource:
             )
             return [item for item in found if isinstance(item, RepoFile)]
 
-        return self.client.patiently(call)
+        return self.if_there(call) or []
 
     def object_ids(self, paths: Sequence[str], commit: str) -> dict[str, str]:
         """The object id of each of those paths that is a file, as of `commit`."""

@@ -157,6 +157,11 @@ class HubTalk:
         rows = {num: json.loads(self.memory[num]) for num in listed.keys() | known.keys()}
         yield from ((num, rows[num]) for num in sorted(rows) if rows[num]["mark"])
 
+    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+        """What is remembered of the discussions that we opened; nothing is asked."""
+        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
+        return ((num, row) for num, row in rows if row["kind"] == kind)
+
     # what is written; each call is sent once
 
     def commit(

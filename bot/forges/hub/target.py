@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,6 +52,7 @@ class HubTarget:
     discussion: int | None = None
     has_notes: bool = False
     own_commits: set[str] = field(default_factory=set, repr=False)
+    seen: dict[tuple[str, str], bytes | None] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -78,8 +79,7 @@ class HubTarget:
         """Our requests, oldest first."""
         return list(self.talk.ours("pull_request"))
 
-    @property
-    def main(self) -> str:
+    def head(self) -> str:
         """The commit at main."""
         return self.refs["refs/heads/main"]
 
@@ -97,7 +97,7 @@ class HubTarget:
 
     def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
         """What stands there: files on main, our open request, what a person closed, our comment."""
-        files = self.read_files(paths, self.main)
+        files = self.read_files(paths, self.head())
         wanted = [(num, row) for num, row in self.requests if find_mark(row["mark"]) == mark]
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
         declined = [
@@ -125,19 +125,21 @@ class HubTarget:
         if head is None:
             return {}
         if mark.kind == "rolling":
-            base = self.source.fork_point(head, self.main)
+            base = self.source.fork_point(head, self.head())
             paths = tuple(change.path for change in self.source.changes(base, head))
-            files = self.read_files(paths, self.main)
+            files = self.read_files(paths, self.head())
         there = self.read_files(paths, head)
         return {path: there.get(path) for path in paths if there.get(path) != files.get(path)}
 
-    def read_files(self, paths: Iterable[str], commit: str) -> dict[str, bytes]:
+    def read_files(self, paths: Sequence[str], commit: str) -> dict[str, bytes]:
         """The bytes of those files that are there, at a commit."""
-        paths = tuple(paths)
-        if len(paths) <= FEW:
-            found = {path: self.source.read(path, commit, FILE_LIMIT) for path in paths}
-            return {path: data for path, data in found.items() if data is not None}
-        return self.read_blobs(self.source.object_ids(paths, commit), commit)
+        unseen = [path for path in paths if (commit, path) not in self.seen]
+        if len(unseen) <= FEW:
+            found = {path: self.source.read(path, commit, FILE_LIMIT) for path in unseen}
+        else:
+            found = dict.fromkeys(unseen) | self.read_blobs(self.source.object_ids(unseen, commit), commit)
+        self.seen |= {(commit, path): data for path, data in found.items()}
+        return {path: data for path in paths if (data := self.seen[commit, path]) is not None}
 
     def read_blobs(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
         """The bytes of files whose object ids are known: each content is fetched once."""
@@ -166,8 +168,10 @@ class HubTarget:
 
     def read_entries(self) -> list[Entry]:
         """All entries on main. Raises MalformedEntry with the path of one that is none."""
-        oids = {item.path: item.blob_id for item in self.source.walk(self.main, FOLDER) if item.path.endswith(".json")}
-        return [parse_entry(data, path) for path, data in sorted(self.read_blobs(oids, self.main).items())]
+        oids = {
+            item.path: item.blob_id for item in self.source.walk(self.head(), FOLDER) if item.path.endswith(".json")
+        }
+        return [parse_entry(data, path) for path, data in sorted(self.read_blobs(oids, self.head()).items())]
 
     # what is written
 
@@ -204,7 +208,7 @@ class HubTarget:
         self.look_again()
         if any(find_mark(row["mark"]) == mark and row["status"] in {"open", "draft"} for _, row in self.requests):
             raise Stale(f"{self.name}: a request stands there by now")
-        oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.main, request=True)
+        oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.head(), request=True)
         self.own_commits.add(oid)
         self.look_again()
         return self.url(num or 0)
@@ -215,7 +219,7 @@ class HubTarget:
         num, body = int(request.name), publication.text.body
         changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
         dropped = [path for path in request.files if path not in files]
-        back = self.read_files(dropped, self.main)
+        back = self.read_files(dropped, self.head())
         changes |= {path: back.get(path) for path in dropped}
         if changes:
             ref = f"refs/pr/{num}"
@@ -230,7 +234,7 @@ class HubTarget:
 
     def commit(self, text: Text, files: Files) -> str:
         """Write to main. Raises Stale where main moved since it was read."""
-        oid, _ = self.talk.commit(dict(files), text.title, text.body, parent=self.main)
+        oid, _ = self.talk.commit(dict(files), text.title, text.body, parent=self.head())
         self.own_commits.add(oid)
         self.look_again()
         return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
@@ -253,7 +257,7 @@ class HubTarget:
         large-file storage.
         """
         table = to_csv(board)
-        if self.source.read(CSV_NAME, self.main, 100 * FILE_LIMIT) == table:
+        if self.source.read(CSV_NAME, self.head(), 100 * FILE_LIMIT) == table:
             return False
         self.commit(Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), {CSV_NAME: table})
         return True

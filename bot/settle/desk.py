@@ -1,0 +1,99 @@
+"""A watch of the settings in, the desk to settle it at out: source, targets, declaration, opened but not asked."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.forges.git_source import GitSource
+from bot.forges.hub.client import HubClient, parse_address
+from bot.forges.hub.source import HubSource
+from bot.forges.hub.talk import HubTalk
+from bot.forges.hub.target import HubTarget
+from bot.forges.source import Source
+from bot.forges.target import Target
+from bot.forges.targets import Access, open_judge, open_target
+from bot.leaderboard import Leaderboard, load_leaderboard
+from bot.pipeline import judge as judge_offline
+from bot.settings import cache_folder
+from bot.settle.reading import Judge
+from bot.settle.spine import Desk
+from bot.store import Store
+from bot.watch import Watch, WatchTarget
+
+
+@dataclass
+class Office:
+    """Opens desks for one service; what can be kept between settlements is kept here.
+
+    `folder` is that of the settings file: relative paths in it start there.
+    """
+
+    access: Access
+    store: Store
+    folder: Path
+    blobs: MutableMapping[str, bytes] = field(default_factory=dict, repr=False)
+    own_commits: set[str] = field(default_factory=set, repr=False)
+    _client: HubClient | None = field(default=None, repr=False)
+
+    @property
+    def client(self) -> HubClient:
+        """The one way to the Hub."""
+        self._client = self._client or HubClient(self.access.hf_endpoint, self.access.hf_token)
+        return self._client
+
+    def open_desk(self, watch: Watch, *, dry_run: bool = False) -> Desk:
+        """Everything that one settlement of a watch needs. Raises CallError or MalformedDeclaration."""
+        source = self.open_source(watch)
+        says = watch.comments and isinstance(source, HubSource)
+        return Desk(
+            watch=watch,
+            leaderboard=self.leaderboard(watch),
+            source=source,
+            targets=[(self.open_target(target), target) for target in watch.targets],
+            store=self.store,
+            judge=self.judge(watch),
+            today=datetime.now(UTC).date(),
+            talk=self.talk(source) if says and isinstance(source, HubSource) else None,
+            dry_run=dry_run,
+        )
+
+    def leaderboard(self, watch: Watch) -> Leaderboard:
+        """The declaration; a path is taken from the folder of the settings."""
+        beside = self.folder / watch.leaderboard
+        return load_leaderboard(str(beside) if beside.is_file() else watch.leaderboard)
+
+    def judge(self, watch: Watch) -> Judge:
+        """The judge, with or without GitHub to ask about harness commits."""
+        return open_judge(self.access, cache_folder(), print) if watch.look_up_commits else judge_offline
+
+    def open_source(self, watch: Watch) -> Source:
+        """A dataset on the Hub, or a local git repository."""
+        if watch.source.startswith("hf://"):
+            return HubSource(self.client, parse_address(watch.source))
+        return GitSource(self.folder / watch.source, watch.source)
+
+    def talk(self, source: HubSource) -> HubTalk:
+        """The discussions of a source."""
+        return HubTalk(self.client, source.address, self.store.memory(source.address.url))
+
+    def open_target(self, settings: WatchTarget) -> Target:
+        """A target with what is remembered of it."""
+        if settings.to.startswith("hf://"):
+            address = parse_address(settings.to)
+            return HubTarget(
+                self.client,
+                address,
+                memory=self.store.memory(address.url),
+                blobs=self.blobs,
+                discussion=settings.discussion,
+                has_notes=settings.form == "comment",
+                own_commits=self.own_commits,
+            )
+        number = f"#{settings.discussion}" if settings.discussion else ""
+        is_remote = "://" in settings.to
+        return open_target(
+            settings.to + number if is_remote else str(self.folder / settings.to), self.access, settings.form
+        )

@@ -1,0 +1,141 @@
+"""A source and the commit it was last read at in, what each changed file came to out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+import msgspec
+
+from bot.entry import STAMP, Entry, measured_on, parse_entry
+from bot.errors import RuleCrashed
+from bot.forges.paths import is_wanted
+from bot.forges.source import Change, Source, TooLarge
+from bot.formats import MAX_BYTES
+from bot.leaderboard import Leaderboard
+from bot.pipeline import Submission, Verdict, entry_of
+from bot.rules.rule import Facts
+
+THREADS = 8
+log = logging.getLogger(__name__)
+BATCH = 100  # files between two notes of how far a reading came
+Judge = Callable[[Submission, Leaderboard, Facts], Verdict]
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What one file came to.
+
+    `oid` names the content that was judged, `commit` the one that last touched the file, `key` the row that the file
+    measures (None where it measures none), `entry` that row's bytes, `said` the verdict as Markdown where something is
+    wrong, `date` when it was measured ("" where unknown), `sha256` the content's own digest.
+    """
+
+    path: str
+    oid: str
+    commit: str
+    status: str
+    key: str | None
+    entry: bytes | None
+    said: str
+    date: str
+    sha256: str
+
+    def row(self) -> Entry | None:
+        """The row, read back."""
+        return parse_entry(self.entry, self.path) if self.entry is not None else None
+
+
+ENCODER = msgspec.msgpack.Encoder()
+DECODER = msgspec.msgpack.Decoder(Judged)
+
+
+def encode(judged: Judged) -> tuple[str | None, bytes]:
+    """As the store keeps it: key and data."""
+    return judged.key, ENCODER.encode(judged)
+
+
+def decode(data: bytes) -> Judged:
+    """As the store kept it."""
+    return DECODER.decode(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads and judges files of one source, at named commits."""
+
+    source: Source
+    leaderboard: Leaderboard
+    judge: Judge
+    facts: Facts
+    describe: Callable[[Verdict, str], str]
+
+    def read_all(self, changes: Iterable[Change], commit: str) -> Iterator[list[Judged]]:
+        """Judge the changed files that are there, in batches."""
+        for batch in batches((change for change in changes if change.oid is not None), BATCH):
+            touched = self.source.touched([change.path for change in batch], commit)
+            with ThreadPoolExecutor(THREADS) as pool:
+                submissions = list(pool.map(lambda change: self.read(change, commit), batch))
+            pairs = zip(batch, submissions, strict=True)
+            yield [self.judged(change, read, touched.get(change.path, commit)) for change, read in pairs]
+
+    def read(self, change: Change, commit: str) -> Submission:
+        """Read a file within the limit; one that is larger, or gone, is a submission without data."""
+        if change.size > MAX_BYTES:
+            return Submission(change.path, None, change.size)
+        try:
+            data = self.source.read(change.path, commit, MAX_BYTES)
+        except TooLarge:
+            return Submission(change.path, None, max(change.size, MAX_BYTES + 1))
+        return Submission(change.path, data, len(data or b""))
+
+    def verdict(self, submission: Submission) -> Verdict:
+        """Judge one submission."""
+        return self.judge(submission, self.leaderboard, self.facts)
+
+    def judged(self, change: Change, submission: Submission, commit: str) -> Judged:
+        """Judge, and keep what publication needs."""
+        try:
+            verdict = self.verdict(submission)
+        except RuleCrashed as fault:
+            log.error("%s: %s", change.path, fault)  # noqa: TRY400 - the rule is named, and nothing is published
+            return Judged(change.path, change.oid or "", commit, "failed", None, None, "", "", "")
+        entry = entry_of(verdict, source=self.source.name, commit=commit)
+        return Judged(
+            path=change.path,
+            oid=change.oid or "",
+            commit=commit,
+            status=verdict.status,
+            key=entry.key if entry else None,
+            entry=entry.to_bytes() if entry else None,
+            said="" if verdict.status == "accepted" else self.describe(verdict, commit),
+            date=measured(verdict, change.path),
+            sha256=verdict.sha256,
+        )
+
+
+def measured(verdict: Verdict, path: str) -> str:
+    """When it was measured, from the file or else from its name, "" where neither says."""
+    if verdict.result is not None:
+        return measured_on(verdict.result, path)
+    stamp = STAMP.search(path.rpartition("/")[2])
+    return f"{stamp[1]}T{stamp[2]}:{stamp[3]}:{stamp[4]}Z" if stamp else ""
+
+
+def wanted(changes: Iterable[Change], patterns: Iterable[str]) -> list[Change]:
+    """The changes that are result files."""
+    patterns = tuple(patterns)
+    return [change for change in changes if is_wanted(change.path, patterns)]
+
+
+T = TypeVar("T")
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most `size` items."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
