@@ -68,6 +68,9 @@ BAD: list[tuple[Any, str]] = [
     ({"prediction": "4", "gold_answers": [[]]}, "gold answers that are no lists of spans of text"),
     ({"prediction": "4", "gold_answers": [["4"]], "em": "high"}, "a logged em or f1 that is no number"),
     ({"prediction": "4", "gold_answers": [["4"]], "f1": [1]}, "a logged em or f1 that is no number"),
+    ('{"prediction": "4", "gold_answers": [["4"]], "f1": 1' + "0" * 400 + "}", "a logged em or f1 that is no number"),
+    ('{"prediction": "4", "gold_answers": [["4"]], "f1": 1' + "0" * 9000 + "}", "not JSON"),
+    ({"prediction": "4", "gold_answers": [["x" * 30_000]]}, "gold answers of more than 20,000 characters"),
     (row_04(0, "4", (("4",),), "0.4.7") | {"filtered_resps": ["4", "5"]}, "no generated text"),
     (row_04(0, "4", (("4",),), "0.4.7") | {"doc": {"passage": "p", "question": "q", "answer": {}}}, "gold answers"),
 ]
@@ -225,3 +228,30 @@ def test_paths_that_hold_nothing_are_refused(tmp_path: Path) -> None:
         find_logs([tmp_path])
     with pytest.raises(CallError, match=r"Is a directory"), open_log(tmp_path):
         pass
+
+
+def test_number_of_ten_thousand_digits_does_not_end_an_array(tmp_path: Path) -> None:
+    good = json.dumps(row_plain(0, *GENERATIONS[0]))
+    path = tmp_path / "a.json"
+    path.write_text(f'[{good}, {{"n": {"9" * 10_000}}}, {good}]', encoding="utf-8")
+
+    log = audit_one(path)
+
+    assert (log.figures.samples, [count for _, count, _ in left_out(log)]) == (2, [1])
+
+
+def test_stop_words_that_change_with_each_sample_do_not_pile_up(tmp_path: Path) -> None:
+    rows = rows_04("0.4.7", times=4)
+    for number, row in enumerate(rows):
+        row["arguments"]["gen_args_0"]["arg_1"] = {"until": [str(number)]}
+
+    until = audit_one(write_lines(tmp_path / "s.jsonl", rows)).figures.until
+
+    assert (len(until), sum(until.values()), until["others"]) == (9, len(rows), len(rows) - 8)
+
+
+def test_a_million_digits_are_looked_at_in_one_pass(tmp_path: Path) -> None:
+    """A search that tries again at each digit would not end today."""
+    rows = [row_plain(0, "1" * 1_000_000 + "x." + "1," * 500_000, (("10",),))]
+
+    assert audit_one(write_lines(tmp_path / "s.jsonl", rows)).figures.samples == 1

@@ -20,7 +20,8 @@ from bot.audit.drop.scorer import (
 )
 
 DECIMAL = re.compile(r"\s*[-+]?\d[\d,]*\.\d+\s*")
-DECIMAL_INSIDE = re.compile(r"\d[\d,]*\.\d+")
+# Bounded: tried at each of a million digits, an open end would take a million steps.
+DECIMAL_INSIDE = re.compile(r"\d[\d,]{0,40}\.\d{1,40}")
 # A few-shot target that renders the keys of an answer instead of the answer (harness 0.4, issue 2137).
 RENDERED_KEYS = "number,date,spans,worker_id,hit_id"
 

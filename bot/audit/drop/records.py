@@ -109,7 +109,8 @@ class _Array:
     """The unread part of a JSON array: `text` from `at` on, which stands in line `line`."""
 
     _BLANK = re.compile(r"[\s,]*")
-    _DECODER = json.JSONDecoder()
+    # Only where an element ends is asked: numbers stay text, whatever their length.
+    _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
     # The longest literal or escape that the end of a chunk can cut: "-Infinity", "\\ud83d\\ude00".
     _CUT = 16
 

@@ -22,9 +22,14 @@ OTHER_TASK = "a sample of another task"
 NO_GOLDS = "no gold answers (give them with --golds FILE)"
 NO_JOIN = "no question of the golds file fits it"
 BAD_GOLDS = "gold answers that are no lists of spans of text"
+LONG_GOLDS = "gold answers of more than 20,000 characters"
 NO_TEXT = "no generated text"
 BAD_SCORE = "a logged em or f1 that is no number"
 TRUTH_DIFFERS = "the joined gold answer is not the one that the log names as its truth"
+
+
+# Golds are remembered: what nobody answers with may not fill the memory.
+MAX_GOLDS = 20_000
 
 
 class Row(msgspec.Struct):
@@ -179,7 +184,7 @@ def _request(arguments: Any) -> tuple[str, str]:
 def _logged(row: Row) -> tuple[float | None, float | None]:
     try:
         return _number(row.em), _number(row.f1)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MalformedSamples(BAD_SCORE) from error
 
 
@@ -205,6 +210,8 @@ def golds_of(row: Row) -> Golds | None:
         raise MalformedSamples(BAD_GOLDS) from error
     if not golds or not all(golds):
         raise MalformedSamples(BAD_GOLDS)
+    if sum(len(span) + 1 for answer in golds for span in answer) > MAX_GOLDS:
+        raise MalformedSamples(LONG_GOLDS)
     return golds
 
 

@@ -20,7 +20,7 @@ ARTICLE_WORDS = frozenset({"a", "an", "the"})
 NUMBER_WORDS = frozenset({"nan", "inf", "infinity"})
 DELETE_PUNCTUATION = str.maketrans("", "", string.punctuation)
 # A validation split has 9,536 questions; the words that come again and again are some ten thousand.
-CACHED_GOLDS, CACHED_TOKENS, CACHED_TOKEN_LENGTH = 1 << 16, 1 << 16, 32
+CACHED_GOLDS, CACHED_TOKENS, CACHED_TOKEN_LENGTH = 1 << 14, 1 << 16, 32
 
 
 class Score(NamedTuple):

@@ -11,6 +11,8 @@ from bot.audit.drop.detectors import Flaw, gold_kind
 from bot.audit.drop.samples import Sample
 from bot.audit.drop.scorer import Golds, Score
 
+STOPS = 8
+
 
 @dataclass(slots=True)
 class Repair:
@@ -121,7 +123,7 @@ class Tally:
         self.logged += sample.em is not None or sample.f1 is not None
         self.differing += judged.differs_from_log
         self.forms[sample.form] += 1
-        self.until[sample.until] += 1
+        self._add_until(sample.until)
         for flaw in judged.flaws:
             self.flaws[flaw] += 1
         self._add_kind(gold_kind(golds), score)
@@ -130,6 +132,10 @@ class Tally:
         self.first_text_line.add(judged.first_text_line, score)
         self.repaired_f1[hundredths(judged.first_text_line)] += 1
         self.rerun.add(judged)
+
+    def _add_until(self, until: str) -> None:
+        # Whoever writes a log could name other stop words in each sample.
+        self.until[until if until in self.until or len(self.until) < STOPS else "others"] += 1
 
     def _add_kind(self, kind: str, score: Score) -> None:
         self.kinds[kind] += 1
