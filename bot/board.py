@@ -7,12 +7,13 @@ import io
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, sqrt
 
 from bot.entry import Entry
 from bot.leaderboard import Leaderboard
 
 CSV_NAME = "leaderboard.csv"
+WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
 # Two averages are tied where they differ by less than this many standard errors of their difference (95 %).
 TIE = 1.96
@@ -69,16 +70,27 @@ def _ranks(complete: Sequence[Entry]) -> list[int]:
 def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     """The columns of the table, in order."""
     tasks = [task.id for task in leaderboard.tasks]
-    front = ("rank", "model", "revision", "precision", "chat_template", "average", "average_stderr")
+    front: tuple[str, ...] = ("rank", "model", "revision", "precision", "chat_template", "average", "average_stderr")
+    if any(task.quarantined for task in leaderboard.tasks):
+        front = (*front, WITHOUT)
     return (*front, *tasks, "verdict", "missing", "warnings", "entry")
+
+
+def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
+    """The plain mean of the tasks that are not quarantined, None where one of them has no score."""
+    doubted = {task.id for task in leaderboard.tasks if task.quarantined}
+    scores = [task.score for task in entry.tasks if task.id not in doubted]
+    had = [score for score in scores if score is not None]
+    return fsum(had) / len(had) if had and len(had) == len(scores) else None
 
 
 def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
     """The rows as plain values, keyed by column; a task without a score is None."""
-    table = []
+    table, named = [], columns(board.leaderboard)
     for row in board.rows:
         entry = row.entry
         scores = {task.id: task.score for task in entry.tasks}
+        without = {WITHOUT: average_without(entry, board.leaderboard)} if WITHOUT in named else {}
         table.append(
             {
                 "rank": row.rank,
@@ -88,6 +100,7 @@ def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
                 "chat_template": entry.model.chat_template,
                 "average": entry.average,
                 "average_stderr": entry.stderr,
+                **without,
                 **{task.id: scores.get(task.id) for task in board.leaderboard.tasks},
                 "verdict": entry.verdict,
                 "missing": " ".join(entry.coverage.missing),
@@ -116,6 +129,7 @@ def to_parquet(board: Board) -> bytes | None:
         return None
     types: dict[str, type[pl.DataType]] = dict.fromkeys(columns(board.leaderboard), pl.String)
     types |= dict.fromkeys(("average", "average_stderr", *(task.id for task in board.leaderboard.tasks)), pl.Float64)
+    types |= {WITHOUT: pl.Float64} if WITHOUT in types else {}
     types |= {"rank": pl.Int64, "chat_template": pl.Boolean}
     out = io.BytesIO()
     pl.DataFrame(records(board), schema=types).write_parquet(out)

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
 from bot.errors import CallError
+
+if TYPE_CHECKING:
+    from bot.audit.table import Board
 
 Record = TypeVar("Record")
 audit = typer.Typer(no_args_is_help=True)
@@ -37,11 +40,14 @@ HTML = Annotated[Path | None, typer.Option("--html", help="Write one self-contai
 
 @audit.command("board")
 def board(
-    target: Annotated[str, typer.Argument(help="A CSV of scores, or a folder that holds leaderboard.csv.")],
+    target: Annotated[str, typer.Argument(help="A CSV of scores, a folder with leaderboard.csv, or any target.")],
     column: Annotated[
         list[str] | None,
         typer.Option("--column", help="A column of scores; give it once for each. Default: all found."),
     ] = None,
+    leaderboard: Annotated[
+        str, typer.Option("--leaderboard", "-l", help="The id of the entries' leaderboard, where there are several.")
+    ] = "",
     form: FORM = Form.TEXT,
     html: HTML = None,
 ) -> None:
@@ -50,13 +56,9 @@ def board(
     Exit status 1 where a column is named.
     """
     from bot.audit.columns import audit_board
-    from bot.audit.table import read_board
-    from bot.board import CSV_NAME
     from bot.render import audit_board as render
 
-    path = Path(target)
-    path = path / CSV_NAME if path.is_dir() else path
-    found = audit_board(read_board(read_bytes(path), target, tuple(column or ())))
+    found = audit_board(scores_at(target, tuple(column or ()), leaderboard))
     forms: dict[Form, Callable[[], str]] = {
         Form.TEXT: lambda: render.board_text(found, target),
         Form.JSON: lambda: as_json(render.board_json(found, target)),
@@ -64,6 +66,21 @@ def board(
     }
     report(forms[form], html, lambda: render.board_html(found, target))
     raise typer.Exit(1 if found.named else 0)
+
+
+def scores_at(target: str, only: tuple[str, ...], leaderboard: str) -> Board:
+    """Read a CSV, the table of a folder, or the entries of a target. Raises CallError where there is none of them."""
+    from bot.audit.table import board_of, read_board
+    from bot.board import CSV_NAME
+    from bot.forges.targets import open_target
+    from bot.settings import read_access
+
+    path = Path(target)
+    if "://" not in target and not path.is_dir():
+        return read_board(read_bytes(path), target, only)
+    if path.is_dir() and (path / CSV_NAME).is_file():
+        return read_board(read_bytes(path / CSV_NAME), target, only)
+    return board_of(open_target(target, read_access()).read_entries(), leaderboard, only)
 
 
 @audit.command("drop")

@@ -113,6 +113,7 @@ class Task(_Declared):
     `normalize = "leaf"` scores each leaf and averages the scores; `"task"` aggregates the raw values and scores that.
     Bounds and range are in the metric's own unit; where less is better the lower_bound lies above the upper_bound.
     `older_versions` names accepted versions whose scorer is not today's, each with what was different.
+    `quarantined` says why the column is in doubt: the board then shows the average without it, too.
     """
 
     id: Id
@@ -130,6 +131,7 @@ class Task(_Declared):
     versions: tuple[Version, ...] = ()
     older_versions: dict[Version, Text] = {}
     mmlu_family: MmluFamily | None = None
+    quarantined: Text | None = None
     groups: tuple[Text, ...] = ()
     leaves: Annotated[tuple[Leaf, ...], Field(min_length=1)]
 
@@ -213,6 +215,8 @@ class Leaderboard(_Declared):
 
     @model_validator(mode="after")
     def _nothing_twice(self) -> Self:
+        if all(task.quarantined for task in self.tasks):
+            raise ValueError("every task is quarantined, so no average is left without them")
         _refuse_twice("task", [task.id for task in self.tasks])
         _refuse_twice("leaf", [leaf.id for _, leaf in self.leaves()])
         for spelled in self.harness.formats:

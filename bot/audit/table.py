@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
+from bot.entry import Entry
 from bot.errors import CallError
 
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
@@ -18,7 +19,7 @@ NO_SCORE = re.compile(
     r"|rows?|id|index|.*(stderr|±).*|.*[ _](std|se))$",
     re.IGNORECASE,
 )
-AVERAGE = re.compile(r"^(average|avg|mean)\W*\d*\W*$", re.IGNORECASE)
+AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*)$", re.IGNORECASE)
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
 Cells = tuple[float | None, ...]
 
@@ -55,6 +56,25 @@ def read_board(data: bytes, path: str, only: Sequence[str] = ()) -> Board:
         else:
             left_out[column] = why
     return Board(_names(header, texts, len(rows)), columns, left_out)
+
+
+def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str] = ()) -> Board:
+    """Take the scores of entries; `leaderboard` is the id of theirs, "" where there is only one.
+
+    Raises CallError where there are entries of no leaderboard or of several, or a named column is not among them.
+    """
+    had = [entry for entry in entries if leaderboard in {"", entry.leaderboard.id}]
+    ids = sorted({entry.leaderboard.id for entry in had})
+    if len(ids) != 1:
+        found = f"entries of several leaderboards, {', '.join(ids)}: name one" if ids else "no entries of it"
+        raise CallError(f"there are {found}")
+    tasks = list(dict.fromkeys(task.id for entry in had for task in entry.tasks))
+    missing = [column for column in only if column not in tasks]
+    if missing:
+        raise CallError(f"there is no column {missing[0]!r}; the columns are {', '.join(tasks)}")
+    scores = [{task.id: task.score for task in entry.tasks} for entry in had]
+    columns = {task: tuple(row.get(task) for row in scores) for task in (only or tasks)}
+    return Board(tuple(entry.model.id for entry in had), columns)
 
 
 def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:

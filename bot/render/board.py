@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.board import TIE, Board, Row
+from bot.board import TIE, Board, Row, average_without
+from bot.leaderboard import Leaderboard
 from bot.render.chart import Table
 from bot.render.markdown import cell
 from bot.render.scores import fit
@@ -12,14 +13,23 @@ from bot.render.table import text_table
 def board_text(board: Board) -> str:
     """The rows with rank, model, average and scores; what the ranks mean stands below."""
     tasks = board.leaderboard.tasks
-    titles = ("rank", "model", "average", *(task.id for task in tasks))
-    rows = tuple(_cells(row) for row in board.rows)
+    doubted = [task for task in tasks if task.quarantined]
+    without = [f"without {', '.join(task.id for task in doubted)}"] if doubted else []
+    titles = ("rank", "model", "average", *without, *(task.id for task in tasks))
+    rows = tuple(_cells(row, board.leaderboard) for row in board.rows)
     note = f"Rows share a rank where their averages differ by less than {TIE} standard errors of the difference."
-    return f"{text_table(Table(titles, rows))}\n\n{note}\n"
+    reasons = "".join(f"{task.id} is quarantined: {task.quarantined}\n" for task in doubted)
+    return f"{text_table(Table(titles, rows))}\n\n{note}\n{reasons}"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, leaderboard: Leaderboard) -> tuple[str, ...]:
     entry = row.entry
     chat = " (chat)" if entry.model.chat_template else ""
-    front = (str(row.rank) if row.rank else "–", fit(f"{entry.model.id}{chat}", 20), cell(entry.average, 2))
+    front: tuple[str, ...] = (
+        str(row.rank) if row.rank else "–",
+        fit(f"{entry.model.id}{chat}", 20),
+        cell(entry.average, 2),
+    )
+    if any(task.quarantined for task in leaderboard.tasks):
+        front = (*front, cell(average_without(entry, leaderboard), 2))
     return (*front, *(cell(task.score, 2) for task in entry.tasks))

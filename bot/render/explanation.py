@@ -130,6 +130,7 @@ def describe_leaderboard(leaderboard: Leaderboard) -> str:
         samples = sum(leaf.samples for leaf in task.leaves)
         lines.append(f"{task.title:{width}}  {len(task.leaves):8}  {samples:8,}  {task.num_fewshot:5}  {_way(task)}")
     lines.append("")
+    lines += [f"quarantined: {task.title}: {task.quarantined}" for task in leaderboard.tasks if task.quarantined]
     lines += [f"harness: {span.repository}: {span.reason}" for span in leaderboard.harness.accepted]
     lines += [f"waived: {waiver.rule} for {waiver.submission} until {waiver.until}" for waiver in leaderboard.waivers]
     return "\n".join(lines) + "\n"
