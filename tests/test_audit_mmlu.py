@@ -16,7 +16,9 @@ from bot.audit.mmlu.prompts import Question, ask
 from bot.audit.mmlu.rescore import Standing
 from bot.audit.mmlu.sources import Source
 from bot.cli_audit import audit
+from bot.leaderboard import load_leaderboard
 from bot.mmlu_family import Family
+from bot.pipeline import Submission, judge
 
 QUESTION = Question("Which?", ("a much longer text", "b", "c", "d"), 0)
 
@@ -165,6 +167,9 @@ def test_a_truncated_gzip_still_gives_what_was_read(tmp_path: Path) -> None:
         ("x.csv", "model,a\nx,1\n", "two columns of scores"),
         ("x.csv", "q,ada_correct\n", "is no CSV of hendrycks/test"),
         ("accuracies_x.json", '{"weighted_accuracy": "x"}', "is no accuracies file"),
+        ("accuracies_x.json", '{"weighted_accuracy": 1, "subcategories": {}}', "is no accuracies file"),
+        ("accuracies_x.json", '{"weighted_accuracy": 1, "subcategories": []}', "is no accuracies file"),
+        ("accuracies_x.json", '{"weighted_accuracy": NaN, "subcategories": {"a": 1}}', "no numbers"),
     ],
 )
 def test_what_is_no_result_of_mmlu_is_one_line_with_status_1(tmp_path: Path, name: str, text: str, why: str) -> None:
@@ -175,6 +180,19 @@ def test_what_is_no_result_of_mmlu_is_one_line_with_status_1(tmp_path: Path, nam
     assert "\n" not in problem.why
     result = call(path)
     assert (result.exit_code, result.exception.__class__) == (1, SystemExit)
+
+
+def test_values_that_are_no_shares_are_left_out_of_the_averages(tmp_path: Path) -> None:
+    rows = {
+        "hendrycksTest-anatomy": {"acc": 0.5, "acc_norm": 0.4},
+        "hendrycksTest-virology": {"acc": float("nan"), "acc_norm": 1},
+        "hendrycksTest-astronomy": {"acc": 10**400, "acc_norm": "N/A"},
+    }
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"results": rows, "versions": {}, "config": {"no_cache": True}}))
+    report = json.loads(call("--format", "json", path).stdout)
+    means = {mean["metric"]: (mean["macro"], mean["subjects"]) for mean in report["sources"][0]["aggregates"]}
+    assert means == {"acc": (0.5, 1), "acc_norm": (0.7, 2)}
 
 
 def test_a_folder_may_hold_other_results_but_must_hold_one_of_mmlu(tmp_path: Path) -> None:
@@ -194,6 +212,26 @@ def test_a_folder_that_is_no_helm_run_of_mmlu_is_refused(tmp_path: Path, spec: s
     (tmp_path / "run_spec.json").write_text(spec)
     (tmp_path / "stats.json").write_text("[]")
     assert len(audit_mmlu([tmp_path]).problems) == 1
+
+
+def helm_run(folder: Path, states: Any) -> Path:
+    adapter = {"model": "org/model", "max_train_instances": 5, "method": "joint"}
+    spec = {"scenario_spec": {"class_name": "MMLUScenario", "args": {"subject": "anatomy"}}, "adapter_spec": adapter}
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    (folder / "stats.json").write_text(json.dumps([{"name": {"name": "exact_match", "split": "test"}, "mean": 0.5}]))
+    (folder / "scenario_state.json").write_text(json.dumps(states))
+    return folder
+
+
+@pytest.mark.parametrize("states", [[], {}, {"request_states": 1}, {"request_states": [1, {"instance": 2}]}])
+def test_a_helm_run_without_sound_states_still_has_its_statistics(tmp_path: Path, states: Any) -> None:
+    source = one(helm_run(tmp_path, states))
+    assert (source.family, source.samples, source.aggregates[0].macro) == (Family.HELM, 0, 0.5)
+
+
+def test_a_helm_state_that_is_damaged_is_counted(tmp_path: Path) -> None:
+    states = {"request_states": [{"instance": {"split": "test"}, "request": {}}]}
+    assert [skip.count for skip in one(helm_run(tmp_path, states)).skipped] == [1]
 
 
 def test_what_the_authors_code_writes_is_read(tmp_path: Path) -> None:
@@ -275,6 +313,16 @@ def test_different_implementations_do_not_stand_in_one_column(reference: Path) -
     result = call(*(next(reference.glob(path)) for path in paths))
     assert result.exit_code == 1
     assert "They do not stand in one column." in result.stdout
+
+
+@pytest.mark.parametrize("name", ["llama-7B_mmlu_5-shot.json", "mpt-7b_mmlu_5-shot.json"])
+def test_a_board_of_letters_refuses_them_with_the_reason(reference: Path, name: str) -> None:
+    data = (reference / "lm_eval_old" / name).read_bytes()
+    verdict = judge(Submission(name, data, len(data)), load_leaderboard("open-llm-v1"))
+    (finding,) = [found for found in verdict.findings if found.rule == "implementation-mismatch"]
+    assert verdict.status == "rejected"
+    assert finding.task == "mmlu"
+    assert "acc differs from acc_norm" in finding.message
 
 
 def test_a_real_helm_run_is_scored_from_its_requests_as_its_stats_say(reference: Path) -> None:

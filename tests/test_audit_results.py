@@ -160,6 +160,13 @@ def test_a_hash_without_samples_is_said_and_is_no_fault(tmp_path: Path) -> None:
     assert file.is_sound
 
 
+@pytest.mark.parametrize("task", ["../x", "a/b", "\x00", "x" * 5000, ".."])
+def test_a_task_that_names_no_file_has_no_log(tmp_path: Path, task: str) -> None:
+    value = document({task: leaf(1, 3)}, {task: 3}, task_hashes={task: "0" * 64})
+    file = audit_results([(str(tmp_path / f"results_{TIME}.json"), json.dumps(value).encode())]).files[0]
+    assert [one.verdict for one in file.hashes] == [hashes.NO_LOG]
+
+
 def copies(*names: str, values: int = 3) -> Forensics:
     rows = {f"t{i}": leaf(i + 1, 7) for i in range(values)}
     files = [document(rows, dict.fromkeys(rows, 7), model_name=name) for name in names]

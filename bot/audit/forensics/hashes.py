@@ -48,12 +48,21 @@ def hashes_of(path: Path, result: Result) -> Iterator[TaskHash]:
     """Check each task that has a hash or a log; logs are `samples_<task>_<time>.jsonl` of the result's own time."""
     time = path.stem.partition("results_")[2]
     for task in result.leaves:
-        log = path.with_name(f"samples_{task}_{time}.jsonl")
+        log = _log_beside(path, task, time)
         recorded = str(result.task_hashes.get(task, ""))
-        if time and log.is_file():
+        if log is not None:
             yield _check(task, log, recorded, result)
         elif recorded:
             yield TaskHash(task, "", 0, recorded, "", 0, (), NO_LOG)
+
+
+def _log_beside(path: Path, task: str, time: str) -> Path | None:
+    """Return the log of a task, None where there is none; a task's name may be nothing that names a file."""
+    try:
+        log = path.with_name(f"samples_{task}_{time}.jsonl")
+        return log if time and log.is_file() else None
+    except (ValueError, OSError):
+        return None
 
 
 def _check(task: str, log: Path, recorded: str, result: Result) -> TaskHash:

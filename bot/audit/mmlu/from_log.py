@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +84,14 @@ def of_helm(folder: Path) -> Source:
         model, shots, subject = str(adapter["model"]), adapter["max_train_instances"], scenario["args"]["subject"]
         rows = [stat for stat in stats if stat["name"]["name"] == "exact_match" and stat["name"].get("split") == "test"]
         value = next(float(stat["mean"]) for stat in rows if "perturbation" not in stat["name"])
-    except (KeyError, TypeError, ValueError, StopIteration):
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
         raise CallError(f"{folder}: is no HELM run of MMLU") from None
+    if not isfinite(value):
+        raise CallError(f"{folder}: its exact_match is no finite number")
     tally, skipped = Tally(), dict[str, tuple[int, int]]()
-    states = folder / "scenario_state.json"
-    for line, state in enumerate(_json(states)["request_states"] if states.exists() else (), start=1):
-        if isinstance(state, dict) and state.get("instance", {}).get("split") == "test":
-            _add(tally, skipped, Record(line, json.dumps(state)))
+    for place, state in enumerate(_states(folder / "scenario_state.json"), start=1):
+        if state["instance"].get("split") == "test":
+            _add(tally, skipped, Record(place, json.dumps(state)))
     read = _source(str(folder), "HELM run", tally, skipped, model)
     method = f"HELM run folder, {adapter.get('method', 'unknown method')}, subject {subject}"
     mean = Aggregate("exact_match", value, value, 1, value, "macro (one run for each subject)")
@@ -97,6 +99,17 @@ def of_helm(folder: Path) -> Source:
         read.path, read.kind, model, Family.HELM, (method, *read.evidence), (), (mean,), read.scores, read.skipped,
         read.samples, num_fewshot=shots if isinstance(shots, int) else None, limit=adapter.get("max_eval_instances"),
     )  # fmt: skip
+
+
+def _states(path: Path) -> list[dict[str, Any]]:
+    """Return the request states that a run kept, those that have an instance; none where it kept none."""
+    whole = _json(path) if path.exists() else {}
+    states = whole.get("request_states") if isinstance(whole, dict) else None
+    return [
+        state
+        for state in (states if isinstance(states, list) else [])
+        if isinstance(state, dict) and isinstance(state.get("instance"), dict)
+    ]
 
 
 def _json(path: Path) -> Any:

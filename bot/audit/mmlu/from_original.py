@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from math import fsum
+from math import fsum, isfinite
 from pathlib import Path
 
 from bot.audit.mmlu.sources import Aggregate, Source
@@ -23,9 +23,11 @@ def of_original(path: Path, data: bytes) -> Source:
     try:
         accuracies = json.loads(data)
         categories, weighted = accuracies["subcategories"], float(accuracies["weighted_accuracy"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+        macro = fsum(map(float, categories.values())) / len(categories)
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError):
         raise CallError(f"{path}: is no accuracies file of hendrycks/test") from None
-    macro = fsum(map(float, categories.values())) / len(categories)
+    if not (isfinite(macro) and isfinite(weighted)):
+        raise CallError(f"{path}: is no accuracies file of hendrycks/test: it holds values that are no numbers")
     aggregate = Aggregate("acc", macro, weighted, len(categories), weighted, "micro (mean over questions)")
     evidence = ("has subcategories, categories and weighted_accuracy, as hendrycks/test writes them",)
     model = path.stem.removeprefix("accuracies_")
@@ -33,7 +35,10 @@ def of_original(path: Path, data: bytes) -> Source:
 
 
 def _original_csv(path: Path, data: bytes) -> Source:
-    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"))))
+    try:
+        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"))))
+    except csv.Error as error:
+        raise CallError(f"{path}: is no CSV: {error}") from None
     column = next((name for name in rows[0] if name and name.endswith("_correct")), None) if rows else None
     if column is None:
         raise CallError(f"{path}: is no CSV of hendrycks/test: no column ends in _correct")
