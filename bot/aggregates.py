@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from bot.result import Result
 
+MOST = 1_000  # members of a group that are asked: a file may name millions
+
 
 def leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[str]:
-    """All leaves below a group; a group that contains itself is walked once."""
-    direct = subtasks.get(group, ())
+    """The leaves below a group, a thousand at most; a group that contains itself is walked once."""
+    direct = subtasks.get(group, ())[:MOST]
     if subtasks.keys().isdisjoint(direct):
         return direct
     leaves: dict[str, None] = {}
     seen, waiting = {group}, [group]
-    while waiting:
-        for member in subtasks.get(waiting.pop(), ()):
+    while waiting and len(leaves) + len(seen) < MOST:
+        for member in subtasks.get(waiting.pop(), ())[:MOST]:
             if member not in subtasks:
                 leaves[member] = None
             elif member not in seen:

@@ -53,6 +53,8 @@ class Finding:
 
 def shown(value: object, limit: int = 80) -> str:
     """A submitted value as one line of plain text: nothing invisible, nothing that turns the reading direction."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"  # not looked into: it may be deep
     text = value if isinstance(value, str) else repr(value)
     text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[: limit + 1])
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -70,7 +70,7 @@ def known_commits() -> tuple[KnownCommit, ...]:
     return _table()[1]
 
 
-@cache
+@lru_cache(maxsize=256)
 def known_commit(text: str) -> KnownCommit | None:
     """The row of the table that a `git_hash` or a release number ("0.4.9", "v0.4.9") names, None if none does."""
     release = RELEASE.fullmatch(text.strip())

@@ -80,6 +80,7 @@ class Measures(msgspec.Struct, frozen=True, gc=False):
 
 _NEEDS: dict[tuple[str, str], tuple[Need, ...]] = {}
 _SIZES: dict[tuple[str, str], Mapping[str, int]] = {}
+_VALUE_KEYS: dict[tuple[str, str], frozenset[str]] = {}
 
 
 def needs(leaderboard: Leaderboard, spelled: Format) -> tuple[Need, ...]:
@@ -99,6 +100,15 @@ def sizes(leaderboard: Leaderboard, spelled: Format) -> Mapping[str, int]:
     if known is None:
         known = {need.leaf_key: need.size for need in needs(leaderboard, spelled)}
         _SIZES[leaderboard.digest, spelled] = known
+    return known
+
+
+def value_keys(leaderboard: Leaderboard, spelled: Format) -> frozenset[str]:
+    """The key of every needed metric in that format."""
+    known = _VALUE_KEYS.get((leaderboard.digest, spelled))
+    if known is None:
+        known = frozenset(need.value_key for need in needs(leaderboard, spelled))
+        _VALUE_KEYS[leaderboard.digest, spelled] = known
     return known
 
 

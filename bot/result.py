@@ -75,6 +75,10 @@ class Result(msgspec.Struct, frozen=True, gc=False):
         key = self.original_keys.get(leaf_key, leaf_key)
         return self.pointer + "".join(f"/{escape_pointer(part)}" for part in (key, *more))
 
+    def pointer_beside(self, part: str, leaf_key: str) -> str:
+        """The JSON pointer of what another part of the file, such as `versions`, says of a row."""
+        return f"/{part}/{escape_pointer(self.original_keys.get(leaf_key, leaf_key))}"
+
 
 def escape_pointer(part: str) -> str:
     """One reference token of a JSON pointer (RFC 6901, section 3)."""

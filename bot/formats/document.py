@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType
 from pydantic_core import from_json
 
 from bot.errors import MalformedResult
+from bot.formats.fields import whole
 
 MAX_DEPTH = 100
 LINE = re.compile(r" at line (\d+) column (\d+)$")
@@ -102,21 +103,28 @@ def _is_deeper(value: dict[str, Any] | list[Any], levels: int) -> bool:
 
 def _parse_loosely(data: bytes) -> Document:
     try:
-        whole = from_json(data)
+        top = from_json(data)
     except ValueError as error:
         raise _not_json(data, str(error)) from None
-    if not isinstance(whole, dict):
-        raise MalformedResult(f"holds a JSON {_kind(whole)}, not an object")
-    if _is_deeper(whole, MAX_DEPTH):
+    if not isinstance(top, dict):
+        raise MalformedResult(f"holds a JSON {_kind(top)}, not an object")
+    if _is_deeper(top, MAX_DEPTH):
         raise MalformedResult(f"is nested more than {MAX_DEPTH} levels deep")
     fields = {
         FIELD_OF[key]: value
-        for key, value in whole.items()
+        for key, value in top.items()
         if key in FIELD_OF and (key not in OBJECTS or isinstance(value, dict))
     }
-    configs = whole.get("configs")
-    fields["configs"] = msgspec.Raw(msgspec.json.encode(configs)) if isinstance(configs, dict) else NOTHING
-    return Document(**fields, bare=None if isinstance(whole.get("results"), dict) else whole)
+    configs = top.get("configs")
+    fields["configs"] = _encoded(configs) if isinstance(configs, dict) else NOTHING
+    return Document(**fields, bare=None if isinstance(top.get("results"), dict) else top)
+
+
+def _encoded(configs: dict[str, Any]) -> msgspec.Raw:
+    """What `task_configs` reads, and no more: an integer past 64 bits would not be written again."""
+    rows = ((task, config) for task, config in configs.items() if type(config) is dict)
+    shots = {task: {"num_fewshot": whole(config.get("num_fewshot"))} for task, config in rows}
+    return msgspec.Raw(msgspec.json.encode(shots))
 
 
 def task_configs(document: Document) -> dict[str, TaskConfig]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from bot.errors import MalformedResult
+from bot.result import escape_pointer
 
 REVISION = re.compile(r"[0-9a-f]{40}")
+LARGEST = 2**53  # above it doubles skip whole numbers, and far above it they end
 ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 
 
@@ -18,15 +21,19 @@ def text(value: object) -> str:
 
 
 def whole(value: object) -> int | None:
-    """The value where it is a whole number (2 or 2.0), None elsewhere."""
-    if type(value) is int:
-        return value
-    return int(value) if type(value) is float and value.is_integer() else None
+    """The value where it is a whole number (2 or 2.0), None elsewhere; what no count can be becomes `LARGEST`."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is not int:
+        return None
+    return value if -LARGEST <= value <= LARGEST else LARGEST
 
 
 def number(value: object) -> float | None:
-    """The value where it is a number, None elsewhere; a boolean is none."""
-    return value if type(value) is float or type(value) is int else None
+    """The value where it is a number, None elsewhere; a boolean is none, and a huge integer is infinite."""
+    if type(value) is int:
+        return float(value) if abs(value) <= LARGEST else inf
+    return value if type(value) is float else None
 
 
 def version(value: object) -> float | str | None:
@@ -38,8 +45,13 @@ def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
     """One row of results. Raises MalformedResult where it is no object."""
     value = rows[key]
     if type(value) is not dict:
-        raise MalformedResult("holds a row of results that is no object", pointer=f"{pointer}/{key}")
+        raise not_a_row(pointer, key)
     return value
+
+
+def not_a_row(pointer: str, key: str) -> MalformedResult:
+    """What to raise for a row that is no object."""
+    return MalformedResult("holds a row of results that is no object", pointer=f"{pointer}/{escape_pointer(key)}")
 
 
 def arguments(value: object) -> tuple[dict[str, str], str]:

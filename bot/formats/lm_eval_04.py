@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.errors import MalformedResult
-from bot.formats.document import NOTHING, Document, task_configs
-from bot.formats.fields import arguments, number, revision, row, text, version, whole
+from bot.formats.document import NOTHING, Document, TaskConfig, task_configs
+from bot.formats.fields import LARGEST, arguments, not_a_row, number, revision, row, text, version, whole
 from bot.result import LeafResult, Measured, Model, Result
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -33,7 +32,7 @@ def parse(document: Document) -> Result:
     config = document.config or EMPTY
     model = _model(document, config)
     subtasks = {
-        group: tuple(map(str, members))
+        group: tuple([member for member in members if type(member) is str])
         for group, members in (document.group_subtasks or EMPTY).items()
         if type(members) is list and members
     }
@@ -60,13 +59,13 @@ def _rows(
     results, aggregates = document.results or EMPTY, document.groups or EMPTY
     groups: list[tuple[str, str, dict[str, Any]]] = []
     leaves: dict[str, LeafResult] = {}
-    configs = task_configs(document) if document.num_fewshot is None else EMPTY
+    configs: Mapping[str, TaskConfig] | None = None
     shots, samples, versions = (
         part or EMPTY for part in (document.num_fewshot, document.num_samples, document.versions)
     )
     for key, numbers in results.items():
         if type(numbers) is not dict:
-            raise MalformedResult("holds a row of results that is no object", pointer=f"/results/{key}")
+            raise not_a_row("/results", key)
         if key in subtasks or key in aggregates or " " in numbers:
             groups.append((key, "results", numbers))
             continue
@@ -74,14 +73,15 @@ def _rows(
         if type(counts) is not dict:
             counts = EMPTY
         effective, original = counts.get("effective"), counts.get("original")
-        if shot is None and key in configs:
-            shot = configs[key].num_fewshot
+        if shot is None:
+            configs = task_configs(document) if configs is None else configs
+            shot = configs[key].num_fewshot if key in configs else None
         leaves[key] = LeafResult(
             numbers,
-            shot if type(shot) is int else whole(shot),
+            shot if type(shot) is int and -LARGEST < shot < LARGEST else whole(shot),
             spelled if type(spelled) is float else version(spelled),
-            effective if type(effective) is int else whole(effective),
-            original if type(original) is int else whole(original),
+            effective if type(effective) is int and -LARGEST < effective < LARGEST else whole(effective),
+            original if type(original) is int and -LARGEST < original < LARGEST else whole(original),
         )
     groups.extend((key, "groups", row(aggregates, key, "/groups")) for key in aggregates)
     return tuple(groups), leaves

@@ -26,7 +26,7 @@ from bot.rules.rule import Case, Violation, rule
 @rule(Severity.NOTICE)
 def extra_task(case: Case) -> Iterator[Violation]:
     """Yield one violation that names all tasks no column needs."""
-    if case.result.format not in case.leaderboard.harness.formats:
+    if not case.takes_format:
         return
     wanted = sizes(case.leaderboard, case.result.format).keys()
     if case.result.leaves.keys() <= wanted:

@@ -1,7 +1,8 @@
 """An aggregate row of the file is not the mean of its subtasks.
 
 ## What it does
-Recomputes each aggregate that holds a needed subtask, weighted by samples and plain, and reports one that is neither.
+Recomputes the needed metrics of each aggregate that holds a needed subtask, weighted by samples and plain, and reports
+one that is neither. Of a file with very many groups the first thousand are asked.
 
 ## Why is this bad?
 The aggregate is stale or was edited. The score never uses it: it is made from the leaves. But other readers of the
@@ -16,12 +17,13 @@ file do use it, and they will publish another number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from math import isnan
 
-from bot.aggregates import leaves_of, means_of_leaves
+from bot.aggregates import MOST, leaves_of, means_of_leaves
 from bot.finding import Severity, shown
-from bot.measure import sizes
+from bot.measure import sizes, value_keys
+from bot.result import escape_pointer
 from bot.rules.rule import Case, Violation, rule
 
 TOLERANCE = 1e-6
@@ -33,24 +35,27 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
     result = case.result
     if not result.groups:
         return
-    known = sizes(case.leaderboard, result.format)
+    known, metrics = sizes(case.leaderboard, result.format), value_keys(case.leaderboard, result.format)
     members: dict[str, Sequence[str]] = {}
-    said: dict[str, Mapping[str, Any]] = {}
-    for group, where, numbers in result.groups:
-        if said.get(group) == numbers:
-            continue  # `groups` says what `results` has said
-        said[group] = numbers
+    said: set[tuple[str, str, float]] = set()
+    for group, where, numbers in result.groups[:MOST]:
         if group not in members:
             members[group] = leaves_of(group, result.subtasks)
         if known.keys().isdisjoint(members[group]):
             continue
         for key, value in numbers.items():
-            if type(value) is not float or "_stderr," in key:
+            if type(value) is not float or key not in metrics or (group, key, value) in said:
                 continue
+            said.add((group, key, value))  # `groups` says again what `results` has said
             means = means_of_leaves(result, members[group], key, known)
-            if means is not None and min(abs(value - mean) for mean in means) > TOLERANCE:
+            if means is not None and not any(_is_near(value, mean) for mean in means):
                 yield Violation(
                     f"{where}.{shown(group)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
                     "the score follows the subtasks; upload the file as the harness wrote it",
-                    f"/{where}/{group}/{key}",
+                    f"/{where}/{escape_pointer(group)}/{escape_pointer(key)}",
                 )
+
+
+def _is_near(value: float, mean: float) -> bool:
+    """Whether they agree; the NaN of a leaf, which another rule reports, makes its groups NaN."""
+    return abs(value - mean) <= TOLERANCE or (isnan(value) and isnan(mean))

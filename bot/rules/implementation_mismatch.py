@@ -11,10 +11,12 @@ changed with them. Numbers of two implementations do not belong in one column.
 
 ## Example
 leaderboard: open-llm-v1
-/versions/harness|hendrycksTest-virology|5: 0
+(a file of open-llm-v1)
+/results/harness|hendrycksTest-virology|5/acc_norm: 0.5
 
 ## Use instead
 leaderboard: open-llm-v1
+(a file of open-llm-v1)
 """
 
 from __future__ import annotations

@@ -41,6 +41,6 @@ def limited_run(case: Case) -> Iterator[Violation]:
             yield Violation(
                 f"{need.leaf_key} was run on {samples:,} of its {original:,} samples",
                 "measure it whole: " + rerun_command(case, [need.leaf_key], need.task.num_fewshot),
-                f"/n-samples/{need.leaf_key}",
+                case.result.pointer_beside("n-samples", need.leaf_key),
                 need.task.id,
             )

@@ -8,11 +8,11 @@ A mean over what happens to be there looks plausible and is wrong: leave out a h
 row is shown with its hole and without rank instead.
 
 ## Example
-/results/leaderboard_bbh_snarks: (absent)
+/results/leaderboard_mmlu_pro: (absent)
 
 ## Use instead
-/results/leaderboard_bbh_snarks/acc_norm,none: 0.5
-/results/leaderboard_bbh_snarks/acc_norm_stderr,none: 0.03758230140014144
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: 0.00455847041936318
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bot.rules.rule import Case, Violation, rule
 @rule(Severity.ERROR)
 def missing_task(case: Case) -> Iterator[Violation]:
     """Yield one violation for each missing leaf, and one for a task of which nothing is there."""
-    if case.result.format not in case.leaderboard.harness.formats:
+    if not case.takes_format:
         return
     by_task: dict[str, list[Need]] = {}
     for need in case.measures.missing:

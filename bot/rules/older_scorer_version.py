@@ -37,6 +37,6 @@ def older_scorer_version(case: Case) -> Iterator[Violation]:
             yield Violation(
                 f"{task.title} was scored by version {spelled}: {task.older_versions[spelled]}",
                 f"compare it with rows of version {spelled} only, or measure again with version {task.versions[-1]}",
-                f"/versions/{measure.need.leaf_key}",
+                case.result.pointer_beside("versions", measure.need.leaf_key),
                 task.id,
             )

@@ -45,6 +45,11 @@ class Case:
     measures: Measures
     facts: Facts = NO_FACTS
 
+    @property
+    def takes_format(self) -> bool:
+        """Whether the leaderboard takes the result's format; where it does not, `unaccepted-format` has said enough."""
+        return self.result.format in self.leaderboard.harness.formats
+
 
 @dataclass(frozen=True, slots=True)
 class Unread:

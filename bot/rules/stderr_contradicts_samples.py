@@ -39,8 +39,10 @@ def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
             continue
         share, error = measure.value / need.unit, stderr / need.unit
         variance = share * (1.0 - share)
-        # squared, so the tolerance is doubled; false for NaN and outside the range, which are other rules'
-        if variance >= 0.0 and abs(error * error * (samples - 1) - variance) > 2.0 * TOLERANCE * variance + TINY:
+        # squared, so the tolerance is doubled; a value that is NaN or out of range is another rule's
+        if variance >= 0.0 and not (
+            error >= 0.0 and abs(error * error * (samples - 1) - variance) <= 2.0 * TOLERANCE * variance + TINY
+        ):
             yield _violation(case, measure, samples)
 
 

@@ -25,8 +25,8 @@ from bot.rules.rule import Case, Violation, rule
 @rule(Severity.ERROR)
 def unaccepted_format(case: Case) -> Iterator[Violation]:
     """Yield a violation where the result's format is not among the declared ones."""
-    formats = case.leaderboard.harness.formats
-    if case.result.format not in formats:
+    if not case.takes_format:
+        formats = case.leaderboard.harness.formats
         yield Violation(
             f"the file is of format {case.result.format}; {case.leaderboard.id} takes {' and '.join(formats)}",
             f"name the leaderboard that it was measured for with --leaderboard; shipped are {', '.join(shipped())}",

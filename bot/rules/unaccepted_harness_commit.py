@@ -29,6 +29,6 @@ from bot.rules.rule import Case, Violation, rule
 def unaccepted_harness_commit(case: Case) -> Iterator[Violation]:
     """Yield a violation where the harness is known, and known not to be accepted."""
     judged = judge_harness(case)
-    if judged.answer == "unaccepted":
+    if judged.answer == "unaccepted" and case.takes_format:
         pointer = "/git_hash" if case.result.harness.git_hash else "/lm_eval_version"
         yield Violation(f"the harness is not accepted: {judged.why}", accepted_versions(case), pointer)

@@ -34,12 +34,10 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
         spelled = canonical_version(version)
         if spelled in task.versions or (task.id, spelled) in seen:
             continue
-        if task.mmlu_family is not None and spelled == "0":
-            continue  # implementation-mismatch says more of it
         seen.add((task.id, spelled))
         yield Violation(
             f"{measure.need.leaf_key} has version {shown(spelled)}, accepted are {', '.join(task.versions)}",
             accepted_versions(case) if case.leaderboard.harness.accepted else "measure with an accepted version",
-            f"/versions/{measure.need.leaf_key}",
+            case.result.pointer_beside("versions", measure.need.leaf_key),
             task.id,
         )

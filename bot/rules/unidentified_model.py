@@ -24,7 +24,7 @@ from bot.finding import Severity, shown
 from bot.result import Model
 from bot.rules.rule import Case, Violation, rule
 
-HUB_ID = re.compile(r"(?=.{1,96}\Z)(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
+HUB_ID = re.compile(r"(?=.{1,96}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
 MADE_UP = re.compile(r"[A-Za-z0-9]{8}")
 
 

@@ -31,7 +31,7 @@ from bot.rules.rule import Case, Violation, rule
 def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
     """Yield a violation where the harness can be neither accepted nor refused."""
     judged = judge_harness(case)
-    if judged.answer == "unknown":
+    if judged.answer == "unknown" and case.takes_format:
         yield Violation(
             judged.why,
             "lm-eval 0.4.9 and later record their release; `check --online` looks commits up",

@@ -7,12 +7,12 @@ A mean of n zeros and ones is k/n with a whole k. Reports a value whose product 
 The value was edited, rounded, or measured on another number of samples.
 
 ## Example
-/results/leaderboard_bbh_navigate/acc_norm,none: 0.6571
-/results/leaderboard_bbh_navigate/acc_norm_stderr,none: "N/A"
+/results/leaderboard_mmlu_pro/acc,none: 0.5001
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 
 ## Use instead
-/results/leaderboard_bbh_navigate/acc_norm,none: 0.656
-/results/leaderboard_bbh_navigate/acc_norm_stderr,none: "N/A"
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 
 from __future__ import annotations

@@ -35,7 +35,11 @@ def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
         need = measures[0].need
         keys = list(dict.fromkeys(measure.need.leaf_key for measure in measures))
         what = keys[0] if len(keys) == 1 else f"{need.task.title} ({len(keys)} of {len(need.task.leaves)} subtasks)"
-        pointer = f"/n-shot/{keys[0]}" if case.result.format == "lm-eval-0.4" else case.result.pointer_to(keys[0])
+        pointer = (
+            case.result.pointer_beside("n-shot", keys[0])
+            if case.result.format == "lm-eval-0.4"
+            else case.result.pointer_to(keys[0])
+        )
         yield Violation(
             f"{what} was run with {shots} shots, {need.task.num_fewshot} are required",
             "measure it again: " + rerun_command(case, keys, need.task.num_fewshot),

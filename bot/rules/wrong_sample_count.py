@@ -48,7 +48,9 @@ def _counted(measure: Measure) -> tuple[int | None, int]:
     leaf, need = measure.leaf, measure.need
     if leaf.samples is None:
         return measure.count(), need.samples
-    return leaf.samples if leaf.original is None else leaf.original, need.leaf.samples
+    # fewer than the original is limited-run's
+    is_cut = leaf.original is not None and leaf.samples < leaf.original
+    return leaf.original if is_cut else leaf.samples, need.leaf.samples
 
 
 def _violation(case: Case, leaves: list[tuple[Measure, int]]) -> Violation:
@@ -60,6 +62,8 @@ def _violation(case: Case, leaves: list[tuple[Measure, int]]) -> Violation:
     return Violation(
         f"{need.leaf_key} has {count:,} samples ({source}), {_counted(measure)[1]:,} are expected{more}",
         "measure again: " + rerun_command(case, keys, need.task.num_fewshot),
-        f"/n-samples/{need.leaf_key}" if recorded else case.result.pointer_to(need.leaf_key, need.stderr_key),
+        case.result.pointer_beside("n-samples", need.leaf_key)
+        if recorded
+        else case.result.pointer_to(need.leaf_key, need.stderr_key),
         need.task_id,
     )
