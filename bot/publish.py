@@ -122,5 +122,11 @@ def parsed(data: bytes | None, path: str) -> Entry | None:
 
 def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
     """Bring the table at the target to what its entries of this leaderboard give."""
-    entries = [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
-    return bool(entries) and target.rebuild_board(make_board(entries, leaderboard))
+    for attempt in range(ATTEMPTS):
+        entries = [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
+        try:
+            return bool(entries) and target.rebuild_board(make_board(entries, leaderboard))
+        except Stale:  # another process changed the entries in between
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")

@@ -7,15 +7,12 @@ person closed the request. Comments stand under `comments/` on main, for there i
 
 from __future__ import annotations
 
-import fcntl
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Mapping
 
 from bot.board import CSV_NAME, PARQUET_NAME, Board, to_csv, to_parquet
 from bot.entry import FOLDER, Entry, parse_entry
-from bot.errors import BotError, CallError, MalformedEntry, Stale
-from bot.forges.git import Repository
+from bot.errors import Stale
+from bot.forges.local import MAIN, LocalRepository
 from bot.publication import (
     CloseRequest,
     Commit,
@@ -34,7 +31,6 @@ from bot.publication import (
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
 COMMENTS = "comments"
-ATTEMPTS = 5
 
 
 class Folder:
@@ -42,55 +38,13 @@ class Folder:
 
     def __init__(self, folder: str) -> None:
         self.name = folder
-        self._path = Path(folder)
-        self._repository = Repository(self._path)
+        self._repository = LocalRepository(folder, (BRANCHES, MEMORY))
+        self._seen: dict[Mark, tuple[tuple[str, ...], Standing]] = {}
+        self._entries_seen = ""
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
-        if self._path.exists() and not self._path.is_dir():
-            raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
-        if self._is_started():
-            return
-        if self._path.is_dir() and any(self._path.iterdir()):
-            raise CallError(f"{self.name} is no git repository and not empty: run git init in it, or name another")
-
-    def _is_started(self) -> bool:
-        return self._path.is_dir() and self._own_root() is not None
-
-    def _own_root(self) -> str | None:
-        """The repository's folder where it is this one, not one above it."""
-        found = self._repository.try_git("rev-parse", "--absolute-git-dir")
-        if found is None:
-            return None
-        git_dir = Path(found.decode().strip())
-        is_own = self._path.resolve() in {git_dir, git_dir.parent}
-        return str(git_dir) if is_own else None
-
-    def _start(self) -> None:
-        """Make the repository where there is none; main begins with an empty commit, so that requests have a base."""
-        self.check()
-        self._path.mkdir(parents=True, exist_ok=True)
-        if not self._is_started():
-            self._repository.git("init", "--quiet", "--initial-branch=main")
-        if not self._repository.resolve("refs/heads/main"):
-            first = self._repository.write_commit("", {}, "Start the leaderboard")
-            with suppress(Stale):
-                self._repository.move_refs([("refs/heads/main", "", first)])
-        self._follow()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the repository against other bots; the lock ends with the process, however that ends."""
-        git_dir = Path(self._own_root() or self._path / ".git")
-        with (git_dir / "leaderboard-bot.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            for stale in (git_dir / "refs" / "heads" / "leaderboard-bot").rglob("*.lock"):
-                stale.unlink(missing_ok=True)  # only a bot writes there, and a living one would hold the lock
-            yield
-
-    @property
-    def _main(self) -> str:
-        return self._repository.resolve("refs/heads/main") if self._is_started() else ""
+        self._repository.check()
 
     def head(self) -> str:
         """The commit at the main branch, "" where there is none yet."""
@@ -98,12 +52,24 @@ class Folder:
 
     def read_entries(self) -> list[Entry]:
         """All entries on main. Raises MalformedEntry with the path of one that is none."""
-        files = self._repository.read_all(self._main, FOLDER) if self._main else {}
+        main = self._repository.main
+        self._entries_seen = self._entries_at(main)
+        files = self._repository.read_all(main, FOLDER) if main else {}
         return [parse_entry(data, path) for path, data in sorted(files.items()) if path.endswith(".json")]
+
+    def _entries_at(self, main: str) -> str:
+        """The object id of the folder of entries."""
+        found = self._repository.try_git("rev-parse", "--verify", "--quiet", f"{main}:{FOLDER}") if main else None
+        return found.decode().strip() if found else ""
 
     def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
         """What stands there: files on main, the request of this mark, what a person closed, the comment."""
-        main = self._main
+        standing = self._read_standing(mark, paths)
+        self._seen[mark] = (paths, standing)
+        return standing
+
+    def _read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+        main = self._repository.main
         if not main:
             return Standing()
         files = {path: data for path in paths if (data := self._repository.read(main, path)) is not None}
@@ -132,9 +98,12 @@ class Folder:
         return {path: self._repository.read(commit, path) for path in paths}
 
     def carry_out(self, publication: Publication) -> str:
-        """Do it, and say where it can be seen. Where another process was faster, the state is read again by retry."""
-        self._start()
-        with self._alone():
+        """Do it, and say where it can be seen. Raises Stale where what stands there moved since it was read."""
+        self._repository.start()
+        with self._repository.alone():
+            paths, seen = self._seen.get(publication.mark, ((), None))
+            if seen is not None and self._read_standing(publication.mark, paths) != seen:
+                raise Stale(f"{self.name}: another process changed {publication.mark.key}")
             match publication:
                 case OpenRequest() | UpdateRequest():
                     return self._propose(publication.mark, publication.text, publication.files)
@@ -150,7 +119,7 @@ class Folder:
 
     def _propose(self, mark: Mark, text: Text, files: Mapping[str, bytes | None]) -> str:
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
-        commit = self._repository.write_commit(self._main, files, _message(text))
+        commit = self._repository.write_commit(self._repository.main, files, _message(text))
         olds = [(ref, self._repository.resolve(ref), commit) for ref in (branch, memory)]
         self._repository.move_refs(olds)
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
@@ -161,53 +130,45 @@ class Folder:
         return f"{self.name}: closed {mark.key}"
 
     def _commit(self, files: Mapping[str, bytes | None], text: Text) -> None:
-        for attempt in range(ATTEMPTS):
-            main = self._main
-            commit = self._repository.write_commit(main, files, _message(text))
-            try:
-                self._repository.move_refs([("refs/heads/main", main, commit)])
-            except Stale:
-                if attempt == ATTEMPTS - 1:
-                    raise
-                continue
-            self._follow()
-            return
-
-    def _follow(self) -> None:
-        """Let the work tree follow main, where main is checked out and nobody has changed it.
-
-        Run at every start too, for a process may be killed between moving main and this. A work tree that somebody
-        works in is left alone: git says there what is to be done.
-        """
-        git = self._repository
-        head = git.try_git("symbolic-ref", "--quiet", "HEAD")
-        is_bare = git.git("rev-parse", "--is-bare-repository").strip() == b"true"
-        main = self._main
-        if is_bare or head is None or head.strip() != b"refs/heads/main" or not main:
-            return
-        staged = git.try_git("write-tree")
-        if staged is None or staged.decode().strip() == git.git("rev-parse", f"{main}^{{tree}}").decode().strip():
-            return
-        tree = staged.decode().strip()
-        history = git.git("log", "-50", "--format=%T", main).decode().split()
-        empty = git.git("hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
-        if tree in {*history, empty}:
-            with suppress(BotError):
-                git.git("read-tree", "-m", "-u", tree, main)
+        main = self._repository.main
+        self._repository.move_refs([(MAIN, main, self._repository.write_commit(main, files, _message(text)))])
+        self._repository.follow()
 
     def rebuild_board(self, board: Board) -> bool:
-        """Write the table where it is not what the entries on main give; says whether anything was written."""
-        main, table = self._main, to_csv(board)
-        parquet = self._repository.files(main, PARQUET_NAME) if main else {}
-        if not main or (self._repository.read(main, CSV_NAME) == table and bool(parquet) == (_has_parquet())):
+        """Write the table where it is not what the entries on main give; says whether anything was written.
+
+        Raises Stale where main has other entries than when they were read.
+        """
+        if not self._repository.main:
             return False
+        with self._repository.alone():
+            if self._entries_at(self._repository.main) != self._entries_seen:
+                raise Stale(f"{self.name}: another process changed the entries")
+            self._forget_merged()
+            files = self._table(board)
+            if files:
+                self._commit(files, Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
+        return bool(files)
+
+    def _table(self, board: Board) -> dict[str, bytes | None]:
+        """What is to be written of the table, nothing where it stands there."""
+        table, parquet = to_csv(board), self._repository.files(self._repository.main, PARQUET_NAME)
+        if self._repository.read(self._repository.main, CSV_NAME) == table and bool(parquet) == _has_parquet():
+            return {}
         files: dict[str, bytes | None] = {CSV_NAME: table}
         data = to_parquet(board)
         if data is not None or parquet:
             files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes
-        with self._alone():
-            self._commit(files, Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
-        return True
+        return files
+
+    def _forget_merged(self) -> None:
+        """Delete the branches of requests that a person merged, but for one that is checked out."""
+        form = "%(refname) %(objectname) %(worktreepath)"
+        listed = self._repository.git("for-each-ref", "--merged", MAIN, f"--format={form}", BRANCHES)
+        rows = (line.split(" ", 2) for line in listed.decode().splitlines())
+        gone = [(ref, commit, "") for ref, commit, checked_out in rows if not checked_out]
+        if gone:
+            self._repository.move_refs(gone)
 
 
 def _has_parquet() -> bool:
@@ -222,6 +183,3 @@ def _note_path(mark: Mark) -> str:
 
 def _message(text: Text) -> str:
     return f"{text.title}\n\n{text.body}\n"
-
-
-__all__ = ["Folder", "MalformedEntry"]

@@ -24,6 +24,20 @@ AUTHOR = {
 # A hook, a signature or a pager of the user's must not run for what the bot writes.
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.quotePath=false")
 
+# What a git that runs us as its hook says of its own repository (`git rev-parse --local-env-vars`).
+LOCAL = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+)
+
 
 class Repository:
     """One local git repository, with a work tree or bare."""
@@ -34,7 +48,8 @@ class Repository:
     def git(self, *args: str, data: bytes = b"", index: Path | None = None) -> bytes:
         """Run git and give what it prints. Raises Unavailable with git's own last line where it fails."""
         environment = {**os.environ, **AUTHOR, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        environment.pop("GIT_DIR", None)
+        for name in LOCAL:
+            environment.pop(name, None)
         if index is not None:
             environment["GIT_INDEX_FILE"] = str(index)
         try:
