@@ -48,7 +48,7 @@ class Folder:
 
     def head(self) -> str:
         """The commit at the main branch, "" where there is none yet."""
-        return self._main
+        return self._repository.main
 
     def read_entries(self) -> list[Entry]:
         """All entries on main. Raises MalformedEntry with the path of one that is none."""
