@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,12 @@ def test_acc_that_differs_from_acc_norm_gives_the_early_harness_away() -> None:
     found = recognised(old({"hendrycksTest-anatomy": {"acc": 0.4, "acc_norm": 0.3}}, None))
     assert found.family is Family.HARNESS_2023
     assert found.evidence == ("acc differs from acc_norm in 1 of 1 subjects, which letters cannot do",)
+
+
+def test_nan_proves_nothing() -> None:
+    rows = {f"hendrycksTest-{subject}": {"acc": math.nan, "acc_norm": math.nan} for subject in SUBJECTS}
+    assert recognised(old(rows, 1)).family is Family.LETTERS
+    assert recognised(old(rows, None)).family is Family.UNKNOWN
 
 
 def test_a_version_that_the_numbers_contradict_is_held_against_it() -> None:
