@@ -12,7 +12,7 @@ import pytest
 
 from bot.audit.drop.audit import DropAudit, audit_drop
 from bot.audit.drop.find import find_logs
-from bot.audit.drop.records import CHUNK, MAX_RECORD, LeftOut, Record, open_log, read_records
+from bot.audit.records import CHUNK, MAX_RECORD, LeftOut, Record, open_log, read_records
 from bot.errors import CallError
 from tests.drop_logs import (
     GENERATIONS,

@@ -11,11 +11,11 @@ from bot.audit.drop.assessment import assess
 from bot.audit.drop.exhibits import Example, Exhibits, LeftOuts
 from bot.audit.drop.figures import Figures, figures_of
 from bot.audit.drop.golds import GoldIndex, join_golds
-from bot.audit.drop.records import LeftOut, Record, open_log, read_records
 from bot.audit.drop.samples import decode_row, read_sample
 from bot.audit.drop.scorer import Scorer
 from bot.audit.drop.tally import Tally
 from bot.audit.drop.verdict import DISTORTED_WARNING, Verdict, symptoms_of, verdict_of
+from bot.audit.records import LeftOut, Record, open_log, read_records
 from bot.errors import MalformedSamples
 from bot.finding import Finding, Location, Severity
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from bot.audit.drop.assessment import Assessment
 from bot.audit.drop.detectors import Flaw
-from bot.audit.drop.records import LeftOut
 from bot.audit.drop.samples import Sample
 from bot.audit.drop.scorer import Golds, Score
+from bot.audit.records import LeftOut
 
 SHOWN_LINES = 5
 SHOWN_TEXT = 160

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.audit.drop.records import LeftOut, Record, open_log, read_records
 from bot.audit.drop.samples import (
     NO_GOLDS,
     NO_JOIN,
@@ -24,6 +23,7 @@ from bot.audit.drop.samples import (
     key_of,
 )
 from bot.audit.drop.scorer import Golds
+from bot.audit.records import LeftOut, Record, open_log, read_records
 from bot.errors import CallError, MalformedSamples
 
 

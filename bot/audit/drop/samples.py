@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bot.audit.drop.records import NOT_JSON
 from bot.audit.drop.scorer import Golds
+from bot.audit.records import NOT_JSON
 from bot.errors import MalformedSamples
 
 NO_FORM = "no sample of a known form"

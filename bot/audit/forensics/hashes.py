@@ -16,7 +16,7 @@ from math import fsum, isclose, isfinite
 from pathlib import Path
 from typing import Any
 
-from bot.audit.drop.records import LeftOut, open_log, read_records
+from bot.audit.records import LeftOut, open_log, read_records
 from bot.result import Result
 
 HASHES = ("doc_hash", "prompt_hash", "target_hash")

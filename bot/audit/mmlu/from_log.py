@@ -8,10 +8,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from bot.audit.drop.records import LeftOut, Record, open_log, read_records
 from bot.audit.mmlu.rescore import Standing, Tally, scores_of
 from bot.audit.mmlu.samples import decode, read_sample
 from bot.audit.mmlu.sources import Aggregate, OtherTask, Skipped, Source
+from bot.audit.records import LeftOut, Record, open_log, read_records
 from bot.errors import CallError, MalformedSamples
 from bot.mmlu_family import TITLES, Family
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.audit.drop.records import LeftOut, open_log, read_records
 from bot.audit.mmlu.prompts import Question
 from bot.audit.mmlu.samples import decode, question_of
+from bot.audit.records import LeftOut, open_log, read_records
 from bot.errors import CallError, MalformedSamples
 
 # Made up, so that prompts can be looked at without any data set at hand.
