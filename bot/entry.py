@@ -199,9 +199,10 @@ def choose(candidates: Iterable[Entry], standing: Entry | None = None) -> Entry:
     """Of the submissions of one key, the newest complete one, naming those whose place it takes.
 
     `standing` is the entry at the target. It stays as it is where it is the newest complete one, unless a candidate
-    is the same file measured or scored anew.
+    is the same file measured or scored anew; a file whose bytes are the same keeps the commit that stands there, so
+    that reading it at a later one changes nothing.
     """
-    rivals = sorted(candidates, key=_precedence)
+    rivals = sorted((_as_evidenced(candidate, standing) for candidate in candidates), key=_precedence)
     same_file = {(rival.evidence.source, rival.evidence.path) for rival in rivals}
     if standing is not None and (standing.evidence.source, standing.evidence.path) not in same_file:
         if not rivals or _precedence(standing) >= _precedence(rivals[-1]):
@@ -212,6 +213,13 @@ def choose(candidates: Iterable[Entry], standing: Entry | None = None) -> Entry:
     gone.update((old.path, old.sha256) for old in (standing.supersedes if standing else ()))
     gone.discard((best.evidence.path, best.evidence.sha256))
     return replace(best, supersedes=tuple(Superseded(*pair) for pair in sorted(gone)))
+
+
+def _as_evidenced(entry: Entry, standing: Entry | None) -> Entry:
+    old, new = standing.evidence if standing else None, entry.evidence
+    if old is None or not old.commit or (old.source, old.path, old.sha256) != (new.source, new.path, new.sha256):
+        return entry
+    return replace(entry, evidence=replace(new, commit=old.commit))
 
 
 def _precedence(entry: Entry) -> tuple[bool, str, str, str]:

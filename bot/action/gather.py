@@ -6,6 +6,7 @@ a run has made are read in the workspace, where a link that leads outside is not
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from bot.action.inputs import Inputs
 from bot.action.occasion import Occasion
+from bot.errors import BotError
+from bot.forges.git import Repository
 from bot.forges.github.source import GitHubSource
 from bot.forges.paths import is_wanted
 from bot.forges.source import Change, TooLarge
@@ -40,9 +43,11 @@ def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource) -> list[Fou
         for one in read_changed(patterns, occasion, source):
             found.setdefault(one.submission.path, one)
     else:
+        committed = committed_files(occasion.workspace)
         for path in workspace_files(patterns, occasion.workspace):
-            submission = read_submission(str(occasion.workspace / path))
-            found.setdefault(path, Found(replace(submission, path=path), source.name))
+            submission = replace(read_submission(str(occasion.workspace / path)), path=path)
+            is_committed = committed.get(path) == blob_id(submission.data)
+            found.setdefault(path, Found(submission, source.name, occasion.commit if is_committed else ""))
     return [found[path] for path in sorted(found)]
 
 
@@ -70,6 +75,21 @@ def _read(change: Change, source: GitHubSource) -> Submission:
     except TooLarge:
         return Submission(change.path, None, max(change.size, MAX_BYTES + 1))
     return Submission(change.path, data, len(data))
+
+
+def committed_files(workspace: Path) -> dict[str, str]:
+    """What is checked out in the workspace: the path of each file and its content's id; {} outside of a repository."""
+    try:
+        repository = Repository(workspace)
+        return repository.files(repository.resolve("HEAD"))
+    except BotError:
+        return {}
+
+
+def blob_id(data: bytes | None) -> str:
+    """The id that git gives to a file's content."""
+    data = data or b""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def as_pattern(text: str) -> str:

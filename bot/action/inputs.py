@@ -27,6 +27,7 @@ class Inputs:
     comment: When
     fail_on: FailOn
     changed_only: bool
+    claimed_report: str = ""
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -47,6 +48,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         comment=one_of(environ, "comment", get_args(When)),  # type: ignore[arg-type]
         fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
+        claimed_report=environ.get("INPUT_CLAIMED_REPORT", "").strip(),
     )
 
 

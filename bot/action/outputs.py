@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -13,8 +14,9 @@ from bot.pipeline import Verdict
 from bot.render.escape import visible
 from bot.render.explanation import explain
 from bot.render.markdown import verdict_markdown
-from bot.render.report import make_report, summarize, to_json
+from bot.render.report import make_report, submission_report, summarize, to_json
 
+CLAIM_LIMIT = 20_000_000  # bytes of a report that somebody else wrote
 SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
 CUT = "\n… cut: the report has all submissions.\n"
 ORDER = ("rejected", "incomplete", "accepted")
@@ -73,6 +75,25 @@ def write_report(verdicts: Sequence[Verdict], leaderboard: Leaderboard, environ:
     path = Path(folder) / "report.json"
     path.write_text(to_json(make_report(verdicts, leaderboard)) + "\n", encoding="utf-8")
     return str(path)
+
+
+def read_claim(path: str) -> frozenset[tuple[str, str]] | None:
+    """The digests, by path, that somebody else's report claims; None where it is no report.
+
+    It comes from a run of the submitter's, so it may hold anything: its size is bounded, and of all its texts none is
+    ever shown.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            report = json.loads(file.read(CLAIM_LIMIT + 1)[:CLAIM_LIMIT])
+        return frozenset((str(one["path"]), str(one["digest"])) for one in report["submissions"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def digests(verdicts: Sequence[Verdict]) -> frozenset[tuple[str, str]]:
+    """The digests, by path, of our own verdicts."""
+    return frozenset((one["path"], one["digest"]) for one in map(submission_report, verdicts))
 
 
 def summary_markdown(verdicts: Sequence[Verdict]) -> str:

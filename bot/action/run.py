@@ -12,7 +12,9 @@ from bot.action.inputs import Inputs, read_inputs
 from bot.action.occasion import Occasion, read_occasion
 from bot.action.outputs import (
     Outputs,
+    digests,
     outputs_of,
+    read_claim,
     summary_markdown,
     write_outputs,
     write_report,
@@ -40,6 +42,7 @@ NOT_HERE = (
     "`mode: publish` is for what is merged: use `mode: check` on pull requests (docs/github.md has both workflows)"
 )
 NO_COMMENT = "the comment could not be written, the verdict stands all the same: {error}"
+CLAIM_DIFFERS = "the claimed report is not what these files give: its run was changed, or is of older files"
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),
@@ -101,6 +104,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     verdicts = judge_all(run, found)
     report = write_report(verdicts, run.leaderboard, environ)
     tell(run, verdicts)
+    check_claim(run, verdicts)
     published: list[str] = []
     status = status_of(inputs, verdicts)
     try:
@@ -143,6 +147,18 @@ def tell(run: Run, verdicts: Sequence[Verdict]) -> None:
     for verdict in verdicts:
         run.say(f"{verdict.status}: {verdict.path}")
     write_summary(summary_markdown(verdicts), run.environ)
+
+
+def check_claim(run: Run, verdicts: Sequence[Verdict]) -> None:
+    """Hold the report that a fork's own run left against ours, which counts; nothing of it is shown."""
+    path = run.inputs.claimed_report
+    if not path:
+        return
+    claimed = read_claim(path)
+    if claimed is None:
+        run.say("the claimed report cannot be read; the verdict is made from the files alone")
+    elif claimed != digests(verdicts):
+        run.warn(CLAIM_DIFFERS)
 
 
 def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict]) -> list[str]:

@@ -1,0 +1,306 @@
+"""The Action in this process: its inputs, what made it run, the files it takes, the files it leaves."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from bot.action.inputs import read_inputs
+from bot.action.occasion import Occasion, read_occasion
+from bot.action.outputs import CUT, SUMMARY_LIMIT, Outputs, write_outputs, write_summary
+from bot.action.run import main
+from bot.errors import CallError
+from tests.github_fixtures import BOARD, github
+from tests.test_action import BAD, GOOD, bad_result, propose, push
+from tests.world.github_runner import Runner, parse_outputs
+from tests.world.github_server import GitHubServer
+from tests.world.results import TINY, result
+
+__all__ = ["github"]
+
+
+@dataclass(frozen=True)
+class Said:
+    status: int
+    outputs: dict[str, str]
+    log: list[str]
+    summary: str
+
+
+@dataclass
+class Job:
+    """A workflow's job whose one step is the Action, in this process."""
+
+    runner: Runner
+
+    def run(
+        self, event_name: str, event: dict[str, Any] | None, token: str = "app-token", sha: str = "", **given: str
+    ) -> Said:
+        self.runner.runs += 1
+        folder = self.runner.scratch / str(self.runner.runs)
+        folder.mkdir(parents=True)
+        environ = self.runner.environment(folder, event_name, event, sha) | {"GITHUB_TOKEN": token}
+        environ |= {
+            f"INPUT_{name.upper()}": value for name, value in ({"results": "**/results_*.json"} | given).items()
+        }
+        environ["INPUT_LEADERBOARD"] = str(self.runner.workspace / "tiny.toml")
+        out = io.StringIO()
+        status = main(environ, out)
+        outputs = parse_outputs((folder / "output").read_text())
+        return Said(status, outputs, out.getvalue().splitlines(), (folder / "summary").read_text())
+
+
+@pytest.fixture
+def job(github: GitHubServer, tmp_path: Path) -> Job:
+    workspace, temp = tmp_path / "workspace", tmp_path / "temp"
+    workspace.mkdir()
+    temp.mkdir()
+    (workspace / "tiny.toml").write_text(TINY)
+    return Job(Runner(temp, workspace, github.url, BOARD, tmp_path / "scratch"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("MODE", "chek", "the input `mode` is 'chek'; it takes check, publish"),
+        ("MODE", "publish", "the input `to` names no target, and `mode: publish` needs one"),
+        ("AS", "gift", "the input `as` is 'gift'; it takes pull-request, commit, comment"),
+        ("COMMENT", "yes", "the input `comment` is 'yes'; it takes on-findings, always, never"),
+        ("FAIL_ON", "notice", "the input `fail-on` is 'notice'; it takes error, warning, never"),
+        ("CHANGED_ONLY", "1", "the input `changed-only` is '1'; it takes true, false"),
+        ("RESULTS", " \n ", "the input `results` names no path: give paths, globs or hf://… addresses, one a line"),
+    ],
+)
+def test_a_wrong_input_is_named(name: str, value: str, message: str) -> None:
+    with pytest.raises(CallError) as error:
+        read_inputs({"INPUT_RESULTS": "a.json", f"INPUT_{name}": value})
+    assert str(error.value) == message
+
+
+def test_a_wrong_input_is_one_annotation_and_status_2(job: Job) -> None:
+    said = job.run("push", None, mode="chek")
+
+    assert said.status == 2
+    assert said.log == ["::error title=leaderboard-bot::the input `mode` is 'chek'; it takes check, publish"]
+    assert said.outputs["verdict"] == ""
+
+
+@pytest.mark.parametrize(("fail_on", "statuses"), [("error", [0, 0, 1]), ("warning", [0, 1, 1]), ("never", [0, 0, 0])])
+def test_the_status_follows_fail_on(github: GitHubServer, job: Job, fail_on: str, statuses: list[int]) -> None:
+    warned = result(config={"model": "hf", "model_args": "pretrained=acme/atlas-7b", "model_dtype": "torch.bfloat16"})
+    files = {"clean": result(), "warned": warned, "bad": bad_result()}
+    found = []
+    for name, data in files.items():
+        event, sha = push(github, {f"{name}/results_1.json": data})
+        found.append(job.run("push", event, sha=sha, fail_on=fail_on).status)
+
+    assert found == statuses
+
+
+def test_publishing_on_a_pull_request_is_refused(github: GitHubServer, job: Job) -> None:
+    said = job.run("pull_request", propose(github, {GOOD: result()}), mode="publish", to=f"github://{BOARD}")
+
+    assert said.status == 2
+    assert "`mode: publish` is for what is merged" in said.log[0]
+    assert github.state.writes() == 0
+
+
+def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubServer, job: Job) -> None:
+    event = propose(github, {GOOD: result()})
+    job.run("pull_request", event, comment="never")
+    assert github.state.repos[BOARD].comments == {}
+
+    said = job.run("pull_request", event, comment="always")
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    assert said.log[-1] == f"comment: {github.url}/{BOARD}/issues/1#issuecomment-{comment.id}"
+    assert comment.body.startswith("`tiny`: 1 accepted\n\n### ✅ accepted: `acme/atlas-7b`\n")
+
+
+def test_a_hostile_name_stays_text_in_comment_and_summary(github: GitHubServer, job: Job) -> None:
+    name = "</details>\n# @everyone ::error:: `x` <img src=x> [a](http://evil) <!-- leaderboard-bot {} -->"
+    data = json.loads(bad_result()) | {"model_name": name}
+    event = propose(github, {"a/results_`x`,%0A::error::.json": json.dumps(data, indent=1).encode()})
+
+    said = job.run("pull_request", event)
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    for text in (comment.body, said.summary):
+        page = MarkdownIt("commonmark").render(text)
+        assert "@everyone" in page
+        for markup in ("<h1", "<img", 'href="http://evil', "</details>\n<h1"):
+            assert markup not in page
+    assert all(
+        line.startswith(("::error title=", "::warning title=", "::notice title=", "rejected: ", "comment: "))
+        for line in said.log
+    )
+    assert job.run("pull_request", event).status == 1
+    assert len(github.state.repos[BOARD].comments) == 1
+
+
+def claim(job: Job, text: str) -> str:
+    path = job.runner.scratch.parent / "claimed.json"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_claimed_report_that_agrees_is_silent_and_one_that_does_not_is_a_warning(
+    github: GitHubServer, job: Job
+) -> None:
+    event = propose(github, {BAD: bad_result()})
+    first = job.run("pull_request", event, comment="never")
+    honest = Path(first.outputs["report"]).read_text()
+    forged = json.loads(honest)
+    forged["submissions"][0] |= {"verdict": "accepted", "digest": "sha256:" + "0" * 64, "path": "::error::@everyone"}
+
+    agreed = job.run("pull_request", event, comment="never", claimed_report=claim(job, honest))
+    differs = job.run("pull_request", event, comment="never", claimed_report=claim(job, json.dumps(forged)))
+
+    assert agreed.log == first.log
+    assert differs.log[-1].startswith(
+        "::warning title=leaderboard-bot::the claimed report is not what these files give"
+    )
+    assert not any("everyone" in line for line in differs.log)
+    assert differs.outputs["verdict"] == "rejected"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"submissions": 3}', "[" * 100_000, '{"submissions": [{}]}', "\0"])
+def test_a_claimed_report_that_is_none_is_said_and_ignored(github: GitHubServer, job: Job, text: str) -> None:
+    event = propose(github, {GOOD: result()})
+
+    said = job.run("pull_request", event, claimed_report=claim(job, text))
+
+    assert said.status == 0
+    assert said.log[-1] == "the claimed report cannot be read; the verdict is made from the files alone"
+
+
+def test_the_workspace_is_taken_where_changed_only_is_off(github: GitHubServer, job: Job) -> None:
+    event = propose(github, {BAD: bad_result()})
+    for path in ("runs/results_1.json", "runs/deep/results_2.json", "runs/samples.json", "other/results_3.json"):
+        (job.runner.workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (job.runner.workspace / path).write_bytes(result())
+
+    globbed = job.run("pull_request", event, changed_only="false", results="runs/**/results_*.json\nrunning/*.json")
+    folder = job.run("pull_request", event, changed_only="false", results="./runs/")
+    outside = job.run("schedule", None, results=str(job.runner.workspace / "other" / "*.json"))
+
+    assert globbed.log == folder.log == ["accepted: runs/deep/results_2.json", "accepted: runs/results_1.json"]
+    assert outside.log == [f"accepted: {job.runner.workspace}/other/results_3.json"]
+
+
+def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
+    secret = job.runner.scratch.parent / "secret"
+    secret.mkdir()
+    (secret / "results_1.json").write_bytes(result())
+    (job.runner.workspace / "results_link.json").symlink_to(secret / "results_1.json")
+    (job.runner.workspace / "runs").symlink_to(secret)
+
+    for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
+        assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
+
+
+def git(folder: Path, *args: str) -> None:
+    author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, env=os.environ | author)
+
+
+def test_a_weekly_run_on_what_a_push_published_changes_nothing(github: GitHubServer, job: Job) -> None:
+    """The same bytes read at a later commit are the same evidence; a file that the run made names no commit."""
+    event, sha = push(github, {GOOD: result()})
+    publish = {"mode": "publish", "to": f"github://{BOARD}", "as": "commit"}
+    job.run("push", event, sha=sha, **publish)
+    (job.runner.workspace / GOOD).parent.mkdir()
+    (job.runner.workspace / GOOD).write_bytes(result())
+    (job.runner.workspace / "results_made.json").write_bytes(result("acme/bolt-1b"))
+    git(job.runner.workspace, "init", "-q")
+    git(job.runner.workspace, "add", GOOD)
+    git(job.runner.workspace, "commit", "-qm", "results")
+
+    said = job.run("schedule", None, sha="d" * 40, **publish)
+
+    entries = github.state.repos[BOARD].git.files(github.state.repos[BOARD].git.refs["heads/main"])
+    evidence = {
+        path: json.loads(github.state.repos[BOARD].git.read("main", path))["evidence"]["commit"]
+        for path in entries
+        if path.startswith("entries/")
+    }
+    assert sorted(evidence.values()) == ["", sha]
+    assert any("the entry stands there already" in line for line in said.log)
+
+
+def test_a_new_branch_is_read_whole(github: GitHubServer, job: Job) -> None:
+    event, sha = push(github, {GOOD: result()})
+
+    said = job.run("push", event | {"before": "0" * 40}, sha=sha)
+
+    assert said.log == [f"accepted: {GOOD}"]
+
+
+def test_results_can_be_published_as_comments(github: GitHubServer, job: Job) -> None:
+    event, sha = push(github, {GOOD: result()})
+    publish = {"mode": "publish", "to": f"github://{BOARD}", "as": "comment"}
+
+    for _ in range(2):
+        assert job.run("push", event, sha=sha, **publish).status == 0
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    assert "<details><summary>The row as JSON</summary>" in comment.body
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"pull_request": null}', '{"pull_request": {"number": "1"}}'])
+def test_a_damaged_event_is_an_error_only_where_it_matters(tmp_path: Path, text: str) -> None:
+    (tmp_path / "event.json").write_text(text)
+    environ = {"GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_REPOSITORY": BOARD, "GITHUB_SHA": "a" * 40}
+
+    assert read_occasion(environ | {"GITHUB_EVENT_NAME": "schedule"}).proposal is None
+    assert read_occasion(environ | {"GITHUB_EVENT_NAME": "push"}).before is None
+    with pytest.raises(CallError, match="GITHUB_EVENT_PATH is damaged"):
+        read_occasion(environ | {"GITHUB_EVENT_NAME": "pull_request"})
+
+
+def test_outside_of_a_workflow_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="this is not a workflow's environment"):
+        read_occasion({"GITHUB_EVENT_NAME": "push"})
+
+
+def test_a_run_after_a_push_is_about_its_commit(tmp_path: Path) -> None:
+    run = {"workflow_run": {"event": "push", "head_sha": "b" * 40}}
+    (tmp_path / "event.json").write_text(json.dumps(run))
+    environ = {
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "GITHUB_EVENT_NAME": "workflow_run",
+        "GITHUB_REPOSITORY": BOARD,
+        "GITHUB_WORKSPACE": "/w",
+    }
+
+    assert read_occasion(environ) == Occasion(BOARD, "b" * 40, "workflow_run", Path("/w"))
+
+
+def test_an_output_cannot_end_itself_early(tmp_path: Path) -> None:
+    path = tmp_path / "output"
+    hostile = "a\nend\nverdict<<x\naccepted\nx"
+
+    write_outputs(Outputs(verdict="rejected", pull_request=hostile), {"GITHUB_OUTPUT": str(path)})
+
+    outputs = parse_outputs(path.read_text())
+    assert (outputs["verdict"], outputs["pull-request"]) == ("rejected", hostile)
+    ends = [line.split("<<end-")[1] for line in path.read_text().splitlines() if "<<end-" in line]
+    assert len(set(ends)) == len(ends) == 7
+
+
+def test_a_summary_past_the_limit_is_cut_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "summary"
+
+    write_summary("ünd so weiter\n" * 200_000, {"GITHUB_STEP_SUMMARY": str(path)})
+
+    text = path.read_bytes()
+    assert SUMMARY_LIMIT - 100 < len(text) <= SUMMARY_LIMIT
+    assert text.decode().endswith(CUT)
