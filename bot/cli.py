@@ -17,6 +17,7 @@ from bot.cli_audit import audit
 from bot.cli_leaderboards import board, leaderboards, rules
 from bot.cli_results import check, explain, score
 from bot.cli_results import publish as publish_command
+from bot.cli_service import serve, settle, webhook
 from bot.errors import BotError
 
 app = typer.Typer(
@@ -52,6 +53,9 @@ app.command("publish")(publish_command)
 app.command()(board)
 app.command()(rules)
 app.command()(leaderboards)
+app.command()(settle)
+app.command()(serve)
+app.add_typer(webhook, name="webhook")
 app.add_typer(audit, name="audit")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +20,14 @@ from bot.pipeline import judge as judge_offline
 from bot.settings import cache_folder
 from bot.settle.reading import Judge
 from bot.settle.spine import Desk
-from bot.store import Store
-from bot.watch import Watch, WatchTarget
+from bot.store import Store, connect
+from bot.watch import Settings, Watch, WatchTarget, load_settings
+
+
+def open_office(path: Path, access: Access, database: str) -> tuple[Settings, Office]:
+    """Read the settings and open the store beside them. Raises CallError or MalformedDeclaration."""
+    settings = load_settings(path)
+    return settings, Office(access, Store(connect(database)), path.resolve().parent)
 
 
 @dataclass
@@ -43,6 +49,11 @@ class Office:
         """The one way to the Hub."""
         self._client = self._client or HubClient(self.access.hf_endpoint, self.access.hf_token)
         return self._client
+
+    @property
+    def known_account(self) -> Mapping[str, object] | None:
+        """Who we are at the Hub, where that was asked already."""
+        return None if self._client is None else self._client.__dict__.get("account")
 
     def open_desk(self, watch: Watch, *, dry_run: bool = False) -> Desk:
         """Everything that one settlement of a watch needs. Raises CallError or MalformedDeclaration."""

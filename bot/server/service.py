@@ -1,0 +1,166 @@
+"""Settings in, a service out that keeps every watch settled, takes hints, and tells how it stands."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from bot.errors import BotError
+from bot.event import Event, concerns_us
+from bot.queue import QUIET, Keeper
+from bot.settle import settle
+from bot.settle.desk import Office
+from bot.watch import Watch
+
+LATE = 4  # settlements that may be missed before a watch is called stuck
+log = logging.getLogger(__name__)
+
+
+def repository_of(address: str) -> str:
+    """What an address is called in a delivery: `hf://datasets/acme/results` is `datasets/acme/results`."""
+    return address.removeprefix("hf://").partition("@")[0]
+
+
+@dataclass
+class State:
+    """How one watch stands: times are seconds since 1970, None for never."""
+
+    settled: float | None = None
+    heard: float | None = None
+    failure: str = ""
+
+
+@dataclass
+class Metrics:
+    """What is measured for each watch."""
+
+    registry: CollectorRegistry
+
+    def __post_init__(self) -> None:
+        labels, registry = ["watch"], self.registry
+        self.settles = Counter("leaderboard_bot_settles", "Settlements", [*labels, "result"], registry=registry)
+        self.outcomes = Counter("leaderboard_bot_outcomes", "Outcomes", [*labels, "outcome"], registry=registry)
+        self.seconds = Histogram("leaderboard_bot_settle_seconds", "Time of one", labels, registry=registry)
+        self.last = Gauge("leaderboard_bot_last_settled", "Seconds since 1970", labels, registry=registry)
+
+
+@dataclass
+class Service:
+    """All watches of one process."""
+
+    office: Office
+    watches_settings: Sequence[Watch]
+    registry: CollectorRegistry
+    quiet: float = QUIET
+    clock: Callable[[], float] = time.time
+    keepers: dict[str, Keeper] = field(init=False)
+    states: dict[str, State] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.metrics = Metrics(self.registry)
+        self.started = self.clock()
+        self.states = {watch.name: State() for watch in self.watches_settings}
+        self.keepers = {
+            watch.name: Keeper(watch.name, lambda watch=watch: self.settle(watch), watch.settle_every, self.quiet)  # type: ignore[misc]
+            for watch in self.watches_settings
+        }
+
+    def check(self) -> None:
+        """See that every watch can be opened. Raises CallError or MalformedDeclaration; no service is asked."""
+        for watch in self.watches_settings:
+            self.office.open_desk(watch)
+
+    def start(self) -> None:
+        """Begin to keep the watches."""
+        for keeper in self.keepers.values():
+            keeper.start()
+
+    def stop(self, patience: float) -> None:
+        """Let what runs be finished, for a while; the rest is left to the next start."""
+        end = time.monotonic() + patience
+        for name, keeper in self.keepers.items():
+            if not keeper.stop(max(0.0, end - time.monotonic())):
+                log.warning("%s: the settlement is left to the next start", name)
+
+    def settle(self, watch: Watch) -> None:
+        """Settle one watch, and note how it ended. Raises what the settlement raises."""
+        state = self.states[watch.name]
+        with self.metrics.seconds.labels(watch.name).time():
+            try:
+                outcomes = settle(self.office.open_desk(watch))
+            except Exception as failure:
+                state.failure = str(failure) if isinstance(failure, BotError) else "a fault of ours; the log has it"
+                self.metrics.settles.labels(watch.name, "failed").inc()
+                raise
+        for outcome in outcomes:
+            self.metrics.outcomes.labels(watch.name, outcome.outcome).inc()
+            log.info("%s: %s %s: %s", watch.name, outcome.outcome, outcome.subject, outcome.text)
+        state.settled, state.failure = self.clock(), ""
+        self.metrics.settles.labels(watch.name, "done").inc()
+        self.metrics.last.labels(watch.name).set(state.settled)
+
+    # what the routes ask
+
+    def take(self, event: Event) -> bool:
+        """Hint the watches whose source or target an event is about."""
+        if not concerns_us(event, our_ids=self.our_ids(), our_commits=self.office.own_commits):
+            return False
+        hinted = [watch for watch in self.watches_settings if event.repository in self.names(watch)]
+        for watch in hinted:
+            if event.moves_content:
+                self.states[watch.name].heard = self.clock()
+            self.keepers[watch.name].hint()
+        return bool(hinted)
+
+    @staticmethod
+    def names(watch: Watch) -> set[str]:
+        """What a delivery may call this watch."""
+        return {f"watch/{watch.name}", *map(repository_of, [watch.source, *(target.to for target in watch.targets)])}
+
+    def our_ids(self) -> set[str]:
+        """Our own id at the Hub, where it is known already: no delivery waits for an answer of the Hub."""
+        account = self.office.known_account
+        return {str(account["id"])} if account else set()
+
+    def health(self) -> dict[str, Any]:
+        """How old what we know is; not ok when a watch missed several settlements."""
+        now = self.clock()
+        watches = {}
+        for watch in self.watches_settings:
+            state = self.states[watch.name]
+            age = now - (state.settled or self.started)
+            watches[watch.name] = {
+                "commit": self.office.store.cursor(watch.name, "source"),
+                "settled": shown(state.settled),
+                "heard": shown(state.heard),
+                "age": round(age, 1),
+                "failure": state.failure,
+                "ok": age < LATE * watch.settle_every,
+            }
+        return {"ok": all(watch["ok"] for watch in watches.values()), "watches": watches}
+
+    def watches(self) -> list[Mapping[str, Any]]:
+        """The watches with their state and last outcomes."""
+        health = self.health()["watches"]
+        return [
+            {
+                **health[watch.name],
+                "name": watch.name,
+                "source": watch.source,
+                "targets": [target.to for target in watch.targets],
+                "leaderboard": watch.leaderboard,
+                "outcomes": self.office.store.outcomes(watch.name),
+            }
+            for watch in self.watches_settings
+        ]
+
+
+def shown(seconds: float | None) -> str | None:
+    """A time for people, in UTC."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
