@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 from bot.board import same_values
-from bot.errors import CallError
+from bot.errors import CallError, Refused
+from bot.forges.places import Place, find_places
+from bot.forges.target import Target
 from bot.forges.targets import open_judge, open_target
 from bot.leaderboard import Leaderboard, load_leaderboard
 from bot.pipeline import Verdict, entry_of
@@ -27,7 +29,6 @@ from bot.render.scores import scores_csv, scores_markdown, scores_text
 from bot.render.text import Ink, summary_text, verdict_text
 from bot.rules.rule import Facts
 from bot.settings import cache_folder, read_access
-from bot.submissions import find_files, place_of, read_submission
 
 MANY = 50
 
@@ -67,18 +68,17 @@ DEFAULT = "open-llm-v2"
 
 
 def judge_all(
-    paths: list[str], leaderboard: Leaderboard, board: str = "", *, quiet: bool = False, online: bool = False
+    places: list[Place], leaderboard: Leaderboard, board: str = "", *, quiet: bool = False, online: bool = False
 ) -> Iterator[Verdict]:
     """Judge each file; long work shows how far it is, on a terminal."""
     judge = open_judge(read_access(), cache_folder(), _warn) if online else judge_offline
     entries = open_target(board, read_access()).read_entries() if board else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
-    files = find_files(paths)
-    if len(files) < MANY or quiet or not sys.stderr.isatty():
-        yield from (judge(read_submission(file), leaderboard, facts) for file in files)
+    if len(places) < MANY or quiet or not sys.stderr.isatty():
+        yield from (judge(place.read(), leaderboard, facts) for place in places)
         return
-    with typer.progressbar(files, label="judging", file=sys.stderr) as bar:
-        yield from (judge(read_submission(file), leaderboard, facts) for file in bar)
+    with typer.progressbar(places, label="judging", file=sys.stderr) as bar:
+        yield from (judge(place.read(), leaderboard, facts) for place in bar)
 
 
 def _warn(message: str) -> None:
@@ -104,7 +104,7 @@ def check(
 ) -> None:
     """Say of each result file whether the leaderboard can take it, and what is wrong where."""
     declared = load_leaderboard(leaderboard)
-    verdicts = list(judge_all(paths, declared, board, quiet=quiet, online=online))
+    verdicts = list(judge_all(find_places(paths, read_access()), declared, board, quiet=quiet, online=online))
     written: dict[CheckFormat, Callable[[], str]] = {
         CheckFormat.TEXT: lambda: _text(verdicts, quiet=quiet),
         CheckFormat.JSON: lambda: to_json(make_report(verdicts, declared)) + "\n",
@@ -129,7 +129,7 @@ def score(
 ) -> None:
     """Give the leaderboard's scores of each result file."""
     declared = load_leaderboard(leaderboard)
-    verdicts = list(judge_all(paths, declared, quiet=quiet))
+    verdicts = list(judge_all(find_places(paths, read_access()), declared, quiet=quiet))
     written: dict[ScoreFormat, Callable[[], str]] = {
         ScoreFormat.TEXT: lambda: scores_text(verdicts, declared),
         ScoreFormat.JSON: lambda: to_json(make_report(verdicts, declared)) + "\n",
@@ -150,7 +150,7 @@ def explain(
     known = [column.id for column in declared.tasks]
     if task and task not in known:
         raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
-    verdicts = list(judge_all([path], declared))
+    verdicts = list(judge_all(find_places([path], read_access()), declared))
     for verdict in verdicts:
         if len(verdicts) > 1:
             typer.echo(f"{verdict.path}\n")
@@ -158,6 +158,15 @@ def explain(
         if verdict.scores is None:
             typer.echo(verdict_text(verdict, Ink(colour=sys.stderr.isatty()), quiet=True), err=True)
     raise typer.Exit(_status(verdicts))
+
+
+def may_rebuild(target: Target, declared: Leaderboard) -> bool:
+    """Rebuild the table where that is allowed: who may open a request may not always commit."""
+    try:
+        return rebuild_board(target, declared)
+    except Refused as refusal:
+        _warn(f"the board is left to its maintainers: {refusal}")
+        return False
 
 
 def publish(
@@ -173,8 +182,10 @@ def publish(
     """Check, score, and publish the rows that are not rejected."""
     declared, target = load_leaderboard(leaderboard), open_target(to, read_access(), form.value)
     target.check()
-    verdicts = list(judge_all(paths, declared, to, quiet=quiet, online=online))
-    rows = [entry for verdict in verdicts if (entry := entry_of(verdict, path=place_of(verdict.path))) is not None]
+    places = find_places(paths, read_access())
+    verdicts = list(judge_all(places, declared, to, quiet=quiet, online=online))
+    made = [entry_of(v, source=p.source, path=p.path, commit=p.commit) for v, p in zip(verdicts, places, strict=True)]
+    rows = [entry for entry in made if entry is not None]
     for done in publish_entries(rows, target, form.value, dry_run=dry_run):
         publication = done.decision.publication
         what = describe(publication)["do"] if publication else "unchanged"
@@ -184,6 +195,6 @@ def publish(
     for verdict in verdicts:
         if verdict.status == "rejected" or entry_of(verdict) is None:
             typer.echo(f"\nnot published:\n{verdict_text(verdict, ink, quiet=True)}", err=True)
-    if not dry_run and rebuild_board(target, declared):
+    if not dry_run and may_rebuild(target, declared):
         typer.echo("rebuilt the board")
     raise typer.Exit(_status(verdicts))

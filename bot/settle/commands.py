@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from bot.errors import CallError
 from bot.forges.hub.talk import Comment, HubTalk, Talk
 from bot.leaderboard import Waiver
 from bot.pipeline import Verdict
@@ -86,11 +85,11 @@ class Desk:
 
     def explanation(self, task: str) -> str:
         """The way of every number, or of one task's."""
-        try:
-            parts = [explain(verdict, task) for verdict in self.verdicts]
-        except CallError as problem:
-            return code(str(problem))
-        return "\n\n".join(map(preformatted, parts)) or "There is no score to explain."
+        known = {score.id for verdict in self.verdicts if verdict.scores for score in verdict.scores.tasks}
+        if task and task not in known:
+            return f"There is no task {code(task)} here."
+        parts = [preformatted(explain(verdict, task)) for verdict in self.verdicts]
+        return "\n\n".join(parts) or "There is no score to explain."
 
     def waived(self, command: Command) -> str:
         """What an `/ignore` does, or why it does nothing."""

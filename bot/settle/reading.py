@@ -14,8 +14,8 @@ import msgspec
 from bot.entry import STAMP, Entry, measured_on, parse_entry
 from bot.errors import RuleCrashed
 from bot.forges.paths import is_wanted
-from bot.forges.source import Change, Source, TooLarge
-from bot.formats import MAX_BYTES
+from bot.forges.places import read_bounded
+from bot.forges.source import Change, Source
 from bot.leaderboard import Leaderboard
 from bot.pipeline import Submission, Verdict, entry_of
 from bot.rules.rule import Facts
@@ -83,14 +83,8 @@ class Reader:
             yield [self.judged(change, read, touched.get(change.path, commit)) for change, read in pairs]
 
     def read(self, change: Change, commit: str) -> Submission:
-        """Read a file within the limit; one that is larger, or gone, is a submission without data."""
-        if change.size > MAX_BYTES:
-            return Submission(change.path, None, change.size)
-        try:
-            data = self.source.read(change.path, commit, MAX_BYTES)
-        except TooLarge:
-            return Submission(change.path, None, max(change.size, MAX_BYTES + 1))
-        return Submission(change.path, data, len(data or b""))
+        """Read a file within the limit."""
+        return read_bounded(self.source, change, commit)
 
     def verdict(self, submission: Submission) -> Verdict:
         """Judge one submission."""
