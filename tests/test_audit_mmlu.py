@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -242,6 +244,47 @@ def test_what_the_authors_code_writes_is_read(tmp_path: Path) -> None:
     first, second = audit_mmlu([table, sums]).sources
     assert (first.family, first.aggregates[0].macro, first.model) == (Family.ORIGINAL, 0.5, "ada")
     assert (second.aggregates[0].macro, second.aggregates[0].micro) == (0.75, 0.6)
+
+
+JUNK = (None, 1, -1, math.nan, math.inf, "x", [], {}, True, 10**400, "\x00", "\ud800", [["-1", "True"]])
+
+
+def damaged(value: Any, random: Random) -> Any:
+    """The same value with something in it replaced by what should not be there."""
+    if isinstance(value, dict):
+        return {
+            key: random.choice(JUNK) if random.random() < 0.05 else damaged(one, random) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [random.choice(JUNK) if random.random() < 0.05 else damaged(one, random) for one in value]
+    return value
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_damage_ends_in_a_traceback(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    answers = [["-1", "True"], ["-2", "False"], ["-3", "False"], ["-4", "False"]]
+    rows = [row(Family.LETTERS, answers, acc=1.0), row(Family.HARNESS_2023, answers), row(Family.GENERATIVE, ["A"])]
+    log(tmp_path / "samples_mmlu_x.jsonl", *(damaged(one, random) for one in rows * 5))
+    names = ("anatomy", "virology", "astronomy")
+    old = {f"hendrycksTest-{name}": {"acc": 0.5, "acc_norm": 0.4, "acc_stderr": 0.05} for name in names}
+    whole = {"results": old, "versions": dict.fromkeys(old, 0), "config": {"no_cache": True, "num_fewshot": 5}}
+    (tmp_path / "old.json").write_text(json.dumps(damaged(whole, random)))
+    new = {f"mmlu_{name}": {"acc,none": 0.5, "acc_stderr,none": 0.05} for name in names}
+    group = {"mmlu": {"acc,none": 0.5}}
+    whole = {
+        "results": new | group,
+        "groups": group,
+        "group_subtasks": {"mmlu": list(new)},
+        "configs": {},
+        "n-shot": {},
+    }
+    (tmp_path / "results_new.json").write_text(json.dumps(damaged(whole, random)))
+    for form in ("text", "json", "markdown"):
+        for command in (["mmlu", str(tmp_path)], ["results", str(tmp_path)]):
+            result = CliRunner().invoke(audit, [*command, "--format", form])
+            assert result.exit_code in {0, 1}
+            assert isinstance(result.exception, SystemExit | None)
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ def _likelihoods(responses: list[Any]) -> tuple[tuple[float, ...], tuple[bool, .
     parts = [one if isinstance(one, list) else [one] for one in responses]
     try:
         logprobs = tuple(float(part[0]) for part in parts)
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         raise MalformedSamples(NO_RESPONSE) from None
     if not all(map(isfinite, logprobs)):
         raise MalformedSamples(NO_RESPONSE)
@@ -178,7 +178,7 @@ def _is_number(value: object) -> bool:
     """Whether a logged metric is a number, or text of one as --write_out stores it."""
     try:
         return isfinite(float(value))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
