@@ -135,12 +135,20 @@ class Task(_Declared):
     groups: tuple[Text, ...] = ()
     leaves: Annotated[tuple[Leaf, ...], Field(min_length=1)]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _percent_reaches_to_100(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("unit") == "percent":
+            return {"range": (0.0, 100.0), "upper_bound": "100", **data}
+        return data
+
     @model_validator(mode="after")
     def _bounds_are_sound(self) -> Self:
         for leaf in self.leaves:
             lower = self.leaf_lower_bound(leaf)
-            if not lower < self.upper_bound:
-                raise ValueError(f"{leaf.id}: lower_bound {lower} is not below upper_bound {self.upper_bound}")
+            if lower == self.upper_bound or (lower < self.upper_bound) != self.higher_is_better:
+                side = "below" if self.higher_is_better else "above"
+                raise ValueError(f"{leaf.id}: lower_bound {lower} is not {side} upper_bound {self.upper_bound}")
             if lower and not (leaf.bound_reason or self.bound_reason):
                 raise ValueError(f"{leaf.id}: lower_bound {lower} needs a bound_reason")
             if leaf.lower_bound is not None and self.normalize == "task":

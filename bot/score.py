@@ -93,10 +93,17 @@ def _task_score(task: Task, measures: list[Measure], *, is_whole: bool) -> TaskS
         return TaskScore(task.id, task.title, None, None, None, tuple(leaves))
     raw = task_raw(task, measures)
     if task.normalize == "leaf":
-        score = points[0] if len(points) == 1 else fsum(points) / len(points)
+        score = _mean(points, task, measures)
     else:
         score = normalize(raw, measures[0].need.lower, measures[0].need.span)
     return TaskScore(task.id, task.title, raw, score, _stderr(task, measures), tuple(leaves))
+
+
+def _mean(points: list[float], task: Task, measures: list[Measure]) -> float:
+    """The mean of a task's leaf scores, plain or weighted by the declared samples."""
+    if task.aggregation == "size-weighted":
+        return fsum([point * measure.need.weight for point, measure in zip(points, measures, strict=True)])
+    return points[0] if len(points) == 1 else fsum(points) / len(points)
 
 
 def _stderr(task: Task, measures: list[Measure]) -> float | None:

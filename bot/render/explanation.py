@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import isfinite
 from os.path import commonprefix
 
 from bot.leaderboard import Leaderboard, Task
@@ -43,13 +44,11 @@ def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
     width = max(map(len, names))
     by_leaf = task.normalize == "leaf"
     head = f"  {'':{width}}  {'right / of':>13}  {'raw':>8}"
-    yield head + (f"  {'guess':>5}  {'score':>7}" if by_leaf else "")
+    yield head + (f"  {_bound_name(task):>5}  {'score':>7}" if by_leaf else "")
     for name, leaf in zip(names, leaves, strict=True):
         line = f"  {name:{width}}  {_right_answers(leaf, task):>13}  {leaf.raw:8.4f}"
         if by_leaf:
-            clipped = (
-                "  below guessing, so 0" if leaf.score == 0 and leaf.raw < float(Fraction(leaf.lower_bound)) else ""
-            )
+            clipped = f"  {_clipped(task)}" if leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound)) else ""
             line += f"  {leaf.lower_bound:>5}  {leaf.score if leaf.score is not None else float('nan'):7.2f}{clipped}"
         yield line
 
@@ -68,7 +67,17 @@ def _right_answers(leaf: LeafScore, task: Task) -> str:
     samples = leaf.samples or metric.samples or declared.samples
     if not metric.integral:
         return f"mean of {samples}"
-    return f"{round(leaf.raw * samples)} / {samples}" if leaf.raw == leaf.raw else f"? / {samples}"
+    share = leaf.raw / (100 if task.unit == "percent" else 1)
+    return f"{round(share * samples)} / {samples}" if isfinite(share) else f"? / {samples}"
+
+
+def _bound_name(task: Task) -> str:
+    """What a lower bound is called: mostly it is what guessing gives."""
+    return "guess" if task.higher_is_better else "bound"
+
+
+def _clipped(task: Task) -> str:
+    return "below guessing, so 0" if task.higher_is_better else "worse than the bound, so 0"
 
 
 def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
@@ -78,9 +87,16 @@ def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
         return
     count = len(score.leaves)
     if task.normalize == "leaf":
-        first = score.leaves[0]
-        yield "  each score = 100 × (raw - guess) / (1 - guess), 0 below guessing; for the first:"
-        yield f"    100 × ({first.raw:.6g} - {first.lower_bound}) / (1 - {first.lower_bound}) = {first.score:.4f}"
+        first, bound, upper = score.leaves[0], _bound_name(task), task.upper_bound
+        yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), never below 0; without that, for the first:"
+        part = 100 * (Fraction(first.raw) - Fraction(first.lower_bound)) / (upper - Fraction(first.lower_bound))
+        yield (
+            f"    100 × ({first.raw:.6g} - {first.lower_bound}) / ({upper} - {first.lower_bound}) = {float(part):.4f}"
+        )
+        if task.aggregation == "size-weighted":
+            yield f"  score = the scores weighted by samples = {score.score:.4f}"
+            yield f"  raw   = the raw values weighted by samples = {score.raw:.6f}"
+            return
         yield f"  score = sum of {count} scores / {count} = {score.score:.4f}"
         yield f"  raw   = sum of {count} raw values / {count} = {score.raw:.6f} (plain mean, not weighted by size)"
         return
@@ -89,11 +105,11 @@ def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
     if lower == 0 and upper == 1:
         yield f"  score = 100 × {score.raw:.6f} = {score.score:.4f}"
         return
-    clip = "; below guessing, so 0" if score.score == 0 else ""
-    yield (
-        f"  score = 100 × ({score.raw:.6f} - {lower}) / ({upper} - {lower}) = {score.score:.4f}{clip}"
-        f"   ({task.bound_reason or 'bounds as declared'})"
-    )
+    clip = f"; {_clipped(task)}" if score.score == 0 and score.raw != float(lower) else ""
+    part = 100 * (Fraction(score.raw) - lower) / (upper - lower)
+    yield f"  score = 100 × ({score.raw:.6f} - {lower}) / ({upper} - {lower}) = {float(part):.4f}{clip}"
+    if task.bound_reason:
+        yield f"          {lower} is {task.bound_reason}"
 
 
 def _how_raw(task: Task, score: TaskScore) -> str:
@@ -102,7 +118,7 @@ def _how_raw(task: Task, score: TaskScore) -> str:
         return "the value itself"
     if task.aggregation == "size-weighted":
         samples = sum(leaf.samples for leaf in task.leaves)
-        right = round((score.raw or 0.0) * samples)
+        right = round((score.raw or 0.0) / (100 if task.unit == "percent" else 1) * samples)
         return f"all right answers / all samples = {right} / {samples}"
     what = "metrics" if len(task.leaves) == 1 else "raw values"
     return f"mean of {count} {what}"
