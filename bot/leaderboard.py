@@ -239,8 +239,9 @@ class Leaderboard(_Declared):
 
     @cached_property
     def digest(self) -> str:
-        """`sha256:` and the SHA-256 of the declaration's canonical JSON."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """`sha256:` and the SHA-256 of the declaration's canonical JSON, without keys that say nothing."""
+        said = self.model_dump(mode="json", exclude_none=True)
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
