@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bot.publication import find_mark
 from tests.github_fixtures import BOARD, github
-from tests.world.github_runner import ROOT, Ran, Runner
+from tests.world.github_runner import BASH, EXPRESSION, ROOT, Ran, Runner
 from tests.world.github_server import GitHubServer
 from tests.world.results import TINY, path_of, result
 
@@ -321,3 +323,21 @@ def test_the_report_has_the_digest_of_the_command_line(github: GitHubServer, run
     assert (ran.status, local.returncode) == (1, 1)
     assert len(digests(report)) == 2
     assert digests(report) == digests(local.stdout)
+
+
+def test_our_own_selftest_passes_here(github: GitHubServer, runner: Runner) -> None:
+    """`.github/workflows/selftest.yml`, its `uses: ./` and its shell step, as a runner takes them one by one."""
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "selftest.yml").read_text())["jobs"]["action"]
+    shutil.copytree(ROOT / "examples", runner.workspace / "examples")
+    known: dict[str, str] = {}
+    for step in job["steps"]:
+        if step.get("uses") == "./":
+            given = {name.replace("-", "_"): value for name, value in step["with"].items()}
+            ran = runner.run("push", None, **given)
+            known[f"steps.{step['id']}.outcome"] = "failure" if ran.status else "success"
+            known |= {f"steps.{step['id']}.outputs.{name}": value for name, value in ran.outputs.items()}
+
+    assert job["steps"][-1]["name"] == "Outputs and status are as documented"
+    variables = {name: EXPRESSION.sub(lambda m: known[m[1]], text) for name, text in job["steps"][-1]["env"].items()}
+    done = subprocess.run([*BASH, "-c", job["steps"][-1]["run"]], env=variables, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
