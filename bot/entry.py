@@ -23,6 +23,7 @@ SCHEMA: Schema = "leaderboard-bot/entry/1"
 FOLDER = "entries"
 STAMP = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2})[-:](\d{2})[-:](\d{2})")
 UNSAFE = re.compile(r"[^\w.-]", re.ASCII)
+DOTS = re.compile(r"^\.+|\.{2,}|\.+$")
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -133,10 +134,14 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
 
 def entry_key(model: Model) -> str:
     """`<org>__<model>/<revision, 12 digits>-<precision>[-chat]`, safe as a path and as a branch name."""
-    folder = UNSAFE.sub("_", model.id.replace("/", "__")) or "unknown"
-    folder = f"{folder}_" if folder.endswith(".lock") else folder
-    precision = UNSAFE.sub("_", model.precision) or "unknown"
-    return f"{folder}/{model.revision[:12] or 'unknown'}-{precision}{'-chat' if model.chat_template else ''}"
+    chat = "-chat" if model.chat_template else ""
+    return f"{_safe(model.id)}/{_safe(model.revision[:12])}-{_safe(model.precision)}{chat}"
+
+
+def _safe(text: str) -> str:
+    """One part of a path and of a git reference, in which dots may neither lead, end, nor stand together."""
+    part = DOTS.sub("_", UNSAFE.sub("_", text.replace("/", "__"))) or "unknown"
+    return f"{part}_" if part.endswith(".lock") else part
 
 
 def measured_on(result: Result, path: str) -> str:
@@ -172,7 +177,7 @@ def make_entry(
         key=entry_key(model),
         leaderboard=Declared(leaderboard.id, leaderboard.digest),
         model=EntryModel(model.id, model.revision, model.precision, model.chat_template),
-        verdict="incomplete" if coverage.missing else "accepted",
+        verdict="incomplete" if scores.average is None else "accepted",
         average=scores.average,
         stderr=scores.stderr,
         tasks=scores.tasks,
@@ -228,7 +233,10 @@ def _precedence(entry: Entry) -> tuple[bool, str, str, str]:
 
 def is_same_row(one: bytes | None, other: bytes | None) -> bool:
     """Whether two files are the same entry but for the version of the program that wrote them."""
-    return one == other or (one is not None and other is not None and _untooled(one) == _untooled(other))
+    if one is None or other is None or one == other:
+        return one == other
+    row = _untooled(one)
+    return row is not None and row == _untooled(other)
 
 
 def _untooled(data: bytes) -> Mapping[str, Any] | None:

@@ -18,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    FiniteFloat,
     PlainSerializer,
     StringConstraints,
     ValidationError,
@@ -121,7 +122,7 @@ class Task(_Declared):
     metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
     higher_is_better: bool = True
     unit: Literal["fraction", "percent"] = "fraction"
-    range: tuple[float, float] = (0.0, 1.0)
+    range: tuple[FiniteFloat, FiniteFloat] = (0.0, 1.0)
     num_fewshot: Annotated[int, Field(ge=0)]
     aggregation: Literal["mean", "size-weighted"] = "mean"
     normalize: Literal["leaf", "task"] = "task"

@@ -36,7 +36,7 @@ class Submission:
 class Verdict:
     """Findings and scores of one submission.
 
-    `status` is "incomplete" where nothing but missing tasks is wrong, "rejected" where anything else is. `result`,
+    `status` is "rejected" where anything but a missing task is wrong, else "incomplete" without an average. `result`,
     `measures` and `scores` are None where no reader took the file. `sha256` is "" where it was not read.
     """
 
@@ -50,8 +50,10 @@ class Verdict:
     scores: Scores | None = None
 
 
-def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> Verdict:
-    """Read, check and score one submission. Raises RuleCrashed where a rule fails, and nothing else."""
+def judge(
+    submission: Submission, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rules: Iterable[Rule] = RULES
+) -> Verdict:
+    """Read, check by `rules`, and score one submission. Raises RuleCrashed where a rule fails, and nothing else."""
     data = submission.data
     if data is None:
         why = f"has {submission.size:,} bytes; more than {MAX_BYTES:,} are not read"
@@ -62,17 +64,10 @@ def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts = NO_FA
     except MalformedResult as problem:
         return _unread(submission, leaderboard, problem, sha256)
     measures = take_measures(result, leaderboard)
-    findings = tuple(_findings(submission, Case(result, leaderboard, measures, facts)))
-    return Verdict(
-        submission.path,
-        sha256,
-        leaderboard,
-        _status(findings),
-        findings,
-        result,
-        measures,
-        make_scores(measures, leaderboard, {finding.task for finding in findings if finding.task}),
-    )
+    findings = tuple(_findings(submission, Case(result, leaderboard, measures, facts), rules))
+    scores = make_scores(measures, leaderboard, {finding.task for finding in findings if finding.task})
+    status = _status(findings, scores)
+    return Verdict(submission.path, sha256, leaderboard, status, findings, result, measures, scores)
 
 
 def entry_of(verdict: Verdict, *, source: str = "", path: str = "", commit: str = "") -> Entry | None:
@@ -103,16 +98,17 @@ def _unread(submission: Submission, leaderboard: Leaderboard, problem: Malformed
     return Verdict(submission.path, sha256, leaderboard, "rejected", (finding,))
 
 
-def _status(findings: Iterable[Finding]) -> Status:
+def _status(findings: Iterable[Finding], scores: Scores) -> Status:
+    """A waiver forgives a fault; it makes no number where there is none, so such a row is incomplete."""
     errors = {finding.rule for finding in findings if finding.severity is Severity.ERROR}
-    if not errors:
-        return "accepted"
-    return "incomplete" if errors == {COVERAGE} else "rejected"
+    if errors - {COVERAGE}:
+        return "rejected"
+    return "incomplete" if scores.average is None else "accepted"
 
 
-def _findings(submission: Submission, case: Case) -> Iterator[Finding]:
+def _findings(submission: Submission, case: Case, rules: Iterable[Rule]) -> Iterator[Finding]:
     locator = Locator(submission.data or b"")
-    for rule in RULES:
+    for rule in rules:
         try:
             violations = list(rule.check(case))
         except Exception as error:

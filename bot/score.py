@@ -19,7 +19,7 @@ ALL_TASKS = "*"
 
 
 class LeafScore(msgspec.Struct, frozen=True, gc=False):
-    """A leaf's value of one metric; `score` (0 to 100) is None where the value is no finite number."""
+    """A leaf's value of one metric; `score` (0 to 100) is None where the value is no number in its range."""
 
     id: str
     metric: str
@@ -81,9 +81,10 @@ def make_scores(measures: Measures, leaderboard: Leaderboard, voided: Collection
 
 def _task_score(task: Task, measures: list[Measure], *, is_whole: bool) -> TaskScore:
     leaves, points = [], []
+    lowest, highest = task.range
     for measure in measures:
         need, value = measure.need, measure.value
-        score = normalize(value, need.lower, need.span) if isfinite(value) else None
+        score = normalize(value, need.lower, need.span) if lowest <= value <= highest else None
         leaves.append(
             LeafScore(need.leaf_id, need.metric_name, measure.samples, value, need.lower_text, need.upper_text, score)
         )
@@ -120,7 +121,7 @@ def _stderr(task: Task, measures: list[Measure]) -> float | None:
             share = measure.value / need.unit
             spread = share * (1.0 - share)
             error = need.unit * sqrt(spread / (need.samples - 1)) if spread > 0.0 and need.samples > 1 else 0.0
-        elif measure.stderr is not None:
+        elif measure.stderr is not None and measure.stderr >= 0.0:
             error = measure.stderr
         else:
             return None
@@ -128,4 +129,4 @@ def _stderr(task: Task, measures: list[Measure]) -> float | None:
         if number % count == 0:
             variance += together * together
             together = 0.0
-    return 100.0 * sqrt(variance)
+    return 100.0 * sqrt(variance) if isfinite(variance) else None
