@@ -88,7 +88,8 @@ def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
     count = len(score.leaves)
     if task.normalize == "leaf":
         first, bound, upper = score.leaves[0], _bound_name(task), task.upper_bound
-        yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), never below 0; without that, for the first:"
+        floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
+        yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; for the first:"
         part = 100 * (Fraction(first.raw) - Fraction(first.lower_bound)) / (upper - Fraction(first.lower_bound))
         yield (
             f"    100 × ({first.raw:.6g} - {first.lower_bound}) / ({upper} - {first.lower_bound}) = {float(part):.4f}"
