@@ -21,6 +21,7 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
         github_api_url=environ.get("GITHUB_API_URL") or GITHUB_API_URL,
         hf_token=environ.get("HF_TOKEN") or None,
         hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
+        hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not environ.get("HF_TOKEN"),
     )
 
 

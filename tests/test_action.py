@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from bot.publication import find_mark
 from tests.github_fixtures import BOARD, github
 from tests.world.github_runner import BASH, EXPRESSION, ROOT, Ran, Runner
 from tests.world.github_server import GitHubServer
+from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
+from tests.world.server import served
 
 __all__ = ["github"]
 
@@ -341,3 +343,45 @@ def test_our_own_selftest_passes_here(github: GitHubServer, runner: Runner) -> N
     variables = {name: EXPRESSION.sub(lambda m: known[m[1]], text) for name, text in job["steps"][-1]["env"].items()}
     done = subprocess.run([*BASH, "-c", job["steps"][-1]["run"]], env=variables, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode()
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with served(Hub()) as hub:
+        yield hub
+
+
+def test_the_hub_is_published_to_without_a_secret(github: GitHubServer, hub: Hub, runner: Runner) -> None:
+    """The workflow's identity is exchanged for a token of one repository; that token does not even know its name."""
+    board = hub.repository("acme/leaderboard")
+    runner.variables |= {
+        "HF_ENDPOINT": hub.url,
+        "HF_OIDC_RESOURCE": "datasets/acme/leaderboard",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": hub.trust("publish-results", board),
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "runner",
+    }
+    event, sha = push(github, {GOOD: result()})
+    keyless = {"mode": "publish", "to": "hf://datasets/acme/leaderboard", "as": "commit", **DECLARED}
+
+    runs = [runner.run("push", event, token="read-token", sha=sha, **keyless) for _ in range(2)]
+
+    assert [ran.status for ran in runs] == [0, 0], runs[0].log
+    (path,) = [path for path, _ in board.main.tree.files() if path.startswith("entries/")]
+    assert path.startswith("entries/acme__atlas-7b/")
+    assert {posted.user for posted in hub.log} == {"[OIDC]"}
+
+
+def test_a_workflow_that_the_hub_does_not_trust_is_refused_in_one_line(
+    github: GitHubServer, hub: Hub, runner: Runner
+) -> None:
+    hub.repository("acme/leaderboard")
+    runner.variables |= {"HF_ENDPOINT": hub.url, "HF_OIDC_RESOURCE": "datasets/acme/leaderboard"}
+    event, sha = push(github, {GOOD: result()})
+    keyless = {"mode": "publish", "to": "hf://datasets/acme/leaderboard", "as": "commit", **DECLARED}
+
+    ran = runner.run("push", event, token="read-token", sha=sha, **keyless)
+
+    assert ran.status == 4
+    (line,) = ran.log.splitlines()
+    assert line.startswith("::error title=leaderboard-bot::the Hub refused: trusted publishing: Cannot request an OIDC")
+    assert "id-token: write" in line

@@ -22,7 +22,9 @@ from tests.github_fixtures import BOARD, github
 from tests.test_action import BAD, GOOD, bad_result, propose, push
 from tests.world.github_runner import Runner, parse_outputs
 from tests.world.github_server import GitHubServer
+from tests.world.hub import Hub
 from tests.world.results import TINY, result
+from tests.world.server import served
 
 __all__ = ["github"]
 
@@ -304,3 +306,18 @@ def test_a_summary_past_the_limit_is_cut_and_says_so(tmp_path: Path) -> None:
     text = path.read_bytes()
     assert SUMMARY_LIMIT - 100 < len(text) <= SUMMARY_LIMIT
     assert text.decode().endswith(CUT)
+
+
+def test_results_on_the_hub_are_checked_at_the_commit_of_today(github: GitHubServer, job: Job) -> None:
+    with served(Hub()) as hub:
+        repository = hub.repository("acme/results")
+        pushed = hub.push(repository, {GOOD: result(), BAD: bad_result(), "README.md": b"words"})
+        job.runner.variables["HF_ENDPOINT"] = hub.url
+
+        said = job.run("schedule", None, results="hf://datasets/acme/results")
+        other = job.run("schedule", None, results="s3://bucket/results")
+
+    place = f"hf://datasets/acme/results@{pushed.oid[:12]}"
+    assert said.log[-2:] == [f"accepted: {place}/{GOOD}", f"rejected: {place}/{BAD}"]
+    (line,) = other.log
+    assert line.startswith("::error title=leaderboard-bot::the input `results` names 's3://bucket/results'; it takes")

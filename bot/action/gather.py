@@ -14,11 +14,13 @@ from pathlib import Path
 
 from bot.action.inputs import Inputs
 from bot.action.occasion import Occasion
-from bot.errors import BotError
+from bot.errors import BotError, CallError
 from bot.forges.git import Repository
 from bot.forges.github.source import GitHubSource
 from bot.forges.paths import is_wanted
+from bot.forges.places import hub_places
 from bot.forges.source import Change, TooLarge
+from bot.forges.targets import Access
 from bot.formats import MAX_BYTES
 from bot.pipeline import Submission
 from bot.submissions import PATTERN, read_submission
@@ -28,15 +30,18 @@ MAGIC = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A submission and where its file lies: `commit` is "" for a file that a run has made."""
+    """A submission and where its file lies: `commit` is "" for a file that a run has made, `path` "" as judged."""
 
     submission: Submission
     source: str
     commit: str = ""
+    path: str = ""
 
 
-def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource) -> list[Found]:
+def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource, access: Access) -> list[Found]:
     """All submissions that the workflow means, in the order of their paths, each once."""
+    for name in (text for text in inputs.results if "://" in text and not text.startswith("hf://")):
+        raise CallError(f"the input `results` names {name[:80]!r}; it takes paths, globs and hf://… addresses")
     patterns = [as_pattern(text) for text in inputs.results if "://" not in text]
     found: dict[str, Found] = {}
     if inputs.changed_only and (occasion.is_proposal or occasion.kind == "push"):
@@ -48,6 +53,9 @@ def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource) -> list[Fou
             submission = replace(read_submission(str(occasion.workspace / path)), path=path)
             is_committed = committed.get(path) == blob_id(submission.data)
             found.setdefault(path, Found(submission, source.name, occasion.commit if is_committed else ""))
+    for name in (text for text in inputs.results if text.startswith("hf://")):
+        for place in hub_places(name, access):
+            found.setdefault(place.name, Found(place.read(), place.source, place.commit, place.path))
     return [found[path] for path in sorted(found)]
 
 

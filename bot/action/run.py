@@ -100,7 +100,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     run = Run(inputs, occasion, access, load_leaderboard(inputs.leaderboard), environ, out)
     if inputs.mode == "publish" and occasion.is_proposal:
         raise CallError(NOT_HERE)
-    found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)))
+    found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)), access)
     verdicts = judge_all(run, found)
     report = write_report(verdicts, run.leaderboard, environ)
     tell(run, verdicts)
@@ -166,7 +166,7 @@ def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict]) 
     target = open_target(run.inputs.to, run.access, run.inputs.form)
     target.check()
     pairs = zip(found, verdicts, strict=True)
-    rows = [entry_of(verdict, source=one.source, commit=one.commit) for one, verdict in pairs]
+    rows = [entry_of(verdict, source=one.source, path=one.path, commit=one.commit) for one, verdict in pairs]
     where = []
     for done in publish([row for row in rows if row is not None], target, run.inputs.form):
         run.say(f"{done.entry.key}: {done.decision.why} {done.where}")

@@ -52,7 +52,7 @@ def hub_places(name: str, access: Access) -> Iterator[Place]:
     from bot.forges.hub.source import HubSource
 
     address = parse_address(name)
-    source = HubSource(HubClient(access.hf_endpoint, access.hf_token), address)
+    source = HubSource(HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless), address)
     commit = _commit(source.refs(requests=True), address.revision or "main", name)
     files = list(source.object_ids([address.path], commit)) if address.path else []
     if not files:

@@ -27,6 +27,7 @@ class Access:
     github_api_url: str = GITHUB_API_URL
     hf_token: str | None = field(default=None, repr=False)
     hf_endpoint: str = HF_ENDPOINT
+    hf_keyless: bool = False
 
 
 Judge = Callable[[Submission, Leaderboard, Facts], Verdict]
@@ -66,8 +67,9 @@ def open_target(name: str, access: Access, form: Form = "pull-request") -> Targe
         from bot.forges.hub.client import parse_address as parse_hub_address
         from bot.forges.hub.target import HubTarget
 
-        client = HubClient(access.hf_endpoint, access.hf_token)
-        return HubTarget(client, parse_hub_address(name), has_notes=form == "comment")
+        client = HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless)
+        address = parse_hub_address(name)
+        return HubTarget(client, address, has_notes=form == "comment", has_requests=form == "pull-request")
     if "://" in name:
         raise CallError(f"{name}: {EXPECTED}")
     return Folder(name)

@@ -53,6 +53,7 @@ class Hub:
         self.calls: list[Call] = []
         self.log: list[Posted] = []
         self.writers: set[tuple[str, str]] = set()
+        self.publishers: dict[str, str] = {}
         self.lock = threading.RLock()
         self._seconds = itertools.count(1)
 
@@ -68,6 +69,12 @@ class Hub:
         token = f"hf_{name}"
         self.tokens[token] = name
         return token
+
+    def trust(self, workflow: str, repository: Repository) -> str:
+        """Let a workflow publish to a repository without a secret; gives the URL at which it proves itself."""
+        self.publishers[workflow] = f"{repository.kind}s/{repository.name}"
+        self.writers.add(("[OIDC]", repository.name))
+        return f"{self.url}/mint/{workflow}"
 
     def user_id(self, name: str) -> str:
         return f"user-{name}"

@@ -27,6 +27,8 @@ DISCUSSION = re.compile(r"discussions/(\d+)(?:/(.*))?$")
 def route(hub: Hub, call: Call) -> Reply:
     """What the Hub answers to this call."""
     parts = [unquote(part) for part in call.raw_path.strip("/").split("/")]
+    if parts[0] in {"mint", "oauth"}:
+        return trusted_publishing(hub, call, parts)
     call.user = signed_in(hub, call)
     if parts[0] != "api":
         return download(hub, call, parts)
@@ -40,6 +42,20 @@ def route(hub: Hub, call: Call) -> Reply:
         raise Failure(404, "Not found")
     repository = find(hub, call, KINDS[parts[1]], "/".join(parts[2:4]))
     return of_repository(hub, call, repository, parts[4:])
+
+
+def trusted_publishing(hub: Hub, call: Call, parts: list[str]) -> Reply:
+    """GitHub's side (a workflow's identity) and the Hub's (its exchange for a token of one repository)."""
+    if parts[0] == "mint":
+        if call.headers.get("authorization") != "Bearer runner" or call.query.get("audience") != hub.url:
+            raise Failure(401, "not this job")
+        return answer({"value": f"identity-of-{parts[1]}"})
+    asked = json.loads(call.body)
+    workflow = str(asked["subject_token"]).removeprefix("identity-of-")
+    if not asked["resource"] or hub.publishers.get(workflow) != asked["resource"]:
+        raise Failure(400, "invalid_grant")
+    hub.tokens["hf_jwt_1"] = "[OIDC]"
+    return answer({"access_token": "hf_jwt_1", "token_type": "bearer", "expires_in": 3600})
 
 
 def signed_in(hub: Hub, call: Call) -> str:
@@ -59,7 +75,7 @@ def find(hub: Hub, call: Call, kind: str, name: str) -> Repository:
 
 
 def whoami(hub: Hub, call: Call) -> Reply:
-    if not call.user:
+    if not call.user or call.user == "[OIDC]":
         raise Failure(401, "Invalid username or password.")
     return answer({"type": "user", "id": hub.user_id(call.user), "name": call.user, "orgs": [], "auth": {}})
 

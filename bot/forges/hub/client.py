@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import httpx2
 from huggingface_hub import HfApi, hf_hub_url, set_client_factory
-from huggingface_hub.errors import HfHubHTTPError, RemoteEntryNotFoundError
+from huggingface_hub.errors import HfHubHTTPError, OIDCError, RemoteEntryNotFoundError
 from huggingface_hub.utils._http import (  # its own hook and helpers: without the hook there is no offline mode
     get_session,
     hf_raise_for_status,
@@ -115,6 +115,8 @@ def hub_errors() -> Iterator[None]:
     """Turn the client's exceptions into ours."""
     try:
         yield
+    except OIDCError as error:
+        raise Refused(SERVICE, f"trusted publishing: {' '.join(str(error).split())[:300]}") from error
     except (httpx2.HTTPError, OSError) as error:
         ours = translated(error)
         if ours is None:
@@ -127,20 +129,22 @@ class HubClient:
     """Calls of one account to one Hub.
 
     `read` is for calls that may be repeated, `write` for those that may have landed although they
-    failed: those are sent once, and the caller reads the state again.
+    failed: those are sent once, and the caller reads the state again. `keyless` lets the client exchange a
+    workflow's identity for a token of one repository (trusted publishing, HF_OIDC_RESOURCE).
     """
 
     endpoint: str = ENDPOINT
     token: str | None = field(default=None, repr=False)
     pause: float = 0.5
+    keyless: bool = False
     api: HfApi = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         install_client_factory()
-        # An empty token would make the client look for another one in the environment.
+        # None lets the client look for a token in the environment, which keyless is for and nothing else.
         self.api = HfApi(
             self.endpoint,
-            token=self.token or False,
+            token=self.token or (None if self.keyless else False),
             library_name="leaderboard-bot",
             library_version=__version__,
         )

@@ -51,6 +51,7 @@ class HubTarget:
     blobs: MutableMapping[str, bytes] = field(default_factory=dict, repr=False)
     discussion: int | None = None
     has_notes: bool = False
+    has_requests: bool = True
     own_commits: set[str] = field(default_factory=set, repr=False)
     seen: dict[tuple[str, str], bytes | None] = field(default_factory=dict, repr=False)
 
@@ -76,7 +77,9 @@ class HubTarget:
 
     @cached_property
     def requests(self) -> list[tuple[int, dict[str, str]]]:
-        """Our requests, oldest first."""
+        """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
+        if not self.has_requests:
+            return []
         return list(self.talk.ours("pull_request"))
 
     def head(self) -> str:
@@ -91,7 +94,8 @@ class HubTarget:
     def check(self) -> None:
         """See that the repository is there and knows us. Raises Unavailable or Refused."""
         self.source.head()
-        _ = self.client.user
+        if self.has_requests or self.has_notes:
+            _ = self.client.user
 
     # what stands there
 
