@@ -7,7 +7,7 @@ be reached, 4 a service refused, 70 a fault of ours.
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -19,6 +19,7 @@ from bot.cli_results import check, explain, score
 from bot.cli_results import publish as publish_command
 from bot.cli_service import serve, settle, webhook
 from bot.errors import BotError
+from bot.render.escape import visible
 
 app = typer.Typer(
     name="leaderboard-bot",
@@ -61,9 +62,7 @@ app.add_typer(audit, name="audit")
 
 def main() -> None:
     """Run the command line; every failure is one line and a status, never a traceback that nobody asked for."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    _open_streams()
     try:
         app()
     except BotError as error:
@@ -79,7 +78,16 @@ def main() -> None:
         _fail(f"a fault of ours, {type(error).__name__}: {error}; --traceback shows where, {HOME}/issues hears it", 70)
 
 
+def _open_streams() -> None:
+    """Let writing fail on no letter, and on no stream that the caller has closed."""
+    sys.stdout = sys.stdout or StringIO()
+    sys.stderr = sys.stderr or StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def _fail(message: str, status: int) -> None:
     line = " ".join(message.split())
-    sys.stderr.write(f"leaderboard-bot: {line}\n")
+    sys.stderr.write(f"leaderboard-bot: {visible(line)}\n")
     sys.exit(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from bot.forges.targets import open_target
 from bot.leaderboard import load_leaderboard, shipped
 from bot.render.board import board_text
 from bot.render.explanation import describe_leaderboard
+from bot.render.text import WIDTH
 from bot.rules import ALL_RULES
 from bot.settings import read_access
 
@@ -21,7 +23,7 @@ def rules(rule: Annotated[str, typer.Argument(help="A rule's id; all of them whe
     if not rule:
         width = max(len(known.id) for known in ALL_RULES)
         for known in ALL_RULES:
-            typer.echo(f"{known.severity:8} {known.id:{width}}  {known.title}")
+            typer.echo(_item(f"{known.severity:8} {known.id:{width}}  ", known.title))
         return
     page = next((known for known in ALL_RULES if known.id == rule), None)
     if page is None:
@@ -37,7 +39,12 @@ def leaderboards(
         typer.echo(describe_leaderboard(load_leaderboard(leaderboard)), nl=False)
         return
     for known in shipped():
-        typer.echo(f"{known:18} {load_leaderboard(known).description}")
+        typer.echo(_item(f"{known:18} ", load_leaderboard(known).description))
+
+
+def _item(head: str, text: str) -> str:
+    """An item of a list, its text wrapped beside its head."""
+    return fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def board(

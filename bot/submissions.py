@@ -22,6 +22,8 @@ def find_files(paths: Iterable[str]) -> list[str]:
     found: list[str] = []
     for name in paths:
         path = Path(name)
+        if not name:
+            raise CallError("a path is empty: name a file or a folder")
         if not _exists(path, name):
             raise CallError(f"{name}: there is no such file or folder")
         if not path.is_dir():

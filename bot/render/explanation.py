@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import isfinite
 from os.path import commonprefix
+from textwrap import fill
 
 from bot.leaderboard import Leaderboard, Task
 from bot.pipeline import Verdict
 from bot.score import LeafScore, TaskScore
 
-WIDTH = 80
+RIGHT = "right / of"
 
 
 def explain(verdict: Verdict, task_id: str = "") -> str:
@@ -40,17 +41,23 @@ def _explain_task(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[st
 
 def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
     """A line for each leaf; the score only where it is made leaf by leaf."""
-    names = _names(task, leaves)
-    width = max(map(len, names))
+    names, counts = _names(task, leaves), [_right_answers(leaf, task) for leaf in leaves]
+    width, space = max(map(len, names)), max(len(RIGHT), *map(len, counts))
     by_leaf = task.normalize == "leaf"
-    head = f"  {'':{width}}  {'right / of':>13}  {'raw':>8}"
+    head = f"  {'':{width}}  {RIGHT:>{space}}  {'raw':>8}"
     yield head + (f"  {_bound_name(task):>5}  {'score':>7}" if by_leaf else "")
-    for name, leaf in zip(names, leaves, strict=True):
-        line = f"  {name:{width}}  {_right_answers(leaf, task):>13}  {leaf.raw:8.4f}"
+    for name, count, leaf in zip(names, counts, leaves, strict=True):
+        line = f"  {name:{width}}  {count:>{space}}  {leaf.raw:8.4f}"
         if by_leaf:
-            clipped = f"  {_clipped(task)}" if leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound)) else ""
-            line += f"  {leaf.lower_bound:>5}  {leaf.score if leaf.score is not None else float('nan'):7.2f}{clipped}"
+            sign = "*" if _is_clipped(leaf) else ""
+            line += f"  {leaf.lower_bound:>5}  {leaf.score if leaf.score is not None else float('nan'):7.2f}{sign}"
         yield line
+    if by_leaf and any(map(_is_clipped, leaves)):
+        yield f"  * {_clipped(task)}"
+
+
+def _is_clipped(leaf: LeafScore) -> bool:
+    return leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound))
 
 
 def _names(task: Task, leaves: tuple[LeafScore, ...]) -> list[str]:
@@ -87,9 +94,10 @@ def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
         return
     count = len(score.leaves)
     if task.normalize == "leaf":
-        first, bound, upper = score.leaves[0], _bound_name(task), task.upper_bound
+        first = next((leaf for leaf in score.leaves if not _is_clipped(leaf)), score.leaves[0])
+        bound, upper = _bound_name(task), task.upper_bound
         floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
-        yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; for the first:"
+        yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; such as"
         part = 100 * (Fraction(first.raw) - Fraction(first.lower_bound)) / (upper - Fraction(first.lower_bound))
         yield (
             f"    100 × ({first.raw:.6g} - {first.lower_bound}) / ({upper} - {first.lower_bound}) = {float(part):.4f}"
@@ -99,7 +107,7 @@ def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
             yield f"  raw   = the raw values weighted by samples = {score.raw:.6f}"
             return
         yield f"  score = sum of {count} scores / {count} = {score.score:.4f}"
-        yield f"  raw   = sum of {count} raw values / {count} = {score.raw:.6f} (plain mean, not weighted by size)"
+        yield f"  raw   = sum of {count} raw values / {count} = {score.raw:.6f} (plain mean, not by size)"
         return
     yield f"  raw   = {_how_raw(task, score)} = {score.raw:.6f}"
     lower, upper = task.lower_bound, task.upper_bound
@@ -135,7 +143,10 @@ def _explain_average(verdict: Verdict) -> Iterator[str]:
         yield "  a mean over the others would look plausible and be wrong"
         return
     terms = " + ".join(f"{task.score:.4f}" for task in scores.tasks)
-    yield f"Average: ({terms}) / {len(scores.tasks)} = {scores.average:.4f}"
+    yield f"Average: {scores.average:.4f}"
+    yield fill(
+        f"({terms}) / {len(scores.tasks)} = {scores.average:.4f}", 78, initial_indent="  ", subsequent_indent="  "
+    )
 
 
 def describe_leaderboard(leaderboard: Leaderboard) -> str:
