@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -61,6 +62,8 @@ def start(folder: str, job: str) -> int:
         os.setpgid(0, 0)
         run(folder, job)
         status = 0
+    except Exception:  # noqa: BLE001 - a child tells of any failure
+        traceback.print_exc()
     finally:
         os._exit(status)
 

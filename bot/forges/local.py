@@ -95,8 +95,9 @@ class LocalRepository(Repository):
                 lock.truncate(0)
 
     def _remove_locks(self, root: Path) -> None:
-        index = self.git("rev-parse", "--path-format=absolute", "--git-path", "index.lock")
-        fixed = (Path(index.decode().strip()), root / "packed-refs.lock", root / "refs" / "heads" / "main.lock")
+        names = ("--git-path", "HEAD.lock", "--git-path", "index.lock")  # of this work tree, where there are several
+        private = map(Path, self.git("rev-parse", "--path-format=absolute", *names).decode().splitlines())
+        fixed = (*private, root / "packed-refs.lock", root / "refs" / "heads" / "main.lock")
         ours = (root.joinpath(*Path(refs).parts).rglob("*.lock") for refs in self._refs)
         for stale in (*fixed, *(lock for locks in ours for lock in locks)):
             stale.unlink(missing_ok=True)

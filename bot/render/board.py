@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from bot.board import TIE, Board, Row, average_without
 from bot.leaderboard import Leaderboard
 from bot.render.chart import Table
 from bot.render.markdown import cell
 from bot.render.scores import fit
 from bot.render.table import text_table
+from bot.render.text import WIDTH
 
 
 def board_text(board: Board) -> str:
@@ -18,8 +21,8 @@ def board_text(board: Board) -> str:
     titles = ("rank", "model", "average", *without, *(task.id for task in tasks))
     rows = tuple(_cells(row, board.leaderboard) for row in board.rows)
     note = f"Rows share a rank where their averages differ by less than {TIE} standard errors of the difference."
-    reasons = "".join(f"{task.id} is quarantined: {task.quarantined}\n" for task in doubted)
-    return f"{text_table(Table(titles, rows))}\n\n{note}\n{reasons}"
+    notes = [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted)]
+    return f"{text_table(fit(Table(titles, rows)))}\n\n" + "".join(f"{fill(note, WIDTH)}\n" for note in notes)
 
 
 def _cells(row: Row, leaderboard: Leaderboard) -> tuple[str, ...]:
@@ -27,7 +30,7 @@ def _cells(row: Row, leaderboard: Leaderboard) -> tuple[str, ...]:
     chat = " (chat)" if entry.model.chat_template else ""
     front: tuple[str, ...] = (
         str(row.rank) if row.rank else "–",
-        fit(f"{entry.model.id}{chat}", 20),
+        f"{entry.model.id}{chat}",
         cell(entry.average, 2),
     )
     if any(task.quarantined for task in leaderboard.tasks):

@@ -11,22 +11,30 @@ from bot.pipeline import Verdict
 from bot.render.chart import Table
 from bot.render.markdown import cell
 from bot.render.table import markdown_table, text_table
-from bot.render.text import SIGNS
+from bot.render.text import SIGNS, WIDTH
+
+LEAST = 12  # letters of a name that are left however many columns there are
 
 
 def scores_text(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
     """Aligned columns, rounded for people."""
     titles = ("", "model", "average", *(task.id for task in leaderboard.tasks))
-    rows = tuple(
-        (SIGNS[v.status], fit(_model(v) or v.path), *(cell(score, 2) for score in _scores(v, leaderboard)))
-        for v in verdicts
-    )
-    return text_table(Table(titles, rows)) + "\n"
+    rows = [
+        (SIGNS[v.status], _model(v) or v.path, *(cell(score, 2) for score in _scores(v, leaderboard))) for v in verdicts
+    ]
+    return text_table(fit(Table(titles, tuple(rows)))) + "\n"
 
 
-def fit(name: str, width: int = 23) -> str:
-    """A name cut from the front, for the end tells models apart: so that a table stays within 80 columns."""
-    return name if len(name) <= width else f"…{name[1 - width :]}"
+def fit(table: Table, column: int = 1) -> Table:
+    """The table within 80 columns: names are cut from the front, for the end tells models apart."""
+    widths = [max(len(str(cell)) for cell in cells) for cells in zip(table.columns, *table.rows, strict=True)]
+    room = max(LEAST, WIDTH - sum(widths) + widths[column] - 2 * (len(widths) - 1))
+    rows = tuple((*row[:column], _cut(str(row[column]), room), *row[column + 1 :]) for row in table.rows)
+    return Table(table.columns, rows, table.caption)
+
+
+def _cut(name: str, room: int) -> str:
+    return name if len(name) <= room else f"…{name[1 - room :]}"
 
 
 def scores_markdown(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
