@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bot import HOME
+from bot.audit.columns import BoardAudit
 from bot.entry import Entry
 from bot.pipeline import Verdict
 from bot.publication import Mark, Text
+from bot.render.audit_board import board_markdown
 from bot.render.escape import code, code_in_table
 from bot.render.markdown import cell, verdict_markdown
 
@@ -47,9 +49,24 @@ def withdrawn_text(entry_path: str, mark: Mark) -> Text:
 
 
 def board_text(mark: Mark) -> Text:
-    """The text of the discussion that holds one comment for each row."""
+    """The text of the discussion that holds one comment for each row, or of that about columns."""
+    if mark.kind == "alarm":
+        title = f"Columns of {mark.leaderboard} that do not follow the rest"
+        return fitted(title, f"One comment says which, and is edited when that changes.\n\n{FOOT}", mark)
     body = f"Rows of {code(mark.leaderboard)}, one comment each, edited in place when a row changes.\n\n{FOOT}"
     return fitted(f"Rows of {mark.leaderboard}", body, mark)
+
+
+def alarm_mark(leaderboard: str) -> Mark:
+    """The mark of the one comment about a leaderboard's columns."""
+    return Mark("alarm", f"columns of {leaderboard}", leaderboard)
+
+
+def alarm_text(audit: BoardAudit, target: str, mark: Mark) -> Text:
+    """What a board's audit found; where it names no column any more, that."""
+    named = ", ".join(audit.named) or "none"
+    lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
+    return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)
 
 
 def verdicts_text(verdicts: Sequence[Verdict], mark: Mark) -> Text:

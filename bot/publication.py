@@ -19,7 +19,7 @@ OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 class Mark:
     """The hidden line by which the bot knows its own texts again: what kind, and about what."""
 
-    kind: Literal["entry", "rolling", "row", "verdict", "reply", "board"]
+    kind: Literal["entry", "rolling", "row", "verdict", "reply", "board", "alarm"]
     key: str
     leaderboard: str = ""
 
@@ -30,6 +30,11 @@ class Mark:
             json.dumps(data, sort_keys=True).replace(">", "\\u003e").replace("<", "\\u003c").replace("--", "-\\u002d")
         )
         return f"{OPENING}{text}{CLOSING}"
+
+
+def holder_of(mark: Mark) -> Mark:
+    """The mark of the discussion or issue that holds a comment: one for all rows, one for the alarms about columns."""
+    return Mark("alarm" if mark.kind == "alarm" else "board", mark.leaderboard, mark.leaderboard)
 
 
 def find_mark(text: str) -> Mark | None:

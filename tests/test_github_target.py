@@ -202,7 +202,7 @@ def test_comments_of_one_leaderboard_share_an_issue_and_a_given_number_is_used(g
     for model in ("acme/atlas-7b", "acme/bolt-1b"):
         publish_to(github, entry(model), "comment")
     (issue,) = board(github).issues.values()
-    assert (issue.title, len(board(github).comments_on(issue.number))) == ("Entries of tiny", 2)
+    assert (issue.title, len(board(github).comments_on(issue.number))) == ("Rows of tiny", 2)
 
     other = github.state.add_issue(board(github), Issue(0, "ann", "Rows", "")).number
     publish([entry()], target(github, "comment", number=other), "comment")

@@ -26,6 +26,7 @@ from bot.pipeline import Verdict
 from bot.publish import rebuild_board
 from bot.render.markdown import verdict_markdown
 from bot.rules.rule import Facts
+from bot.settle.alarms import watch_columns
 from bot.settle.pushes import Pushes, folder_of
 from bot.settle.reading import Judge, Judged, Reader, decode, encode, wanted
 from bot.settle.reviews import Reviews
@@ -198,6 +199,8 @@ class Settlement:
             return
         if rebuild_board(target, self.desk.leaderboard):
             self.outcomes.append(Outcome("published", f"board of {to}", "rebuilt from what was merged"))
+            if alarm := watch_columns(target, self.desk.leaderboard):
+                self.outcomes.append(Outcome("published", f"columns of {to}", alarm))
         self.store.set_cursor(self.name, cursor, target.head())
 
     # saying

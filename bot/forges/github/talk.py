@@ -12,13 +12,11 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 from github.Repository import Repository
 
+from bot.comment import board_text
 from bot.errors import Stale
 from bot.forges.github.client import Address, GitHubClient
 from bot.forges.github.errors import SERVICE, NotThere
-from bot.publication import Mark, Text, find_mark
-
-ISSUE_TITLE = "Entries of {leaderboard}"
-ISSUE_BODY = "One comment for each entry, edited in place when the entry changes.\n\n{mark}"
+from bot.publication import Mark, Text, find_mark, holder_of
 
 
 class Talk:
@@ -60,12 +58,12 @@ class Talk:
         return sorted(ours, key=lambda comment: comment.id)
 
     def _issue(self, mark: Mark) -> Issue | None:
-        if number := self._number:
+        if (number := self._number) and mark.kind != "alarm":
             return self._call(lambda: self._repo.get_issue(number))
         return next(iter(self._our_issues(mark)), None)
 
     def _our_issues(self, mark: Mark) -> list[Issue]:
-        wanted, login = _board_mark(mark), self._call.login
+        wanted, login = holder_of(mark), self._call.login
         creator: Any = login  # a login will do, and spares the account's own page
         found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
         ours = [one for one in found if one.user.login == login and find_mark(one.body or "") == wanted]
@@ -73,14 +71,9 @@ class Talk:
 
     def _open_issue(self, mark: Mark) -> Issue:
         """Open the leaderboard's issue; where another run was faster, its issue is kept and ours is closed."""
-        title = ISSUE_TITLE.format(leaderboard=mark.leaderboard)
-        body = ISSUE_BODY.format(mark=_board_mark(mark).render())
-        made = self._call(lambda: self._repo.create_issue(title, body=body))
+        text = board_text(holder_of(mark))
+        made = self._call(lambda: self._repo.create_issue(text.title, body=text.body))
         first = next(iter(self._our_issues(mark)), made)
         if first.number != made.number:
             self._call(lambda: made.edit(state="closed", state_reason="not_planned"))
         return first
-
-
-def _board_mark(mark: Mark) -> Mark:
-    return Mark("board", mark.leaderboard, mark.leaderboard)

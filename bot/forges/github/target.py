@@ -79,7 +79,7 @@ class GitHubTarget:
     def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
         """What stands there: files on the default branch; of requests and comments what the form asks for."""
         files = self._files(paths)
-        if self._form == "comment":
+        if self._form == "comment" or mark.kind == "alarm":
             note = self._talk.find(mark)
             return Standing(files=files, note=Note(str(note.id), note.body) if note else None)
         pulls = self._pulls(mark) if self._form == "pull-request" else []

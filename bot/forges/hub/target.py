@@ -29,6 +29,7 @@ from bot.publication import (
     Text,
     UpdateRequest,
     find_mark,
+    holder_of,
 )
 
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
@@ -156,7 +157,7 @@ class HubTarget:
 
     def read_note(self, mark: Mark) -> Note | None:
         """Our comment about a row; its name is discussion and comment, as `12 64f1…`."""
-        talk = self.board_talk(mark) if self.has_notes else None
+        talk = self.board_talk(mark) if self.has_notes or mark.kind == "alarm" else None
         for comment in talk.comments if talk else ():
             if comment.author == self.client.user and find_mark(comment.text) == mark:
                 return Note(f"{talk.num} {comment.id}" if talk else "", comment.text)
@@ -164,9 +165,9 @@ class HubTarget:
 
     def board_talk(self, mark: Mark) -> Talk | None:
         """The discussion that holds the rows of a leaderboard, None where it is still to be opened."""
-        if self.discussion is not None:
+        if self.discussion is not None and mark.kind != "alarm":
             return self.talk.read(self.discussion)
-        board = Mark("board", mark.leaderboard, mark.leaderboard).render()
+        board = holder_of(mark).render()
         nums = [num for num, row in self.talk.ours("discussion") if row["mark"] == board]
         return self.talk.read(nums[0]) if nums else None
 
@@ -247,7 +248,7 @@ class HubTarget:
         """Add the row's comment; its discussion is opened where there is none."""
         talk = self.board_talk(publication.mark)
         if talk is None:
-            text = board_text(Mark("board", publication.mark.leaderboard, publication.mark.leaderboard))
+            text = board_text(holder_of(publication.mark))
             num = self.talk.open_discussion(text.title, text.body)
         else:
             num = talk.num
