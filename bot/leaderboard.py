@@ -210,6 +210,13 @@ class Average(_Declared):
     missing: Literal["unranked", "refused"] = "unranked"
 
 
+# The columns of a table of rows that are no tasks (board.py, render/scores.py).
+COLUMNS = frozenset({
+    "path", "rank", "model", "revision", "precision", "chat_template", "average", "average_stderr",
+    "average_without_quarantined", "verdict", "missing", "warnings", "entry",
+})  # fmt: skip
+
+
 class Leaderboard(_Declared):
     """A leaderboard as data; the id is the stem of its file."""
 
@@ -226,6 +233,9 @@ class Leaderboard(_Declared):
     def _nothing_twice(self) -> Self:
         if all(task.quarantined for task in self.tasks):
             raise ValueError("every task is quarantined, so no average is left without them")
+        for task in self.tasks:
+            if task.id in COLUMNS:
+                raise ValueError(f"the task {task.id} has the name of a column that every board has")
         _refuse_twice("task", [task.id for task in self.tasks])
         _refuse_twice("leaf", [leaf.id for _, leaf in self.leaves()])
         for spelled in self.harness.formats:
@@ -273,9 +283,11 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
         known = ", ".join(shipped())
         raise CallError(f"there is no leaderboard {id_or_path!r}: name a TOML file, or one of {known}") from None
     except OSError as error:
-        raise CallError(f"{id_or_path}: cannot be read: {error.strerror}") from None
+        raise CallError(f"{id_or_path[:80]}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise MalformedDeclaration(id_or_path, "", "is not UTF-8 text") from None
+    except ValueError:  # a NUL in it
+        raise CallError(f"{id_or_path[:80]!r} is no path of this machine") from None
 
 
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:

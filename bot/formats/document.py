@@ -6,6 +6,7 @@ NaN or at loose types, an untyped one that takes a field of the wrong type as ab
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import Any
 
@@ -18,6 +19,7 @@ from bot.errors import MalformedResult
 from bot.formats.fields import whole
 
 MAX_DEPTH = 100
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 
 
@@ -141,6 +143,10 @@ def _kind(value: object) -> str:
 
 
 def _not_json(data: bytes, error: str) -> MalformedResult:
+    if not data.strip():
+        return MalformedResult("is empty")
+    if data.startswith(MARKS):
+        return MalformedResult("is no plain UTF-8: it begins with a byte order mark")
     place = LINE.search(error)
     line = int(place[1]) if place else 0
     reason = LINE.sub("", error)
