@@ -105,6 +105,27 @@ def test_a_request_that_is_not_there_says_so(github: GitHubServer) -> None:
         source(github).read_proposal(7)
 
 
+def test_many_files_come_a_hundred_to_a_question_and_only_once(github: GitHubServer) -> None:
+    files = {f"entries/{index}.json": b"%d" % index for index in range(250)}
+    odd = {"entries/binary": b"\xff\0", "entries/long": b"x" * 600_000, "entries/empty": b""}
+    github.state.repos[BOARD].git.push("heads/main", files | odd)
+    board = source(github)
+
+    assert board.read_folder("entries", MEGABYTE) == files | odd
+    assert (github.state.count("POST", "/graphql"), github.state.count("GET", "/git/blobs/")) == (3, 2)
+    assert board.read_folder("entries", MEGABYTE) == files | odd
+    assert (github.state.count("POST", "/graphql"), github.state.count("GET", "/git/blobs/")) == (3, 2)
+
+
+@pytest.mark.parametrize("token", ["bot-token", None])
+def test_without_graphql_they_come_one_by_one(github: GitHubServer, token: str | None) -> None:
+    files = {f"entries/{index}.json": b"%d" % index for index in range(5)}
+    github.state.repos[BOARD].git.push("heads/main", files)
+    github.state.order("POST", "/graphql", status=400, message="no such thing", times=9)
+
+    assert source(github, token).read_folder("entries", 10) == files
+
+
 def test_the_commit_that_last_touched_a_file_is_named(github: GitHubServer) -> None:
     git = github.state.repos[BOARD].git
     first = git.push("heads/main", {"a.json": b"1"})

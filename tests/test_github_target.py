@@ -313,6 +313,14 @@ def test_a_token_that_may_not_is_said_in_one_line(github: GitHubServer, form: Fo
     assert token not in str(error.value)
 
 
+def test_a_lost_answer_to_who_am_i_is_asked_for_again(github: GitHubServer) -> None:
+    github.state.order("POST", "/graphql", status=502)
+    github.state.order("POST", "/graphql", drop=True)
+
+    assert publish_to(github, entry()) == "nothing is proposed yet"
+    assert len(requests(github)) == 1
+
+
 def test_without_a_token_nothing_is_tried(github: GitHubServer) -> None:
     with pytest.raises(CallError, match="publishing to GitHub needs a token; set GITHUB_TOKEN"):
         target(github, token="").check()

@@ -6,7 +6,6 @@ a run has made are read in the workspace, where a link that leads outside is not
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from bot.action.inputs import Inputs
 from bot.action.occasion import Occasion
 from bot.errors import BotError, CallError
 from bot.forges.git import Repository
+from bot.forges.github.blobs import blob_id
 from bot.forges.github.source import GitHubSource
 from bot.forges.paths import is_wanted
 from bot.forges.places import hub_places
@@ -51,7 +51,7 @@ def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource, access: Acc
         committed = committed_files(occasion.workspace)
         for path in workspace_files(patterns, occasion.workspace):
             submission = replace(read_submission(str(occasion.workspace / path)), path=path)
-            is_committed = committed.get(path) == blob_id(submission.data)
+            is_committed = committed.get(path) == blob_id(submission.data or b"")
             found.setdefault(path, Found(submission, source.name, occasion.commit if is_committed else ""))
     for name in (text for text in inputs.results if text.startswith("hf://")):
         for place in hub_places(name, access):
@@ -92,12 +92,6 @@ def committed_files(workspace: Path) -> dict[str, str]:
         return repository.files(repository.resolve("HEAD"))
     except BotError:
         return {}
-
-
-def blob_id(data: bytes | None) -> str:
-    """The id that git gives to a file's content."""
-    data = data or b""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def as_pattern(text: str) -> str:

@@ -14,7 +14,7 @@ NUMBER = r"(\d+)"
 
 ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/user", github_talk.read_user),
-    ("POST", "/graphql", github_talk.query_viewer),
+    ("POST", "/graphql", github_talk.query),
     ("GET", REPO, github_talk.read_repo),
     ("GET", f"{REPO}/contents/(.*)", github_content.read_contents),
     ("PUT", f"{REPO}/contents/(.+)", github_content.write_contents),

@@ -23,6 +23,7 @@ from bot.forges.source import TooLarge
 T = TypeVar("T")
 API_URL = "https://api.github.com"
 TRIES = 3
+PAUSE = 0.15  # seconds before the second try; doubled each time
 TIMEOUT = 20  # seconds for each connection and read of one request
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
 # Names as GitHub allows them; a name of dots would walk up the API's path.
@@ -76,6 +77,7 @@ class GitHubClient:
     patience: float = PATIENCE
     seconds_between_writes: float = 1.0
     sleep: Callable[[float], None] = time.sleep
+    blobs: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)
     _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -161,8 +163,18 @@ class GitHubClient:
         """
         if not self.token:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
-        _, answer = self(lambda: self.github.requester.graphql_query("query { viewer { login } }", {}))
-        return str(answer["data"]["viewer"]["login"])
+        return str(self.ask_graphql("query { viewer { login } }", {})["viewer"]["login"])
+
+    def ask_graphql(self, query: str, variables: dict[str, Any]) -> Any:
+        """What a GraphQL query answers; it is a POST that only reads, so it is tried again after a failure."""
+        for left in reversed(range(TRIES)):
+            try:
+                return self(lambda: self.github.requester.graphql_query(query, variables))[1]["data"]
+            except Unavailable as error:
+                if not left or error.retry_after is not None:
+                    raise
+                self.sleep(PAUSE * 2 ** (TRIES - left))
+        raise AssertionError  # the loop returns or raises
 
 
 def said_in(body: bytes) -> Any:

@@ -13,6 +13,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import Refused, Stale
+from bot.forges.github.blobs import read_blobs
 from bot.forges.github.client import Address, GitHubClient
 from bot.forges.github.errors import SERVICE, NotThere
 from bot.forges.source import Change
@@ -85,7 +86,8 @@ class GitHubSource:
 
     def read_contents(self, oids: Mapping[str, str], limit: int) -> dict[str, bytes]:
         """The bytes of files by path, given the ids of their contents."""
-        return {path: self.read_content(oid, limit) for path, oid in oids.items()}
+        found = read_blobs(self.client, self.address.name, oids.values(), limit)
+        return {path: found[oid] for path, oid in oids.items()}
 
     def read_folder(self, folder: str, limit: int) -> dict[str, bytes]:
         """The bytes of every file below a folder on the default branch; none where there is no such folder."""
