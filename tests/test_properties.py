@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -20,9 +21,11 @@ from bot.formats.locate import Locator
 from bot.leaderboard import Leaderboard, Task, shipped
 from bot.measure import take_measures
 from bot.pipeline import entry_of
+from bot.render.report import make_report, to_json
+from bot.render.text import Ink, verdict_text
 from bot.result import LeafResult, Measured, Model, Result, escape_pointer
 from bot.score import Scores, make_scores
-from tests.judging import EXAMPLES, base, base_v1, declared, dumps, patch, verdict_of
+from tests.judging import EXAMPLES, ROOT, base, base_v1, declared, dumps, patch, verdict_of
 
 SHARES = st.floats(0, 1)
 SCALARS = (
@@ -177,6 +180,8 @@ def survives(data: bytes, leaderboard: str = "open-llm-v2") -> None:
     verdict = verdict_of(data, leaderboard)
     assert (verdict.result is not None) == is_read
     assert is_read or verdict.status == "rejected"
+    json.loads(to_json(make_report([verdict], verdict.leaderboard)), parse_constant=pytest.fail)
+    assert verdict_text(verdict, Ink(colour=False))
 
 
 @settings(max_examples=150)
@@ -225,6 +230,12 @@ def test_a_v1_file_with_anything_anywhere_is_read_or_refused(pointer: str, value
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     survives(data)
+
+
+@pytest.mark.parametrize("leaderboard", shipped())
+@pytest.mark.parametrize("file", sorted((ROOT / "tests" / "fuzz" / "found").iterdir()), ids=lambda path: path.name)
+def test_what_fuzzing_found_is_read_or_refused(file: Path, leaderboard: str) -> None:
+    survives(file.read_bytes(), leaderboard)
 
 
 @settings(max_examples=60)
