@@ -211,10 +211,8 @@ class Average(_Declared):
 
 
 # The columns of a table of rows that are no tasks (board.py, render/scores.py).
-COLUMNS = frozenset({
-    "path", "rank", "model", "revision", "precision", "chat_template", "average", "average_stderr",
-    "average_without_quarantined", "verdict", "missing", "warnings", "entry",
-})  # fmt: skip
+COLUMNS = frozenset({"path", "rank", "model", "revision", "precision", "chat_template", "average", "average_stderr",
+                     "average_without_quarantined", "verdict", "missing", "warnings", "entry"})  # fmt: skip
 
 
 class Leaderboard(_Declared):
@@ -244,9 +242,7 @@ class Leaderboard(_Declared):
 
     def leaves(self) -> Iterator[tuple[Task, Leaf]]:
         """Every required leaf with its task, in the order of the declaration."""
-        for task in self.tasks:
-            for leaf in task.leaves:
-                yield task, leaf
+        return ((task, leaf) for task in self.tasks for leaf in task.leaves)
 
     @cached_property
     def digest(self) -> str:
@@ -282,12 +278,10 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
     except FileNotFoundError:
         known = ", ".join(shipped())
         raise CallError(f"there is no leaderboard {id_or_path!r}: name a TOML file, or one of {known}") from None
-    except OSError as error:
-        raise CallError(f"{id_or_path[:80]}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise MalformedDeclaration(id_or_path, "", "is not UTF-8 text") from None
-    except ValueError:  # a NUL in it
-        raise CallError(f"{id_or_path[:80]!r} is no path of this machine") from None
+    except (OSError, ValueError) as error:  # ValueError: there is a NUL in the path
+        raise CallError(f"{id_or_path[:80]!r} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
