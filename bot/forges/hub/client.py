@@ -183,13 +183,24 @@ class HubClient:
 
     def get_json(self, path: str, **params: Any) -> Any:
         """What a GET below the endpoint answers, for what the client's own calls do not show."""
+        return self.patiently(lambda: self.get(f"{self.endpoint}{path}", params)).json()
 
-        def call() -> Any:
-            response = get_session().get(f"{self.endpoint}{path}", params=params, headers=self.headers)
-            hf_raise_for_status(response)
-            return response.json()
+    def get_pages(self, path: str, **params: Any) -> Iterator[Any]:
+        """The items of a list that comes in pages, each page asked for when it is needed.
 
-        return self.patiently(call)
+        The client's own lists wait a second or more after every failure, and as long as they are told to.
+        """
+        url: str | None = f"{self.endpoint}{path}"
+        while url:
+            response = self.patiently(lambda url=url, params=params: self.get(str(url), params))  # type: ignore[misc]
+            yield from response.json()
+            url, params = response.links.get("next", {}).get("url"), {}
+
+    def get(self, url: str, params: Mapping[str, Any]) -> httpx2.Response:
+        """One GET that ended well."""
+        response = get_session().get(url, params=dict(params) or None, headers=self.headers)
+        hf_raise_for_status(response)
+        return response
 
     @property
     def headers(self) -> dict[str, str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
+from urllib.parse import quote
 
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile, RepoFolder
-from huggingface_hub.utils._pagination import paginate
 
 from bot.errors import Refused
 from bot.forges.hub.client import SERVICE, Address, HubClient
@@ -89,19 +89,24 @@ class HubSource:
 
     def listing(self, commit: str, path: str) -> Listing | None:
         """What lies in a folder, not below it; None where the commit or the folder is not there."""
+        return self.if_there(lambda: {item.path: item for item in self.tree(commit, path)})
 
-        def call() -> Listing:
-            found = self.client.api.list_repo_tree(
-                self.address.name, path or None, revision=commit, repo_type=self.address.kind
-            )
-            return {item.path: item for item in found}
+    def tree(self, commit: str, path: str, *, recursive: bool = False) -> Iterator[RepoFile | RepoFolder]:
+        """What lies in a folder, or everywhere below it."""
+        below = f"/{quote(path, safe='')}" if path else ""
+        where = f"{self._api}/tree/{quote(commit, safe='')}{below}"
+        for item in self.client.get_pages(where, recursive=str(recursive).lower(), expand="false"):
+            made = RepoFile if item["type"] == "file" else RepoFolder
+            yield made(**item)
 
-        return self.if_there(call)
+    @property
+    def _api(self) -> str:
+        return f"/api/{self.address.kind}s/{self.address.name}"
 
     def if_there(self, call: Callable[[], T]) -> T | None:
         """What a call gives, None where the commit or the folder that it asks for is not there."""
         try:
-            return self.client.patiently(call)
+            return call()
         except Refused as refusal:
             if isinstance(refusal.__cause__, RevisionNotFoundError | RemoteEntryNotFoundError):
                 return None
@@ -109,14 +114,8 @@ class HubSource:
 
     def walk(self, commit: str, path: str) -> list[RepoFile]:
         """Every file below a folder; none where it is not there."""
-
-        def call() -> list[RepoFile]:
-            found = self.client.api.list_repo_tree(
-                self.address.name, path or None, recursive=True, revision=commit, repo_type=self.address.kind
-            )
-            return [item for item in found if isinstance(item, RepoFile)]
-
-        return self.if_there(call) or []
+        everything = self.if_there(lambda: list(self.tree(commit, path, recursive=True))) or []
+        return [item for item in everything if isinstance(item, RepoFile)]
 
     def object_ids(self, paths: Sequence[str], commit: str) -> dict[str, str]:
         """The object id of each of those paths that is a file, as of `commit`."""
@@ -154,12 +153,11 @@ class HubSource:
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""
-        return self.client.patiently(lambda: first_shared(self.history(one), self.history(other)))
+        return first_shared(self.history(one), self.history(other))
 
     def history(self, commit: str) -> Iterator[str]:
         """The commit and those before it, newest first, a page at a time."""
-        url = f"{self.client.endpoint}/api/{self.address.kind}s/{self.address.name}/commits/{commit}"
-        for item in paginate(url, params={}, headers=self.client.headers):
+        for item in self.client.get_pages(f"{self._api}/commits/{commit}"):
             yield item["id"]
 
 
