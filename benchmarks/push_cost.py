@@ -1,0 +1,122 @@
+"""What one push of one file costs, in requests and time, on sources and boards of 100, 10,000 and 100,000 entries.
+
+A Hub on loopback holds a source with one result for each entry and a target with the entries; then one result is pushed
+and settled, several times. Bar: requests grow only with the paging of changed folders, time at most 1.3 times that of
+the smallest. Two layouts are measured: `org/model/results.json`, as the Open LLM Leaderboard keeps its results, and
+`org__model/results.json`, as lm-eval writes them, where the top folder has one child for each model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bot.forges.targets import Access
+from bot.settle import settle
+from bot.settle.desk import Office
+from bot.store import Store, connect
+from bot.watch import parse_settings
+from tests.world.git import Blob, Repository, Tree, blob_id
+from tests.world.hub import Hub
+from tests.world.results import TINY, result
+from tests.world.server import served
+
+SETTINGS = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "hf://datasets/acme/results"
+[[watches.targets]]
+to = "hf://datasets/acme/contents"
+"""
+LAYOUTS = {"nested": "org-{org}/model-{n}/results_1.json", "flat": "org-{org}__model-{n}/results_1.json"}
+FILES_OF_AN_ORG = 100
+
+
+def tree_of(paths: list[str], commit: str) -> Tree:
+    """A folder with one small file at each path, made at once."""
+    blob = Blob(blob_id(b"{}"), b"{}", commit)
+    nested: dict[str, object] = {}
+    for path in paths:
+        *folders, name = path.split("/")
+        here = nested
+        for folder in folders:
+            here = here.setdefault(folder, {})  # type: ignore[assignment]
+        here[name] = blob
+
+    def made(items: dict[str, object]) -> Tree:
+        return Tree({name: made(item) if isinstance(item, dict) else item for name, item in items.items()})  # type: ignore[misc]
+
+    return made(nested)
+
+
+def fill(repository: Repository, paths: list[str]) -> None:
+    """Let a repository hold these paths."""
+    first = repository.main
+    repository.add(repository.make(tree_of(paths, first.oid), first, "fill", "", first.date, "acme"))
+
+
+def measure(layout: str, size: int, pushes: int) -> tuple[float, Counter[str], float]:
+    """Requests for each push, their kinds, and the median of seconds."""
+    with served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "tiny.toml").write_text(TINY)
+        source, target = hub.repository("acme/results"), hub.repository("acme/contents")
+        numbers = [(n // FILES_OF_AN_ORG, n) for n in range(size)]
+        fill(source, [LAYOUTS[layout].format(org=org, n=n) for org, n in numbers])
+        fill(target, [f"entries/org-{org}__model-{n}/0123456789ab-bfloat16.json" for org, n in numbers])
+        office = Office(
+            Access(hf_token=hub.person("bot"), hf_endpoint=hub.url),
+            Store(connect(f"sqlite:///{folder / 'state.db'}")),
+            folder,
+        )
+        watch = parse_settings(SETTINGS, "bot.toml").watches[0]
+        # As after a first reading: everything up to here is settled, and the board is as it should be.
+        office.store.set_cursor("tiny", "source", source.main.oid)
+        office.store.set_cursor("tiny", "board hf://datasets/acme/contents", target.main.oid)
+        seconds, kinds = [], Counter[str]()
+        for number in range(pushes):
+            path = LAYOUTS[layout].format(org=0, n=f"new-{number}")
+            hub.push(source, {path: result(f"org-0/new-{number}")})
+            hub.calls.clear()
+            start = time.perf_counter()
+            outcomes = settle(office.open_desk(watch))
+            seconds.append(time.perf_counter() - start)
+            assert [outcome.outcome for outcome in outcomes] == ["published"]
+            kinds.update(kind_of(call.raw_path) for call in hub.calls)
+        office.store.close()
+    return sum(kinds.values()) / pushes, kinds, statistics.median(seconds)
+
+
+def kind_of(path: str) -> str:
+    """What a request asks for, in one word."""
+    words = ("tree", "resolve", "paths-info", "refs", "discussions", "preupload", "commit", "whoami-v2")
+    return next((word for word in words if f"/{word}" in path), "other")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pushes", type=int, default=7)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[100, 10_000, 100_000])
+    options = parser.parse_args()
+    for layout in LAYOUTS:
+        smallest = 0.0
+        for size in options.sizes:
+            count, kinds, seconds = measure(layout, size, options.pushes)
+            smallest = smallest or seconds
+            trees = kinds["tree"] / options.pushes
+            print(
+                f"{layout:7} {size:7,} entries: {count:6.1f} requests, of them {trees:5.1f} pages of folders, "
+                f"{seconds * 1000:7.1f} ms, ratio {seconds / smallest:5.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
