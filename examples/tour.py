@@ -10,11 +10,30 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "demo"
 BOT = [sys.executable, "-m", "bot"]
+PORT = 7861
+HINT = '{"event":{"scope":"repo.content","action":"update"},"repo":{"type":"watch","name":"demo"}}'
+# What `curl -d @hint.json` does, on machines without curl too.
+HOOK = (
+    f"{sys.executable} -c 'import sys, urllib.request as r; "
+    f'r.urlopen("http://127.0.0.1:{PORT}/webhooks/hub", open(sys.argv[1], "rb").read())\' '
+    f"{DEMO / 'hint.json'}"
+)
+SETTINGS = """[[watches]]
+name = "demo"
+leaderboard = "open-llm-v2"
+source = "results"
+settle_every = "1h"
+[[watches.targets]]
+to = "served"
+"""
 REQUEST = "leaderboard-bot/example-org__kestrel-7b"
 
 
@@ -46,6 +65,59 @@ def branch_of(prefix: str) -> str:
     return listed.stdout.split()[0]
 
 
+def serve_and_push() -> None:
+    """Start the service on a repository of results, commit one there, and wait for the request on the board."""
+    (DEMO / "bot.toml").write_text(SETTINGS, encoding="utf-8")
+    show("git init --quiet --initial-branch=main demo/results")
+    hook = DEMO / "results" / ".git" / "hooks" / "post-commit"
+    (DEMO / "hint.json").write_text(HINT, encoding="utf-8")
+    hook.write_text(f"#!/bin/sh\n{HOOK}\n", encoding="utf-8")
+    hook.chmod(0o755)
+    print(f"$ leaderboard-bot serve --config demo/bot.toml --port {PORT} &", flush=True)  # noqa: T201
+    command = [*BOT, "serve", "--config", "demo/bot.toml", "--port", str(PORT)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "WEBHOOK_SECRET": ""}
+    with (DEMO / "serve.log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        wait_for(lambda: "healthy" if is_serving() else "")
+        show("cp -r examples/results/example-org__osprey-7b demo/results/")
+        show("git -C demo/results add .")
+        show(
+            "git -C demo/results -c user.name=you -c user.email=you@localhost commit --quiet -m 'Add results of osprey'"
+        )
+        wait_for(lambda: branches(DEMO / "served"))
+        show("git -C demo/served branch --list --format=%(refname:short)")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def is_serving() -> bool:
+    """Whether the service answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/healthz", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def branches(folder: Path) -> str:
+    """The requests that stand at a board."""
+    words = ["git", "branch", "--list", "--format=%(refname:short)", "leaderboard-bot/*"]
+    return (
+        subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False).stdout if folder.exists() else ""
+    )
+
+
+def wait_for(look: Callable[[], str]) -> None:
+    """Look until there is something to see; stop the tour after a minute."""
+    end = time.monotonic() + 60
+    while not look():
+        if time.monotonic() > end:
+            sys.exit(f"the service did not do it; {DEMO / 'serve.log'} says why")
+        time.sleep(0.1)
+
+
 def main() -> None:
     """Take the tour."""
     shutil.rmtree(DEMO, ignore_errors=True)
@@ -67,6 +139,10 @@ def main() -> None:
     show(f"git -C demo/board -c user.name=you -c user.email=you@localhost merge --quiet --no-edit {request}")
     show(f"leaderboard-bot publish {kestrel} --to demo/board --quiet")
     show("leaderboard-bot board demo/board")
+    say(
+        "8. The same with nobody typing: a server keeps a board in step with a repository of results; a commit tells it"
+    )
+    serve_and_push()
     say("Everything is in demo/board, a git repository like any other. README.md says how to go on.")
 
 

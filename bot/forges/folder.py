@@ -62,6 +62,16 @@ class Folder:
         found = self._repository.try_git("rev-parse", "--verify", "--quiet", f"{main}:{FOLDER}") if main else None
         return found.decode().strip() if found else ""
 
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        main = self._repository.main
+        if not main:
+            return set()
+        branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
+        notes = self._repository.files(main, f"{COMMENTS}/{leaderboard}")
+        said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in notes}
+        return {key for key in branches | said if not key.startswith("rolling/")}
+
     def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
         """What stands there: files on main, the request of this mark, what a person closed, the comment."""
         standing = self._read_standing(mark, paths)

@@ -28,6 +28,10 @@ class Target(Protocol):
         """All entries on the main branch."""
         ...
 
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        ...
+
     def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
         """What stands there for one mark, and the files at these paths."""
         ...

@@ -10,6 +10,7 @@ from bot.entry import Entry, choose, entry_path, is_same_row
 from bot.forges.target import Target
 from bot.publication import Decision, Form, Mark, OpenRequest, Standing, Text, decide
 from bot.publish import Wish, converge, parsed
+from bot.render.escape import code
 
 Rivals = Mapping[str, Sequence[Entry]]
 
@@ -21,6 +22,13 @@ class Settled:
     subject: str
     decision: Decision
     where: str
+
+
+def standing_wish(standing: Standing) -> tuple[Text, Mapping[str, bytes | None]]:
+    """What stands at a target, as a wish: nothing is to be done."""
+    if standing.request is not None:
+        return standing.request.text, standing.request.files
+    return Text("", standing.note.body if standing.note else ""), standing.files
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,26 @@ class Rows:
             entry = choose(rivals, None if is_ours else there)
             text = (row_text if self.form == "comment" else request_text)(entry, there, mark)
             return Wish(text, {path: entry.to_bytes()})
+        if self.is_another_s(standing, path):
+            return Wish(*standing_wish(standing))
         return Wish(withdrawn_text(path, mark), {path: None if is_ours else standing.files.get(path)})
+
+    def is_another_s(self, standing: Standing, path: str) -> bool:
+        """Whether what is proposed or said about a row comes from another source, so that we leave it alone."""
+        if standing.note is not None:
+            return code(self.source) not in standing.note.body
+        proposed = parsed(standing.request.files.get(path), path) if standing.request else None
+        return proposed is not None and proposed.evidence.source != self.source
+
+    def lost_keys(self) -> set[str]:
+        """The rows at the target that may have come from our source: what was withdrawn while nobody remembers."""
+        keys = self.target.read_keys(self.leaderboard_id)
+        if self.form == "comment":
+            return keys
+        shared = self.target.read_standing(self.rolling_mark, ()).request if self.form == "pull-request" else None
+        proposed = [parsed(data, path) for path, data in (shared.files if shared else {}).items()]
+        rows = [row for row in [*proposed, *self.target.read_entries()] if row is not None]
+        return keys | {row.key for row in rows if row.evidence.source == self.source}
 
     def settle_one(self, key: str, rivals: Sequence[Entry]) -> Settled:
         """Publish one row in a request of its own."""

@@ -27,7 +27,7 @@ from bot.publish import rebuild_board
 from bot.render.markdown import verdict_markdown
 from bot.rules.rule import Facts
 from bot.settle.alarms import watch_columns
-from bot.settle.pushes import Pushes, folder_of
+from bot.settle.pushes import ALL, Pushes, folder_of
 from bot.settle.reading import Judge, Judged, Reader, decode, encode, wanted
 from bot.settle.reviews import Reviews
 from bot.settle.rows import Rows
@@ -80,6 +80,7 @@ class Settlement:
         self.outcomes: list[Outcome] = []
         self.failures: list[BotError] = []
         self.waivers: list[Waiver] = []
+        self.is_lost = False  # whether nothing is remembered: what was withdrawn meanwhile shows at the targets only
 
     def run(self) -> list[Outcome]:
         """Read what changed, publish, say what is wrong, review; remember how far it came only where all went well."""
@@ -87,7 +88,8 @@ class Settlement:
         if self.store.cursor(self.name, "definition") not in {None, self.definition()}:
             self.store.forget_watch(self.name)
         old, head = self.store.cursor(self.name, "source"), desk.source.head()
-        self.waivers = self.known_waivers(is_lost=old is None)
+        self.is_lost = old is None
+        self.waivers = self.known_waivers()
         changes = wanted(desk.source.changes(old, head), desk.watch.paths)
         changes += self.asked_again({change.path for change in changes})
         before = self.rows_at(paths=[change.path for change in changes])
@@ -182,7 +184,8 @@ class Settlement:
             limit=watch.backfill_limit,
             dry_run=self.desk.dry_run,
         )
-        for done in rows.settle(rivals):
+        lost = sorted(rows.lost_keys() - rivals.keys()) if self.is_lost else []
+        for done in rows.settle({**rivals, **{key: [] for key in lost}}):
             if done.decision.publication is not None:
                 self.outcomes.append(Outcome("published", done.subject, f"{done.decision.why}: {done.where}"))
 
@@ -218,10 +221,17 @@ class Settlement:
             if row.status != "accepted":
                 self.outcomes.append(Outcome("failed" if row.status == "failed" else "rejected", row.path, row.status))
         pushes, folders = self.pushes(), {folder_of(path) for path in after}
-        if pushes is None or not folders:
+        if pushes is None:
+            return
+        if self.is_lost:
+            folders |= pushes.ours.keys() - {ALL}
+        if not folders:
             return
         rows = self.everything(after)
-        by_folder = {folder: [row for row in rows if folder_of(row.path) == folder] for folder in folders}
+        by_folder: dict[str, list[Judged]] = {folder: [] for folder in folders}
+        for row in rows:
+            if (folder := folder_of(row.path)) in folders:
+                by_folder[folder].append(row)
         self.attempt("discussions", lambda: pushes.settle(by_folder, lambda: rows))
 
     def review(self) -> None:
@@ -248,9 +258,9 @@ class Settlement:
 
     # what was waived, and what was asked for in discussions about pushes
 
-    def known_waivers(self, *, is_lost: bool) -> list[Waiver]:
+    def known_waivers(self) -> list[Waiver]:
         """What maintainers waived by comments: as remembered, or as all discussions at the source say."""
-        if is_lost and self.desk.talk is not None and self.desk.watch.maintainers:
+        if self.is_lost and self.desk.talk is not None and self.desk.watch.maintainers:
             return all_waivers(self.desk.talk, self.desk.watch.maintainers)
         return parse_waivers(self.store.cursor(self.name, "waivers"))
 

@@ -30,8 +30,8 @@ from tests.hub.crash_worker import work
 from tests.hub.stories import Story
 from tests.world.git import Repository
 from tests.world.hub import Hub
-from tests.world.routes_talk import merge_changes
 from tests.world.results import path_of, result
+from tests.world.routes_talk import merge_changes
 from tests.world.server import served
 
 Step = Callable[[Story], object]

@@ -9,7 +9,9 @@ import pytest
 
 from bot.entry import parse_entry
 from bot.errors import Refused, Unavailable
-from tests.hub.stories import Story
+from bot.settle import settle
+from bot.watch import parse_settings
+from tests.hub.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of
 
@@ -323,3 +325,42 @@ def test_a_changed_declaration_reads_everything_again(story: Story) -> None:
 
     assert story.requests[0].title == "Add acme/atlas-7b (bfloat16): 59.38"
     assert story.acts() == ["request", "commit", "rename", "edit"]
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+def test_what_was_withdrawn_while_the_state_was_lost_is_withdrawn(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = Story(hub, tmp_path, form=form)
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.push(model="acme/corvus-2b", right=(50, 60, 170))
+    story.settle()
+    story.news()
+    story.remove()
+    story.remove(path_of("acme/corvus-2b"))
+    story.lose_state()
+    story.settle()
+
+    said = {
+        "pull-request": ["comment", "closed", "comment", "closed"],
+        "commit": ["commit", "comment", "closed", "commit"],
+        "comment": ["edit", "comment", "closed"],
+    }
+    assert story.acts() == said[form]
+    story.end()
+
+
+def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, tmp_path: Path) -> None:
+    other = Story(hub, tmp_path)
+    other.push()
+    other.settle()
+    other.news()
+    elsewhere = hub.repository("acme/elsewhere")
+    hub.push(elsewhere, {path_of("acme/borea-1b"): other.result(model="acme/borea-1b")})
+    text = SETTINGS.format(form="pull-request", style="entry", limit=20).replace("acme/results", "acme/elsewhere")
+    desk = other.open_office("second.db").open_desk(parse_settings(text, "bot.toml").watches[0])
+    settle(desk)
+    desk.store.close()
+
+    assert len(other.requests) == 2
+    assert other.acts() == ["request"]
+    other.end()

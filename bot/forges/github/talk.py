@@ -27,6 +27,13 @@ class Talk:
         self._repo = repo
         self._number = address.number
 
+    def keys(self, leaderboard: str) -> set[str]:
+        """The rows that our comments on one leaderboard are about."""
+        issue = self._issue(Mark("entry", "", leaderboard))
+        comments = self._call(lambda: list(issue.get_comments())) if issue else []
+        marks = [find_mark(one.body or "") for one in comments if one.user.login == self._call.login]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
     def find(self, mark: Mark) -> IssueComment | None:
         """The comment that carries the mark, the oldest where there are several."""
         issue = self._issue(mark)

@@ -76,6 +76,14 @@ class GitHubTarget:
         files = self._source.read_folder(FOLDER, MAX_BYTES)
         return [parse_entry(data, path) for path, data in sorted(files.items()) if path.endswith(".json")]
 
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        if self._form == "comment":
+            return self._talk.keys(leaderboard)
+        found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
+        marks = [find_mark(pull.body or "") for pull in found if pull.user.login == self._client.login]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
     def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
         """What stands there: files on the default branch; of requests and comments what the form asks for."""
         files = self._files(paths)

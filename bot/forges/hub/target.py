@@ -178,6 +178,14 @@ class HubTarget:
         }
         return [parse_entry(data, path) for path, data in sorted(self.read_blobs(oids, self.head()).items())]
 
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        texts = [row["mark"] for _, row in self.requests if row["status"] in {"open", "draft"}]
+        if self.has_notes and (talk := self.board_talk(Mark("entry", "", leaderboard))):
+            texts += [comment.text for comment in talk.comments if comment.author == self.client.user]
+        marks = [find_mark(text) for text in texts]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
     # what is written
 
     def carry_out(self, publication: Publication) -> str:
