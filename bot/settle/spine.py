@@ -202,8 +202,9 @@ class Settlement:
             return
         if rebuild_board(target, self.desk.leaderboard):
             self.outcomes.append(Outcome("published", f"board of {to}", "rebuilt from what was merged"))
-            if alarm := watch_columns(target, self.desk.leaderboard):
-                self.outcomes.append(Outcome("published", f"columns of {to}", alarm))
+        # Not only after a rebuilding: the process may have ended between the table and the alarm.
+        if alarm := watch_columns(target, self.desk.leaderboard):
+            self.outcomes.append(Outcome("published", f"columns of {to}", alarm))
         self.store.set_cursor(self.name, cursor, target.head())
 
     # saying
