@@ -28,7 +28,7 @@ from bot.render.report import make_report, to_json
 from bot.render.scores import scores_csv, scores_markdown, scores_text
 from bot.render.text import Ink, summary_text, verdict_text
 from bot.rules.rule import Facts
-from bot.settings import cache_folder, read_access
+from bot.settings import kept_answers, read_access
 
 MANY = 50
 
@@ -71,7 +71,7 @@ def judge_all(
     places: list[Place], leaderboard: Leaderboard, board: str = "", *, quiet: bool = False, online: bool = False
 ) -> Iterator[Verdict]:
     """Judge each file; long work shows how far it is, on a terminal."""
-    judge = open_judge(read_access(), cache_folder(), _warn) if online else judge_offline
+    judge = open_judge(read_access(), kept_answers(), _warn) if online else judge_offline
     entries = open_target(board, read_access()).read_entries() if board else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
     if len(places) < MANY or quiet or not sys.stderr.isatty():

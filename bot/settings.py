@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from bot.forges.github.answers import AnswersInFile
 from bot.forges.targets import GITHUB_API_URL, HF_ENDPOINT, Access
 
 
@@ -38,6 +39,11 @@ def settings_path(given: str | None, environ: Mapping[str, str] = os.environ) ->
 def database_url(settings: Path, environ: Mapping[str, str] = os.environ) -> str:
     """The database's address: DATABASE_URL, or a SQLite file beside the settings."""
     return environ.get("DATABASE_URL") or f"sqlite:///{settings.resolve().with_suffix('.db')}"
+
+
+def kept_answers(environ: Mapping[str, str] = os.environ) -> AnswersInFile:
+    """What GitHub answered to earlier calls of the command line and the Action."""
+    return AnswersInFile(cache_folder(environ) / "commits.json")
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:

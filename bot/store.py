@@ -16,6 +16,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     Engine,
+    Float,
     Integer,
     LargeBinary,
     MetaData,
@@ -68,6 +69,13 @@ outcomes = Table(
     Column("outcome", String, nullable=False),
     Column("subject", Text, nullable=False),
     Column("text", Text, nullable=False),
+)
+answers = Table(
+    "answers",
+    metadata,
+    Column("question", String, primary_key=True),
+    Column("answer", Text, nullable=False),
+    Column("until", Float),
 )
 
 
@@ -210,6 +218,19 @@ class Store:
     def memory(self, target: str) -> Memory:
         """What is known of a target's requests, as a mapping that remembers what is put in."""
         return Memory(self, target)
+
+    def answer(self, question: str, now: float) -> str | None:
+        """What a service answered before; None where it never did, or too long ago. `now` is in seconds."""
+        found = select(answers.c.answer, answers.c.until).where(answers.c.question == question)
+        with self.engine.connect() as connection:
+            row = connection.execute(found).one_or_none()
+        return None if row is None or (row.until is not None and row.until < now) else str(row.answer)
+
+    def set_answer(self, question: str, answer: str, until: float | None) -> None:
+        """Keep what a service answered, for ever where `until` is None."""
+        with self.engine.begin() as connection:
+            connection.execute(delete(answers).where(answers.c.question == question))
+            connection.execute(insert(answers).values(question=question, answer=answer, until=until))
 
     def close(self) -> None:
         """Give the connections back."""

@@ -198,6 +198,14 @@ def test_the_workspace_is_taken_where_changed_only_is_off(github: GitHubServer, 
     assert outside.log == [f"accepted: {job.runner.workspace}/other/results_3.json"]
 
 
+def test_a_workspace_without_results_is_a_warning_and_no_failure(job: Job) -> None:
+    said = job.run("schedule", None)
+
+    assert (said.status, said.outputs["verdict"]) == (0, "none")
+    line = "::warning title=leaderboard-bot::no result file in the workspace matches **/results_*.json"
+    assert said.log == [line]
+
+
 def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
     secret = job.runner.scratch.parent / "secret"
     secret.mkdir()

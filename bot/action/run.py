@@ -34,7 +34,7 @@ from bot.publication import Mark
 from bot.publish import publish, publish_note, rebuild_board
 from bot.render.annotations import annotate, command
 from bot.rules.rule import Facts
-from bot.settings import cache_folder, read_access
+from bot.settings import kept_answers, read_access
 
 FAULT = "a fault of ours, {name}: {error}; please report it"
 NO_FILES = "no result file {where} matches {patterns}"
@@ -126,7 +126,7 @@ def status_of(inputs: Inputs, verdicts: Sequence[Verdict]) -> int:
 
 def judge_all(run: Run, found: Sequence[Found]) -> list[Verdict]:
     """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
-    judge = open_judge(run.access, cache_folder(run.environ), run.say)
+    judge = open_judge(run.access, kept_answers(run.environ), run.say)
     target = open_target(run.inputs.to, run.access, run.inputs.form) if run.inputs.mode == "publish" else None
     entries = target.read_entries() if target and found else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))

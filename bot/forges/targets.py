@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from bot.errors import CallError
 from bot.forges.folder import Folder
+from bot.forges.github.answers import Answers
 from bot.forges.target import Target
 from bot.leaderboard import Leaderboard
 from bot.pipeline import Submission, Verdict
@@ -33,17 +33,16 @@ class Access:
 Judge = Callable[[Submission, Leaderboard, Facts], Verdict]
 
 
-def open_judge(access: Access, cache: Path, say: Callable[[str], None]) -> Judge:
+def open_judge(access: Access, kept: Answers, say: Callable[[str], None]) -> Judge:
     """Give the judge that looks harness commits up on GitHub; `say` hears, once, why it could not.
 
-    `cache` is the folder that keeps answers between runs.
+    `kept` keeps answers between runs.
     """
-    from bot.forges.github.answers import AnswersInFile
     from bot.forges.github.client import GitHubClient
     from bot.forges.github.commits import Commits, judge_online
 
     client = GitHubClient(access.github_token, access.github_api_url, patience=0)
-    commits = Commits(client, AnswersInFile(cache / "commits.json"))
+    commits = Commits(client, kept)
 
     def judge(submission: Submission, leaderboard: Leaderboard, facts: Facts) -> Verdict:
         before = commits.unreachable

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.forges.git_source import GitSource
+from bot.forges.github.answers import AnswersInStore
 from bot.forges.hub.client import HubClient, parse_address
 from bot.forges.hub.source import HubSource
 from bot.forges.hub.talk import HubTalk
@@ -17,7 +18,6 @@ from bot.forges.target import Target
 from bot.forges.targets import Access, open_judge, open_target
 from bot.leaderboard import Leaderboard, load_leaderboard
 from bot.pipeline import judge as judge_offline
-from bot.settings import cache_folder
 from bot.settle.reading import Judge
 from bot.settle.spine import Desk
 from bot.store import Store, connect
@@ -78,7 +78,7 @@ class Office:
 
     def judge(self, watch: Watch) -> Judge:
         """The judge, with or without GitHub to ask about harness commits."""
-        return open_judge(self.access, cache_folder(), print) if watch.look_up_commits else judge_offline
+        return open_judge(self.access, AnswersInStore(self.store), print) if watch.look_up_commits else judge_offline
 
     def open_source(self, watch: Watch) -> Source:
         """A dataset on the Hub, or a local git repository."""

@@ -10,6 +10,18 @@ from pathlib import Path
 from typing import Protocol
 
 
+class Rows(Protocol):
+    """A database that keeps answers; times are in seconds since 1970."""
+
+    def answer(self, question: str, now: float) -> str | None:
+        """What was answered, None where nothing was or it is too old."""
+        ...
+
+    def set_answer(self, question: str, answer: str, until: float | None) -> None:
+        """Keep an answer."""
+        ...
+
+
 class Answers(Protocol):
     """Somewhere to keep answers; `lasts` is in seconds, None for an answer that can never change."""
 
@@ -61,3 +73,19 @@ class AnswersInFile(AnswersInMemory):
             beside.replace(self.path)
         except OSError:
             return  # a read-only home: the next run asks again
+
+
+class AnswersInStore:
+    """Answers among the other things that the service remembers."""
+
+    def __init__(self, rows: Rows, now: Callable[[], float] = time.time) -> None:
+        self.rows = rows
+        self.now = now
+
+    def get(self, question: str) -> str | None:
+        """What was answered, None where nothing was or it is too old."""
+        return self.rows.answer(question, self.now())
+
+    def put(self, question: str, answer: str, lasts: float | None) -> None:
+        """Keep an answer."""
+        self.rows.set_answer(question, answer, None if lasts is None else self.now() + lasts)
