@@ -7,15 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bot.board import make_board
 from bot.errors import CallError
-from bot.forges.targets import open_target
 from bot.leaderboard import load_leaderboard, shipped
-from bot.render.board import board_text
-from bot.render.explanation import describe_leaderboard
 from bot.render.text import WIDTH
 from bot.rules import ALL_RULES
-from bot.settings import read_access
 
 
 def rules(rule: Annotated[str, typer.Argument(help="A rule's id; all of them where none is named.")] = "") -> None:
@@ -35,6 +30,8 @@ def leaderboards(
     leaderboard: Annotated[str, typer.Argument(help="An id, or a TOML file, which is checked.")] = "",
 ) -> None:
     """List the declarations that are shipped, or check and show one."""
+    from bot.render.explanation import describe_leaderboard
+
     if leaderboard:
         typer.echo(describe_leaderboard(load_leaderboard(leaderboard)), nl=False)
         return
@@ -52,6 +49,11 @@ def board(
     leaderboard: Annotated[str, typer.Option("--leaderboard", "-l", help="An id, or a TOML file.")] = "open-llm-v2",
 ) -> None:
     """Show the table that the entries at a target give, ranks and ties included."""
+    from bot.board import make_board
+    from bot.forges.targets import open_target
+    from bot.render.board import board_text
+    from bot.settings import read_access
+
     declared = load_leaderboard(leaderboard)
     entries = [
         entry for entry in open_target(target, read_access()).read_entries() if entry.leaderboard.id == declared.id

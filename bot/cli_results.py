@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.board import same_values
 from bot.errors import CallError, Refused
 from bot.forges.places import Place, find_places
-from bot.forges.target import Target
 from bot.forges.targets import open_judge, open_target
 from bot.leaderboard import Leaderboard, load_leaderboard
 from bot.pipeline import Verdict, entry_of
 from bot.pipeline import judge as judge_offline
-from bot.publication import describe
-from bot.publish import publish as publish_entries
-from bot.publish import rebuild_board
-from bot.render.annotations import annotate
-from bot.render.explanation import explain as explain_verdict
-from bot.render.markdown import report_markdown
 from bot.render.report import make_report, to_json
-from bot.render.scores import scores_csv, scores_markdown, scores_text
 from bot.render.text import Ink, summary_text, verdict_text
 from bot.rules.rule import Facts
 from bot.settings import kept_answers, read_access
+
+if TYPE_CHECKING:  # a command imports what only it needs, so that `check` starts fast
+    from bot.forges.target import Target
 
 MANY = 50
 
@@ -72,13 +66,19 @@ def judge_all(
 ) -> Iterator[Verdict]:
     """Judge each file; long work shows how far it is, on a terminal."""
     judge = open_judge(read_access(), kept_answers(), _warn) if online else judge_offline
-    entries = open_target(board, read_access()).read_entries() if board else []
-    facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
+    facts = Facts(today=datetime.now(UTC).date(), same_values=_values_at(board) if board else {})
     if len(places) < MANY or quiet or not sys.stderr.isatty():
         yield from (judge(place.read(), leaderboard, facts) for place in places)
         return
     with typer.progressbar(places, label="judging", file=sys.stderr) as bar:
         yield from (judge(place.read(), leaderboard, facts) for place in bar)
+
+
+def _values_at(board: str) -> Mapping[tuple[float, ...], str]:
+    """The values of the rows that stand at a target, with their models."""
+    from bot.board import same_values
+
+    return same_values(open_target(board, read_access()).read_entries())
 
 
 def _warn(message: str) -> None:
@@ -108,8 +108,8 @@ def check(
     written: dict[CheckFormat, Callable[[], str]] = {
         CheckFormat.TEXT: lambda: _text(verdicts, quiet=quiet),
         CheckFormat.JSON: lambda: to_json(make_report(verdicts, declared)) + "\n",
-        CheckFormat.MARKDOWN: lambda: report_markdown(verdicts),
-        CheckFormat.GITHUB: lambda: "".join(f"{line}\n" for v in verdicts for line in annotate(v.findings)),
+        CheckFormat.MARKDOWN: lambda: _markdown(verdicts),
+        CheckFormat.GITHUB: lambda: _annotations(verdicts),
     }
     typer.echo(written[form](), nl=False)
     raise typer.Exit(_status(verdicts))
@@ -120,6 +120,18 @@ def _text(verdicts: list[Verdict], *, quiet: bool) -> str:
     return "\n".join(verdict_text(v, ink, quiet=quiet) for v in verdicts) + f"\n{summary_text(verdicts, ink)}\n"
 
 
+def _markdown(verdicts: list[Verdict]) -> str:
+    from bot.render.markdown import report_markdown
+
+    return report_markdown(verdicts)
+
+
+def _annotations(verdicts: list[Verdict]) -> str:
+    from bot.render.annotations import annotate
+
+    return "".join(f"{line}\n" for verdict in verdicts for line in annotate(verdict.findings))
+
+
 def score(
     paths: PATHS,
     leaderboard: LEADERBOARD = DEFAULT,
@@ -128,6 +140,8 @@ def score(
     quiet: QUIET = False,
 ) -> None:
     """Give the leaderboard's scores of each result file."""
+    from bot.render.scores import scores_csv, scores_markdown, scores_text
+
     declared = load_leaderboard(leaderboard)
     verdicts = list(judge_all(find_places(paths, read_access()), declared, quiet=quiet))
     written: dict[ScoreFormat, Callable[[], str]] = {
@@ -146,6 +160,8 @@ def explain(
     leaderboard: LEADERBOARD = DEFAULT,
 ) -> None:
     """Show each number's way from raw value through bound and clip to the mean."""
+    from bot.render.explanation import explain as explain_verdict
+
     declared = load_leaderboard(leaderboard)
     known = [column.id for column in declared.tasks]
     if task and task not in known:
@@ -162,6 +178,8 @@ def explain(
 
 def may_rebuild(target: Target, declared: Leaderboard) -> bool:
     """Rebuild the table where that is allowed: who may open a request may not always commit."""
+    from bot.publish import rebuild_board
+
     try:
         return rebuild_board(target, declared)
     except Refused as refusal:
@@ -180,6 +198,9 @@ def publish(
     quiet: QUIET = False,
 ) -> None:
     """Check, score, and publish the rows that are not rejected."""
+    from bot.publication import describe
+    from bot.publish import publish as publish_entries
+
     declared, target = load_leaderboard(leaderboard), open_target(to, read_access(), form.value)
     target.check()
     places = find_places(paths, read_access())

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bot.errors import CallError
-from bot.forges.folder import Folder
-from bot.forges.github.answers import Answers
-from bot.forges.target import Target
 from bot.leaderboard import Leaderboard
 from bot.pipeline import Submission, Verdict
-from bot.publication import Form
 from bot.rules.rule import Facts
+
+if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
+    from bot.forges.github.answers import Answers
+    from bot.forges.target import Target
+    from bot.publication import Form
 
 EXPECTED = "a target is a folder, hf://datasets/org/name, or github://owner/name"
 GITHUB_API_URL = "https://api.github.com"
@@ -71,4 +73,6 @@ def open_target(name: str, access: Access, form: Form = "pull-request") -> Targe
         return HubTarget(client, address, has_notes=form == "comment", has_requests=form == "pull-request")
     if "://" in name:
         raise CallError(f"{name}: {EXPECTED}")
+    from bot.forges.folder import Folder
+
     return Folder(name)
