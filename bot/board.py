@@ -117,8 +117,15 @@ def to_csv(board: Board) -> bytes:
     writer = csv.DictWriter(text, columns(board.leaderboard), lineterminator="\n")
     writer.writeheader()
     for record in records(board):
-        writer.writerow({**record, "chat_template": str(record["chat_template"]).lower()})
+        texts = {name: inert(cell) for name, cell in record.items() if isinstance(cell, str)}
+        writer.writerow({**record, **texts, "chat_template": str(record["chat_template"]).lower()})
     return text.getvalue().encode()
+
+
+def inert(text: str) -> str:
+    """A text in one line that no spreadsheet takes for a formula (OWASP, CSV injection)."""
+    line = text.replace("\r", " ").replace("\n", " ")
+    return f"'{line}" if line.lstrip()[:1] in {"=", "+", "-", "@"} or line[:1] == "\t" else line
 
 
 def to_parquet(board: Board) -> bytes | None:

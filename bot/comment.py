@@ -10,7 +10,7 @@ from bot.entry import Entry
 from bot.pipeline import Verdict
 from bot.publication import Mark, Text
 from bot.render.audit_board import board_markdown
-from bot.render.escape import code, code_in_table
+from bot.render.escape import code, code_in_table, visible
 from bot.render.markdown import cell, verdict_markdown
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this from the file named above; it changes when that file does."
@@ -99,7 +99,7 @@ def fitted(title: str, body: str, mark: Mark) -> Text:
 
 def _name(entry: Entry) -> str:
     template = ", chat template" if entry.model.chat_template else ""
-    return f"{entry.model.id} ({entry.model.precision or 'unknown precision'}{template})"
+    return visible(f"{entry.model.id} ({entry.model.precision or 'unknown precision'}{template})")
 
 
 def _average(entry: Entry) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from bot.entry import Entry, is_same_row
 
+Kind = Literal["entry", "rolling", "row", "verdict", "reply", "board", "alarm"]
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
@@ -19,7 +20,7 @@ OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 class Mark:
     """The hidden line by which the bot knows its own texts again: what kind, and about what."""
 
-    kind: Literal["entry", "rolling", "row", "verdict", "reply", "board", "alarm"]
+    kind: Kind
     key: str
     leaderboard: str = ""
 
@@ -45,9 +46,10 @@ def find_mark(text: str) -> Mark | None:
         return None
     try:
         data = json.loads(body)
-        return Mark(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
+        mark = Mark(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
+    return mark if mark.kind in get_args(Kind) else None
 
 
 @dataclass(frozen=True, slots=True)

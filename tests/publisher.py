@@ -26,7 +26,7 @@ DECLARED = parse_leaderboard(TINY, "tiny", "tiny.toml")
 
 def entry(model: str = "acme/atlas-7b", day: int = 1, **more: object) -> Entry:
     """The row of a result of the tiny leaderboard, measured on a day of November 2026."""
-    data = result(model, date=1_793_500_000.0 + 86_400 * day, **more)  # type: ignore[arg-type]
+    data = result(model, date=1_793_400_000.0 + 86_400 * day, **more)  # type: ignore[arg-type]
     row = entry_of(judge(Submission(path_of(model, f"2026-11-{day:02}T10-00-00"), data, len(data)), DECLARED))
     assert row is not None
     return row

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from bot.board import inert
 from bot.leaderboard import Leaderboard
 from bot.pipeline import Verdict
 from bot.render.chart import Table
@@ -49,13 +50,8 @@ def scores_csv(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
     writer.writerow(("path", "model", "verdict", "average", *(task.id for task in leaderboard.tasks)))
     for verdict in verdicts:
         numbers = ["" if score is None else score for score in _scores(verdict, leaderboard)]
-        writer.writerow((_inert(verdict.path), _inert(_model(verdict)), verdict.status, *numbers))
+        writer.writerow((inert(verdict.path), inert(_model(verdict)), verdict.status, *numbers))
     return text.getvalue()
-
-
-def _inert(text: str) -> str:
-    """A text that no spreadsheet takes for a formula (OWASP, CSV injection)."""
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
 def _model(verdict: Verdict) -> str:

@@ -1,0 +1,314 @@
+"""What is decided, what is said, and what strangers may put into either."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from math import nan
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from bot.board import inert, make_board, to_csv
+from bot.comment import request_text, rolling_text, row_text, withdrawn_text
+from bot.entry import Entry, Remark, Superseded
+from bot.finding import Finding, Location, Severity
+from bot.publication import (
+    CLOSING,
+    OPENING,
+    CloseRequest,
+    Commit,
+    EditNote,
+    Form,
+    Kind,
+    Mark,
+    Note,
+    OpenRequest,
+    PostNote,
+    Request,
+    Standing,
+    Text,
+    UpdateRequest,
+    decide,
+    describe,
+    entry_mark,
+    find_mark,
+)
+from bot.render.markdown import verdict_markdown
+from bot.render.scores import scores_csv
+from bot.render.text import Ink, verdict_text
+from tests.judging import patched, verdict_of
+from tests.publisher import DECLARED, entry
+
+MARK = Mark("entry", "acme__atlas-7b/0-bfloat16", "tiny")
+TEXT = Text("Add it", f"Body.\n\n{MARK.render()}")
+PATH = "entries/acme__atlas-7b/0-bfloat16.json"
+OLD, NEW = b'{"average": 1, "tool": "0.1.0"}\n', b'{"average": 2, "tool": "0.1.0"}\n'
+SAME = b'{"average": 2, "tool": "0.2.0"}\n'
+
+
+def request(data: bytes | None = NEW, path: str = PATH) -> Request:
+    return Request("7", {path: data}, TEXT)
+
+
+DECISIONS: list[tuple[str, Form, Standing, type | None]] = [
+    ("nothing is there", "pull-request", Standing(), OpenRequest),
+    ("nothing is there", "commit", Standing(), Commit),
+    ("nothing is there", "comment", Standing(), PostNote),
+    ("another entry stands", "pull-request", Standing({PATH: OLD}), OpenRequest),
+    ("another entry stands", "commit", Standing({PATH: OLD}), Commit),
+    ("the entry stands", "pull-request", Standing({PATH: NEW}), None),
+    ("the entry stands", "commit", Standing({PATH: NEW}), None),
+    ("a later tool wrote the same row", "commit", Standing({PATH: SAME}), None),
+    ("what stands is no JSON", "commit", Standing({PATH: b"\xff"}), Commit),
+    ("it is proposed", "pull-request", Standing({PATH: OLD}, request()), None),
+    ("a later tool proposes the same row", "pull-request", Standing({}, request(SAME)), None),
+    ("something else is proposed", "pull-request", Standing({}, request(OLD)), UpdateRequest),
+    ("its deletion is proposed", "pull-request", Standing({PATH: OLD}, request(None)), UpdateRequest),
+    ("another file is proposed", "pull-request", Standing({}, request(NEW, "README.md")), UpdateRequest),
+    ("it stands and is still proposed", "pull-request", Standing({PATH: NEW}, request()), CloseRequest),
+    ("it is proposed, and is to be committed", "commit", Standing({}, request()), Commit),
+    ("a person said no to it", "pull-request", Standing(declined={PATH: NEW}), None),
+    ("a person said no to another", "pull-request", Standing(declined={PATH: OLD}), OpenRequest),
+    ("a person said no, and it is to be committed", "commit", Standing(declined={PATH: NEW}), Commit),
+    ("the comment says so", "comment", Standing(note=Note("9", TEXT.body)), None),
+    ("the comment says so, with other line ends", "comment", Standing(note=Note("9", TEXT.body + "\n\n")), None),
+    ("the comment says something else", "comment", Standing(note=Note("9", "Old.")), EditNote),
+]
+
+
+@pytest.mark.parametrize(("situation", "form", "standing", "expected"), DECISIONS)
+def test_what_is_decided(situation: str, form: Form, standing: Standing, expected: type | None) -> None:
+    decision = decide(MARK, TEXT, {PATH: NEW}, standing, form)
+
+    assert type(decision.publication) is (expected or type(None)), situation
+    assert decision.why
+
+
+@pytest.mark.parametrize("form", get_args(Form))
+def test_what_was_carried_out_is_not_done_again(form: Form) -> None:
+    done = decide(MARK, TEXT, {PATH: NEW}, Standing(), form).publication
+    after = {
+        OpenRequest: Standing(request=request()),
+        Commit: Standing({PATH: NEW}),
+        PostNote: Standing(note=Note("9", TEXT.body)),
+    }
+
+    assert decide(MARK, TEXT, {PATH: NEW}, after[type(done)], form).publication is None
+
+
+def test_a_row_that_is_not_there_need_not_be_taken_away() -> None:
+    assert decide(MARK, TEXT, {PATH: None}, Standing(), "commit").publication is None
+    assert isinstance(decide(MARK, TEXT, {PATH: None}, Standing({PATH: OLD}), "commit").publication, Commit)
+
+
+def test_a_publication_is_described_in_plain_values() -> None:
+    publication = decide(MARK, TEXT, {PATH: NEW}, Standing(), "pull-request").publication
+
+    assert publication is not None
+    assert describe(publication) == {"do": "open-request", "key": MARK.key, "files": [PATH]}
+
+
+@given(st.sampled_from(get_args(Kind)), st.text(), st.text())
+def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, board: str) -> None:
+    mark = Mark(kind, key, board)
+    shown = mark.render()
+
+    assert find_mark(f"Words.\n\n{shown}\n") == mark
+    assert find_mark(f"{Mark('reply', 'forged').render()}\n{shown}") == mark
+    assert ">" not in shown[len(OPENING) : -len(CLOSING)]
+    assert "--" not in shown[len(OPENING) : -len(CLOSING)]
+    assert "\n" not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no mark",
+        OPENING,
+        f"{OPENING}{{",
+        MARK.render()[:-1],
+        f"{OPENING}{CLOSING}",
+        f"{OPENING}[]{CLOSING}",
+        f"{OPENING}5{CLOSING}",
+        f'{OPENING}"entry"{CLOSING}',
+        f'{OPENING}{{"kind": "entry"}}{CLOSING}',
+        f'{OPENING}{{"kind": ["entry"], "key": "a"}}{CLOSING}',
+        f'{OPENING}{{"kind": "order", "key": "a"}}{CLOSING}',
+        f"{OPENING}{'[' * 100_000}{CLOSING}",
+        f"{MARK.render()}\n{OPENING}torn",
+    ],
+)
+def test_what_is_no_mark_of_ours_is_none(text: str) -> None:
+    assert find_mark(text) is None
+
+
+@given(st.text())
+def test_no_text_makes_the_search_for_a_mark_fail(text: str) -> None:
+    assert find_mark(text) is None or OPENING in text
+    assert find_mark(f"{OPENING}{text}{CLOSING}") is None or "{" in text
+
+
+def test_the_text_of_a_new_row() -> None:
+    row = entry()
+
+    assert request_text(row, None, entry_mark(row)) == Text(
+        "Add acme/atlas-7b (bfloat16): 58.33",
+        f"""\
+`acme/atlas-7b`, revision `{row.model.revision}`, on `tiny`.
+
+| Task | Raw | Score |
+| --- | ---: | ---: |
+| Sums | 0.5500 | 46.67 |
+| Logic | 0.7000 | 70.00 |
+| **Average** | | **58.33** |
+
+- File: `acme__atlas-7b/results_2026-11-01T10-00-00.json`, SHA-256 `{row.evidence.sha256}`
+- Harness: `lm-evaluation-harness` `abcdef12`, measured 2026-10-31T22:40:00Z
+- Check it: `leaderboard-bot explain acme__atlas-7b/results_2026-11-01T10-00-00.json --leaderboard tiny`
+
+[leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this from the file named above; it changes \
+when that file does.
+
+<!-- leaderboard-bot {{"key": "{row.key}", "kind": "entry", "leaderboard": "tiny"}} -->""",
+    )
+
+
+def test_the_text_of_a_row_that_changes_with_a_warning_and_a_hole() -> None:
+    before = entry()
+    row = msgspec.structs.replace(
+        entry(day=2, right=(50, None, 70)),
+        warnings=(Remark("quantized-run", "the model was run in 4bit"),),
+        supersedes=(Superseded("acme__atlas-7b/old.json", "0"),),
+    )
+    title, body = (text := request_text(row, before, entry_mark(row))).title, text.body
+
+    assert title == "Update acme/atlas-7b (bfloat16): incomplete, 1 of 3 subtasks missing"
+    assert body.split("\n\n")[1:4] == [
+        """\
+| Task | Raw | Score | Before | Change |
+| --- | ---: | ---: | ---: | ---: |
+| Sums | – | – | 46.67 | – |
+| Logic | 0.7000 | 70.00 | 70.00 | +0.00 |
+| **Average** | | **–** | 58.33 | – |""",
+        "**Incomplete:** `sums_times` missing. The row has no average and no rank until they are there.",
+        "- **warning** `quantized-run`: `the model was run in 4bit`",
+    ]
+    assert "- Takes the place of: `acme__atlas-7b/old.json`\n" in body
+
+
+def test_a_comment_holds_the_row_to_be_copied() -> None:
+    row = entry()
+    body = row_text(row, None, entry_mark(row)).body
+    (fence,) = [token for token in MarkdownIt().parse(body) if token.type == "fence"]
+
+    assert fence.content.encode() == row.to_bytes()
+    assert find_mark(body) == entry_mark(row)
+
+
+def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
+    rolling = rolling_text([entry(), entry("acme/borea-7b", right=(50, None, 70))], Mark("rolling", "all", "tiny"))
+    assert rolling.title == "Update 2 rows of tiny"
+    assert "| `acme/atlas-7b` | 58.33 |\n| `acme/borea-7b` | – |\n" in rolling.body
+
+    assert withdrawn_text(PATH, MARK).title == "Remove acme__atlas-7b/0-bfloat16"
+    assert withdrawn_text(PATH, MARK).body.startswith(
+        f"The submission behind `{PATH}` was withdrawn from its source.\n\n"
+    )
+
+
+HOSTILE = [
+    "a`b``c",
+    "x\n\n# Heading\n\n@everyone <img src=x onerror=alert(1)>",
+    "[click](http://evil.example) ![](http://evil.example/a.png)",
+    "| cell | cell |\n| --- | --- |",
+    f"{Mark('entry', 'forged').render()}",
+    "--> <script>alert(1)</script>",
+    "\x1b[2J\x1b]8;;http://evil.example\x07\u202egnp.exe",
+    "~~~\n```\n",
+    "</details></summary>",
+]
+MEANT = {"https://github.com/leaderboard-bot/leaderboard-bot"}
+
+
+def hostile(text: str) -> Entry:
+    """A row in which a stranger wrote every text."""
+    row = entry()
+    return msgspec.structs.replace(
+        row,
+        model=msgspec.structs.replace(row.model, id=text, revision=text, precision=text),
+        evidence=msgspec.structs.replace(row.evidence, source=text, path=text, commit=text),
+        harness=msgspec.structs.replace(row.harness, name=text, version=text),
+        warnings=(Remark("quantized-run", text),),
+        supersedes=(Superseded(text, text),),
+        coverage=msgspec.structs.replace(row.coverage, missing=(text,)),
+    )
+
+
+def elements(body: str) -> tuple[list[str], set[str]]:
+    """The HTML in a text of ours, and the links."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(body)
+    spans = [span for token in tokens for span in (token, *(token.children or []))]
+    html = [span.content.strip() for span in spans if span.type in {"html_inline", "html_block"}]
+    links = {
+        str(span.attrs.get("href") or span.attrs.get("src")) for span in spans if span.type in {"link_open", "image"}
+    }
+    return html, links
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_strangers_write_is_no_markup_link_or_mark_in_a_text_of_ours(text: str) -> None:
+    row = hostile(text)
+    mark = Mark("entry", row.key, "tiny")
+    for said in (request_text(row, entry(), mark), rolling_text([row], mark), withdrawn_text(text, mark)):
+        html, links = elements(said.body)
+        assert html == [mark.render()]
+        assert links == MEANT
+        assert find_mark(said.body) == mark
+        assert said.title.isprintable()
+    rows = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(rolling_text([row], mark).body)]
+    assert rows.count("tr_open") == 2
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_strangers_write_is_inert_in_a_verdict(text: str) -> None:
+    judged = replace(
+        verdict_of(patched(dict.fromkeys(("/model_name", "/config/model_sha", "/lm_eval_version"), text))),
+        path=text,
+        findings=(Finding("missing-task", Severity.ERROR, text, text, Location(text, "", 3)),),
+    )
+    html, links = elements(verdict_markdown(judged))
+
+    assert html == []
+    assert links == {judged.findings[0].url}
+    assert all(line.isprintable() for line in verdict_text(judged, Ink(colour=False)).splitlines())
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://evil.example")']
+)
+def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
+    row = entry()
+    model = msgspec.structs.replace(row.model, id=text, revision=text, precision=text)
+    board = to_csv(make_board([msgspec.structs.replace(row, model=model)], DECLARED)).decode()
+    scores = scores_csv([replace(verdict_of(patched({"/model_name": text})), path=text)], DECLARED)
+
+    for table in (board, scores):
+        _, cells = csv.reader(io.StringIO(table, newline=""))
+        assert [cell for cell in cells if cell.lstrip()[:1] in {"=", "+", "@"}] == []
+        assert f"'{text.replace(chr(13), ' ').replace(chr(10), ' ')}" in cells
+    assert inert("example-org/kestrel-7b") == "example-org/kestrel-7b"
+
+
+def test_an_entry_never_holds_what_json_has_no_word_for() -> None:
+    row = entry()
+    task = msgspec.structs.replace(row.tasks[0], leaves=(msgspec.structs.replace(row.tasks[0].leaves[0], raw=nan),))
+
+    json.loads(msgspec.structs.replace(row, tasks=(task,)).to_bytes(), parse_constant=pytest.fail)
