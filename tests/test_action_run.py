@@ -127,6 +127,18 @@ def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubSe
     assert comment.body.startswith("`tiny`: 1 accepted\n\n### ✅ accepted: `acme/atlas-7b`\n")
 
 
+def test_a_comment_stays_true_when_the_results_are_taken_back(github: GitHubServer, job: Job) -> None:
+    event = propose(github, {BAD: bad_result()})
+    job.run("pull_request", event)
+    github.state.repos[BOARD].git.push("heads/results", {BAD: None, "words.md": b"sorry"})
+
+    said = job.run("pull_request", event)
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    assert comment.body.startswith("No result file for `tiny` changes here any more.\n")
+    assert (said.status, said.outputs["verdict"]) == (0, "none")
+
+
 def test_a_hostile_name_stays_text_in_comment_and_summary(github: GitHubServer, job: Job) -> None:
     name = "</details>\n# @everyone ::error:: `x` <img src=x> [a](http://evil) <!-- leaderboard-bot {} -->"
     data = json.loads(bad_result()) | {"model_name": name}
