@@ -9,7 +9,7 @@ from bot.formats.document import Document
 from bot.formats.fields import number, revision, row, text, version, whole
 from bot.result import LeafResult, Measured, Model, Result
 
-ALL = "all"
+ALL, SUITE = "all", "harness"
 
 
 def is_recognised(document: Document) -> bool:
@@ -62,8 +62,12 @@ def parse(document: Document) -> Result:
 
 
 def _task_and_shots(key: str) -> tuple[str, int | None]:
-    """Part "harness|arc:challenge|25" into task and shots; a bare key names only the task."""
+    """Part "harness|arc:challenge|25" into task and shots; a bare key names only the task.
+
+    lighteval writes the same form with suites of its own: the same name is another measurement there, and stays whole.
+    """
     if not _is_row(key):
         return key, None
-    _, task, shots = key.split("|")
-    return task, whole(int(shots)) if shots.isdecimal() and len(shots) < 4 else None
+    suite, task, shots = key.split("|")
+    count = whole(int(shots)) if shots.isdecimal() and len(shots) < 4 else None
+    return (task if suite == SUITE else key), count
