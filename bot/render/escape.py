@@ -15,6 +15,11 @@ def visible(text: str) -> str:
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
+def brief(text: str, limit: int = 100) -> str:
+    """The same of a text's beginning: a name on the Hub has 96 letters, what stands in its place may have millions."""
+    return visible(text) if len(text) <= limit else visible(text[:limit]) + "…"
+
+
 def code(text: str) -> str:
     """Return a Markdown code span: nothing in it is markup, a link, or the mention of a person."""
     seen = visible(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.finding import Finding
 from bot.pipeline import Verdict
-from bot.render.escape import code, visible
+from bot.render.escape import brief, code, visible
 from bot.score import Scores
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
@@ -14,7 +14,9 @@ SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 
 def verdict_markdown(verdict: Verdict) -> str:
     """One submission: verdict, findings, scores."""
-    name = code(verdict.result.model.id) if verdict.result and verdict.result.model.id else "a model without a name"
+    name = (
+        code(brief(verdict.result.model.id)) if verdict.result and verdict.result.model.id else "a model without a name"
+    )
     lines = [f"### {SIGNS[verdict.status]} {verdict.status}: {name}", "", f"File: {code(verdict.path)}", ""]
     lines += [line for finding in verdict.findings for line in finding_markdown(finding)]
     if verdict.scores is not None:

@@ -10,6 +10,7 @@ from bot.board import inert
 from bot.leaderboard import Leaderboard
 from bot.pipeline import Verdict
 from bot.render.chart import Table
+from bot.render.escape import brief
 from bot.render.markdown import cell
 from bot.render.table import markdown_table, text_table
 from bot.render.text import SIGNS, WIDTH
@@ -55,7 +56,7 @@ def scores_csv(verdicts: Sequence[Verdict], leaderboard: Leaderboard) -> str:
 
 
 def _model(verdict: Verdict) -> str:
-    return verdict.result.model.id if verdict.result else ""
+    return brief(verdict.result.model.id) if verdict.result else ""
 
 
 def _scores(verdict: Verdict, leaderboard: Leaderboard) -> list[float | None]:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from bot.entry import coverage_of
 from bot.finding import Finding, Severity
 from bot.pipeline import Verdict
-from bot.render.escape import visible
+from bot.render.escape import brief, visible
 from bot.render.report import summarize
 from bot.score import Scores
 
@@ -45,7 +45,7 @@ def verdict_text(verdict: Verdict, ink: Ink, *, quiet: bool = False) -> str:
 
 
 def _headline(verdict: Verdict, ink: Ink) -> str:
-    name = visible(verdict.result.model.id) if verdict.result and verdict.result.model.id else "(no model)"
+    name = brief(verdict.result.model.id) if verdict.result and verdict.result.model.id else "(no model)"
     average = verdict.scores.average if verdict.scores else None
     sign = ink.paint(f"{SIGNS[verdict.status]} {verdict.status}", verdict.status)
     return f"{sign}  {name}  " + (f"average {average:.2f}" if average is not None else "no average")
@@ -57,8 +57,8 @@ def _circumstances(verdict: Verdict) -> Iterator[str]:
     model, harness = verdict.result.model, verdict.result.harness
     coverage = coverage_of(verdict.measures, verdict.leaderboard)
     template = "chat template" if model.chat_template else "no chat template"
-    yield f"{visible(model.precision) or 'unknown precision'}, revision {model.revision[:12] or 'unknown'}, {template}"
-    commit = visible(harness.version or harness.git_hash or "commit unknown")
+    yield f"{brief(model.precision) or 'unknown precision'}, revision {model.revision[:12] or 'unknown'}, {template}"
+    commit = brief(harness.version or harness.git_hash or "commit unknown")
     yield f"{verdict.result.format}, {harness.name} {commit}"
     yield f"{coverage.present} of {coverage.required} subtasks for {verdict.leaderboard.id}"
 
