@@ -8,6 +8,7 @@ from itertools import permutations
 from math import sqrt
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -199,3 +200,9 @@ def test_choosing_again_changes_nothing(numbers: list[tuple[int, bool]], random:
 def test_one_row_is_chosen_from_files_of_equal_date_by_name() -> None:
     one, other = measured(1, path="a/results_1.json"), measured(1, path="b/results_1.json")
     assert choose([one, other]).evidence.path == choose([other, one]).evidence.path == "b/results_1.json"
+
+
+@pytest.mark.parametrize(("points", "ranks"), [(2.77, [1, 1]), (2.78, [1, 2])])
+def test_a_tie_ends_where_chance_explains_one_in_twenty(points: float, ranks: list[int]) -> None:
+    rows = [row(1, 50.0, 1.0), row(2, 50.0 - points, 1.0)]  # 1.96 sqrt(1 + 1) = 2.772
+    assert [line.rank for line in make_board(rows, BOARD).rows] == ranks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from math import hypot
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,7 +26,7 @@ from bot.render.report import make_report, to_json
 from bot.render.text import Ink, verdict_text
 from bot.result import LeafResult, Measured, Model, Result, escape_pointer
 from bot.score import Scores, make_scores
-from tests.judging import EXAMPLES, ROOT, base, base_v1, declared, dumps, patch, verdict_of
+from tests.judging import EXAMPLES, ROOT, base, base_v1, declared, dumps, patch, stderr, verdict_of
 
 SHARES = st.floats(0, 1)
 SCALARS = (
@@ -94,6 +95,38 @@ def test_a_value_below_its_bound_scores_nothing(where: tuple[Task, Any], share: 
     values = {leaf.id: 1.0 for _, leaf in leaderboard.leaves()} | {leaf.id: share * bound}
     found = {one.id: one for column in scores(leaderboard, values).tasks for one in column.leaves}
     assert found[leaf.id].score == 0.0
+
+
+def test_standard_errors_are_those_of_the_leaves_put_together_by_hand() -> None:
+    verdict = verdict_of(base())
+    assert verdict.scores is not None
+    found = {task.id: task for task in verdict.scores.tasks}
+
+    def error(task: str, leaf: str, span: float) -> float:
+        (one,) = [one for one in found[task].leaves if one.id == leaf]
+        assert one.samples is not None
+        return stderr(one.raw, one.samples) / span
+
+    ids = {task.id: [(leaf.id, leaf.samples) for leaf in task.leaves] for task in declared().tasks}
+    prompts, instructions = (
+        stderr(one.raw, samples) for one, samples in zip(found["ifeval"].leaves, (541, 834), strict=True)
+    )
+    by_hand = {
+        "ifeval": (prompts + instructions) / 2,  # of the same answers, so they are added whole
+        "musr": hypot(
+            error("musr", "leaderboard_musr_murder_mysteries", 1 / 2),
+            error("musr", "leaderboard_musr_object_placements", 4 / 5),
+            error("musr", "leaderboard_musr_team_allocation", 2 / 3),
+        )
+        / 3,
+        "gpqa": hypot(*(error("gpqa", leaf, 3 / 4) * samples / 1192 for leaf, samples in ids["gpqa"])),
+        "math": hypot(*(error("math", leaf, 1) * samples / 1324 for leaf, samples in ids["math"])),
+        "mmlu_pro": error("mmlu_pro", "leaderboard_mmlu_pro", 9 / 10),
+    }
+    for task, expected in by_hand.items():
+        assert found[task].stderr == pytest.approx(100 * expected, rel=1e-12), task
+    every = [task.stderr or 0.0 for task in verdict.scores.tasks]
+    assert verdict.scores.stderr == pytest.approx(hypot(*every) / 6, rel=1e-12)
 
 
 # ---- entries ----

@@ -220,6 +220,17 @@ def test_a_report_has_the_fields_of_its_schema(data: dict[str, Any]) -> None:
         assert set(submission["harness"]) >= {"name", "repository", "git_hash", "version"}
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "github"])
+def test_a_name_of_a_megabyte_fills_no_report(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "results_x.json"
+    huge = {"/model_name": "k" * 10**6, "/config/model_dtype": "d" * 10**6, "/git_hash": "g" * 10**6}
+    file.write_bytes(dumps(patched({**huge, "/lm_eval_version": "9" * 10**6})))
+    done = CliRunner().invoke(app, ["check", str(file), "--format", form])
+    assert done.exit_code == 1
+    assert len(done.stdout) < 10_000
+    assert len(CliRunner().invoke(app, ["score", str(file), "--format", "markdown"]).stdout) < 10_000
+
+
 # ---- bad calls ----
 
 
