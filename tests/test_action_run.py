@@ -258,6 +258,15 @@ def test_a_weekly_run_on_what_a_push_published_changes_nothing(github: GitHubSer
     assert any("the entry stands there already" in line for line in said.log)
 
 
+def test_a_push_of_many_files_costs_few_requests(github: GitHubServer, job: Job) -> None:
+    event, sha = push(github, {f"runs/{n}/results_1.json": result(f"acme/model-{n}") for n in range(120)})
+
+    said = job.run("push", event, sha=sha)
+
+    assert (said.status, said.outputs["accepted"]) == (0, "120")
+    assert len(github.state.requests) < 10
+
+
 def test_a_new_branch_is_read_whole(github: GitHubServer, job: Job) -> None:
     event, sha = push(github, {GOOD: result()})
 

@@ -72,9 +72,10 @@ def read_changed(patterns: list[str], occasion: Occasion, source: GitHubSource) 
         changes, commit = proposal.files, proposal.head
     else:
         changes = source.changes(occasion.before, commit)
-    for change in changes:
-        if change.oid is not None and is_wanted(change.path, patterns):
-            yield Found(_read(change, source), source.name, commit)
+    wanted = [change for change in changes if change.oid is not None and is_wanted(change.path, patterns)]
+    source.fetch(change.oid or "" for change in wanted)
+    for change in wanted:
+        yield Found(_read(change, source), source.name, commit)
 
 
 def _read(change: Change, source: GitHubSource) -> Submission:

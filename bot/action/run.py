@@ -27,6 +27,7 @@ from bot.finding import Severity
 from bot.forges.github.client import Address, GitHubClient
 from bot.forges.github.source import GitHubSource
 from bot.forges.github.target import GitHubTarget
+from bot.forges.target import Target
 from bot.forges.targets import Access, open_judge, open_target
 from bot.leaderboard import Leaderboard, load_leaderboard
 from bot.pipeline import Verdict, entry_of
@@ -101,15 +102,16 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if inputs.mode == "publish" and occasion.is_proposal:
         raise CallError(NOT_HERE)
     found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)), access)
-    verdicts = judge_all(run, found)
+    target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
+    verdicts = judge_all(run, found, target)
     report = write_report(verdicts, run.leaderboard, environ)
     tell(run, verdicts)
     check_claim(run, verdicts)
     published: list[str] = []
     status = status_of(inputs, verdicts)
     try:
-        if inputs.mode == "publish":
-            published = publish_rows(run, found, verdicts)
+        if target is not None:
+            published = publish_rows(run, found, verdicts, target)
         elif occasion.is_proposal:
             keep_comment(run, verdicts)
     except BotError as failure:
@@ -124,10 +126,9 @@ def status_of(inputs: Inputs, verdicts: Sequence[Verdict]) -> int:
     return 1 if any(finding.severity in fatal for verdict in verdicts for finding in verdict.findings) else 0
 
 
-def judge_all(run: Run, found: Sequence[Found]) -> list[Verdict]:
+def judge_all(run: Run, found: Sequence[Found], target: Target | None) -> list[Verdict]:
     """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
     judge = open_judge(run.access, kept_answers(run.environ), run.say)
-    target = open_target(run.inputs.to, run.access, run.inputs.form) if run.inputs.mode == "publish" else None
     entries = target.read_entries() if target and found else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
     return [judge(one.submission, run.leaderboard, facts) for one in found]
@@ -161,9 +162,8 @@ def check_claim(run: Run, verdicts: Sequence[Verdict]) -> None:
         run.warn(CLAIM_DIFFERS)
 
 
-def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict]) -> list[str]:
+def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict], target: Target) -> list[str]:
     """Publish what is not rejected, rebuild the board, and give the URLs of what was written."""
-    target = open_target(run.inputs.to, run.access, run.inputs.form)
     target.check()
     pairs = zip(found, verdicts, strict=True)
     rows = [entry_of(verdict, source=one.source, path=one.path, commit=one.commit) for one, verdict in pairs]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.errors import Refused
 from bot.forges.github.client import GitHubClient
+from bot.forges.source import TooLarge
 
 BATCH = 100  # ids in one GraphQL question
 FEW = 3  # that are asked for one by one
@@ -19,17 +20,21 @@ def blob_id(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def read_blobs(client: GitHubClient, repository: str, oids: Iterable[str], limit: int) -> dict[str, bytes]:
-    """The bytes behind each id; raises TooLarge where one is longer than `limit`."""
-    wanted = list(dict.fromkeys(oids))
-    missing = [oid for oid in wanted if oid not in client.blobs]
+def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> None:
+    """Ask for many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
+    missing = [oid for oid in dict.fromkeys(oids) if oid not in client.blobs]
     if client.token and len(missing) > FEW:
         for start in range(0, len(missing), BATCH):
             client.blobs |= _ask(client, repository, missing[start : start + BATCH])
-    for oid in missing:
-        if oid not in client.blobs:
-            client.blobs[oid] = client.download(f"/repos/{repository}/git/blobs/{oid}", limit)
-    return {oid: client.blobs[oid] for oid in wanted}
+
+
+def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> bytes:
+    """The bytes behind an id, asked for where they were not yet; raises TooLarge past `limit`."""
+    if oid not in client.blobs:
+        client.blobs[oid] = client.download(f"/repos/{repository}/git/blobs/{oid}", limit)
+    if len(client.blobs[oid]) > limit:
+        raise TooLarge(f"more than {limit:,} bytes")
+    return client.blobs[oid]
 
 
 def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ Nothing is checked out: files come one by one through the API, by the id of thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from github.File import File
@@ -13,7 +13,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import Refused, Stale
-from bot.forges.github.blobs import read_blobs
+from bot.forges.github.blobs import fetch_blobs, read_blob
 from bot.forges.github.client import Address, GitHubClient
 from bot.forges.github.errors import SERVICE, NotThere
 from bot.forges.source import Change
@@ -82,12 +82,16 @@ class GitHubSource:
 
     def read_content(self, oid: str, limit: int) -> bytes:
         """The bytes behind a content id; raises TooLarge past `limit`."""
-        return self.client.download(f"/repos/{self.address.name}/git/blobs/{oid}", limit)
+        return read_blob(self.client, self.address.name, oid, limit)
+
+    def fetch(self, oids: Iterable[str]) -> None:
+        """Ask for many contents at once, so that reading them costs few requests."""
+        fetch_blobs(self.client, self.address.name, oids)
 
     def read_contents(self, oids: Mapping[str, str], limit: int) -> dict[str, bytes]:
         """The bytes of files by path, given the ids of their contents."""
-        found = read_blobs(self.client, self.address.name, oids.values(), limit)
-        return {path: found[oid] for path, oid in oids.items()}
+        self.fetch(oids.values())
+        return {path: self.read_content(oid, limit) for path, oid in oids.items()}
 
     def read_folder(self, folder: str, limit: int) -> dict[str, bytes]:
         """The bytes of every file below a folder on the default branch; none where there is no such folder."""
