@@ -1,81 +1,36 @@
-"""The Action's steps run one by one in bash, as a runner runs them, against a local GitHub."""
+"""The Action checks: its steps run one by one in bash, as a runner runs them, against a local GitHub."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from bot.publication import find_mark
+from tests.action_jobs import (
+    AVERAGE,
+    BAD,
+    DECLARED,
+    GOOD,
+    NONE,
+    bad_result,
+    comments,
+    propose,
+    runner,
+    temp,
+    without_report,
+    workflow_run,
+)
 from tests.github_fixtures import BOARD, github
-from tests.world.github_runner import BASH, EXPRESSION, ROOT, Ran, Runner
+from tests.world.github_runner import ROOT, Ran, Runner
 from tests.world.github_server import GitHubServer
-from tests.world.hub import Hub
-from tests.world.results import TINY, path_of, result
-from tests.world.server import served
+from tests.world.results import result
 
-__all__ = ["github"]
-
-GOOD = path_of()
-BAD = path_of("acme/bolt-1b")
-AVERAGE = "58.33333333333333"
-DECLARED = {"leaderboard": "tiny.toml"}
-NONE = {"verdict": "none", "accepted": "0", "incomplete": "0", "rejected": "0", "average": "", "pull-request": ""}
-FAILED = {
-    "verdict": "",
-    "accepted": "0",
-    "incomplete": "0",
-    "rejected": "0",
-    "average": "",
-    "report": "",
-    "pull-request": "",
-}
-
-
-def bad_result() -> bytes:
-    data = json.loads(result("acme/bolt-1b"))
-    data["results"]["logic"]["acc,none"] = 1.7
-    return json.dumps(data, indent=2).encode()
-
-
-@pytest.fixture(scope="session")
-def temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """RUNNER_TEMP, shared by all runs: the locked core is installed there once."""
-    return tmp_path_factory.mktemp("runner")
-
-
-@pytest.fixture
-def runner(github: GitHubServer, temp: Path, tmp_path: Path) -> Runner:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    (workspace / "tiny.toml").write_text(TINY)
-    return Runner(temp, workspace, github.url, BOARD, tmp_path / "scratch")
-
-
-def propose(server: GitHubServer, files: dict[str, bytes], fork: str = "") -> dict[str, Any]:
-    """A person proposes files; gives the event of `pull_request`."""
-    state = server.state
-    if fork:
-        state.add_fork(fork, BOARD)
-    head = state.repos[fork or BOARD].git.push("heads/results", files)
-    number = state.open_pull(BOARD, "results", fork=fork).number
-    return {"number": number, "pull_request": {"number": number, "head": {"sha": head, "ref": "results"}}}
-
-
-def without_report(outputs: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in outputs.items() if name != "report"}
-
-
-def comments(server: GitHubServer) -> list[str]:
-    return [comment.body for comment in server.state.repos[BOARD].comments.values() if find_mark(comment.body)]
+__all__ = ["github", "runner", "temp"]
 
 
 def test_a_proposal_with_good_results_passes_quietly(github: GitHubServer, runner: Runner) -> None:
@@ -161,12 +116,6 @@ def test_a_fork_without_rights_gets_its_verdict_and_one_line_about_the_comment(
         assert "no comment: there is no token" in ran.log
 
 
-def workflow_run(event: dict[str, Any], owner: str) -> dict[str, Any]:
-    head = event["pull_request"]["head"]
-    run = {"event": "pull_request", "head_sha": head["sha"], "head_branch": head["ref"], "conclusion": "failure"}
-    return {"action": "completed", "workflow_run": run | {"head_repository": {"owner": {"login": owner}}}}
-
-
 def test_the_second_workflow_comments_on_a_forks_proposal(github: GitHubServer, runner: Runner) -> None:
     event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
 
@@ -183,51 +132,6 @@ def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: Gi
     ran = runner.run("workflow_run", event, token="app-token", **DECLARED)
 
     assert (ran.status, ran.outputs["verdict"], comments(github)) == (0, "none", [])
-
-
-def push(server: GitHubServer, files: dict[str, bytes]) -> tuple[dict[str, Any], str]:
-    git = server.state.repos[BOARD].git
-    before = git.refs["heads/main"]
-    after = git.push("heads/main", files)
-    return {"ref": "refs/heads/main", "before": before, "after": after}, after
-
-
-PUBLISH = {"mode": "publish", "to": f"github://{BOARD}", **DECLARED}
-
-
-def test_a_push_to_main_publishes_one_request_however_often_it_runs(github: GitHubServer, runner: Runner) -> None:
-    event, sha = push(github, {GOOD: result()})
-
-    first, *others = [runner.run("push", event, token="app-token", sha=sha, **PUBLISH) for _ in range(3)]
-
-    assert first.status == 0, first.log
-    assert without_report(first.outputs) == NONE | {
-        "verdict": "accepted",
-        "accepted": "1",
-        "average": AVERAGE,
-        "pull-request": f"{github.url}/{BOARD}/pull/1",
-    }
-    assert [ran.outputs["pull-request"] for ran in others] == ["", ""]
-    (request,) = github.state.repos[BOARD].pulls()
-    entry = json.loads(github.state.repos[BOARD].git.read(f"heads/{request.head}", f"entries/{request.head[16:]}.json"))
-    assert entry["evidence"]["source"] == f"github://{BOARD}"
-    assert (entry["evidence"]["commit"], entry["evidence"]["path"]) == (sha, GOOD)
-
-
-@pytest.mark.campaign
-def test_two_publishing_runs_at_once_leave_one_request(github: GitHubServer, runner: Runner) -> None:
-    event, sha = push(github, {GOOD: result()})
-    runner.run("schedule", None, token="app-token", sha=sha, **DECLARED)  # installs
-
-    def run(number: int) -> Ran:
-        own = Runner(runner.temp, runner.workspace, github.url, BOARD, runner.scratch / f"own-{number}")
-        return own.run("push", event, token="app-token", sha=sha, **PUBLISH)
-
-    with ThreadPoolExecutor(2) as pool:
-        runs = list(pool.map(run, range(2)))
-
-    assert [ran.status for ran in runs] == [0, 0], [ran.log for ran in runs]
-    assert len(github.state.repos[BOARD].pulls()) == 1
 
 
 def test_a_schedule_without_a_payload_checks_the_workspace(github: GitHubServer, runner: Runner) -> None:
@@ -248,30 +152,6 @@ def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, runne
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     (line,) = ran.log.splitlines()
     assert line == "no result file that changed matches **/results_*.json"
-
-
-def test_a_token_without_permission_ends_publishing_with_status_4(github: GitHubServer, runner: Runner) -> None:
-    event, sha = push(github, {GOOD: result()})
-
-    ran = runner.run("push", event, token="read-token", sha=sha, **PUBLISH)
-
-    assert ran.status == 4
-    assert ran.log.splitlines()[-1].startswith("::error title=leaderboard-bot::GitHub refused: 403")
-    assert "in a workflow, under `permissions:`" in ran.log
-    assert ran.outputs["verdict"] == "accepted"
-    assert "could not finish** (status 4)" in ran.summary
-
-
-def test_an_api_that_is_down_is_status_3_and_one_line(github: GitHubServer, runner: Runner) -> None:
-    event, sha = push(github, {GOOD: result()})
-    github.http.shutdown()
-    github.http.server_close()
-
-    ran = runner.run("push", event, token="app-token", sha=sha, **PUBLISH)
-
-    assert (ran.status, ran.outputs) == (3, FAILED)
-    (line,) = ran.log.splitlines()
-    assert line.startswith("::error title=leaderboard-bot::GitHub could not be reached: ")
 
 
 def test_what_lies_in_the_workspace_is_never_imported(github: GitHubServer, runner: Runner) -> None:
@@ -323,63 +203,3 @@ def test_the_report_has_the_digest_of_the_command_line(github: GitHubServer, run
     assert (ran.status, local.returncode) == (1, 1)
     assert len(digests(report)) == 2
     assert digests(report) == digests(local.stdout)
-
-
-def test_our_own_selftest_passes_here(github: GitHubServer, runner: Runner) -> None:
-    """`.github/workflows/selftest.yml`, its `uses: ./` and its shell step, as a runner takes them one by one."""
-    job = yaml.safe_load((ROOT / ".github" / "workflows" / "selftest.yml").read_text())["jobs"]["action"]
-    shutil.copytree(ROOT / "examples", runner.workspace / "examples")
-    known: dict[str, str] = {}
-    for step in job["steps"]:
-        if step.get("uses") == "./":
-            given = {name.replace("-", "_"): value for name, value in step["with"].items()}
-            ran = runner.run("push", None, **given)
-            known[f"steps.{step['id']}.outcome"] = "failure" if ran.status else "success"
-            known |= {f"steps.{step['id']}.outputs.{name}": value for name, value in ran.outputs.items()}
-
-    assert job["steps"][-1]["name"] == "Outputs and status are as documented"
-    variables = {name: EXPRESSION.sub(lambda m: known[m[1]], text) for name, text in job["steps"][-1]["env"].items()}
-    done = subprocess.run([*BASH, "-c", job["steps"][-1]["run"]], env=variables, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout.decode()
-
-
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    with served(Hub()) as hub:
-        yield hub
-
-
-def test_the_hub_is_published_to_without_a_secret(github: GitHubServer, hub: Hub, runner: Runner) -> None:
-    """The workflow's identity is exchanged for a token of one repository; that token does not even know its name."""
-    board = hub.repository("acme/leaderboard")
-    runner.variables |= {
-        "HF_ENDPOINT": hub.url,
-        "HF_OIDC_RESOURCE": "datasets/acme/leaderboard",
-        "ACTIONS_ID_TOKEN_REQUEST_URL": hub.trust("publish-results", board),
-        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "runner",
-    }
-    event, sha = push(github, {GOOD: result()})
-    keyless = {"mode": "publish", "to": "hf://datasets/acme/leaderboard", "as": "commit", **DECLARED}
-
-    runs = [runner.run("push", event, token="read-token", sha=sha, **keyless) for _ in range(2)]
-
-    assert [ran.status for ran in runs] == [0, 0], runs[0].log
-    (path,) = [path for path, _ in board.main.tree.files() if path.startswith("entries/")]
-    assert path.startswith("entries/acme__atlas-7b/")
-    assert {posted.user for posted in hub.log} == {"[OIDC]"}
-
-
-def test_a_workflow_that_the_hub_does_not_trust_is_refused_in_one_line(
-    github: GitHubServer, hub: Hub, runner: Runner
-) -> None:
-    hub.repository("acme/leaderboard")
-    runner.variables |= {"HF_ENDPOINT": hub.url, "HF_OIDC_RESOURCE": "datasets/acme/leaderboard"}
-    event, sha = push(github, {GOOD: result()})
-    keyless = {"mode": "publish", "to": "hf://datasets/acme/leaderboard", "as": "commit", **DECLARED}
-
-    ran = runner.run("push", event, token="read-token", sha=sha, **keyless)
-
-    assert ran.status == 4
-    (line,) = ran.log.splitlines()
-    assert line.startswith("::error title=leaderboard-bot::the Hub refused: trusted publishing: Cannot request an OIDC")
-    assert "id-token: write" in line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.world import github_content, github_history, github_talk
+from tests.world import github_accounts, github_content, github_history, github_talk
 from tests.world.github_server import Answer, Request
 from tests.world.github_state import GitHubState
 
@@ -13,8 +13,8 @@ REPO = r"/repos/([^/]+/[^/]+)"
 NUMBER = r"(\d+)"
 
 ROUTES: list[tuple[str, str, Route]] = [
-    ("GET", "/user", github_talk.read_user),
-    ("POST", "/graphql", github_talk.query),
+    ("GET", "/user", github_accounts.read_user),
+    ("POST", "/graphql", github_accounts.query),
     ("GET", REPO, github_talk.read_repo),
     ("GET", f"{REPO}/contents/(.*)", github_content.read_contents),
     ("PUT", f"{REPO}/contents/(.+)", github_content.write_contents),

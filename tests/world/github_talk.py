@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from tests.world.github_content import find, forbidden
@@ -11,43 +10,11 @@ from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import Comment, GitHubState, Issue, Repo
 
 BODY_LIMIT = 65_536
-TEXT_LIMIT = 512_000
 
 
 def user(request: Request, login: str) -> dict[str, Any]:
     kind = "Bot" if login.endswith("[bot]") else "User"
     return {"login": login, "id": sum(map(ord, login)), "type": kind, "url": f"{request.base}/users/{login}"}
-
-
-def read_user(_: GitHubState, request: Request) -> Answer:
-    if request.who is None:
-        return refuse(401, "Requires authentication")
-    if request.who.is_app:
-        return refuse(403, "Resource not accessible by integration")
-    return Answer(200, user(request, request.who.login))
-
-
-def query(state: GitHubState, request: Request) -> Answer:
-    """The two questions of GraphQL that are answered here: who am I, and the texts of blobs by id."""
-    if request.who is None:
-        return refuse(401, "This endpoint requires you to be authenticated.")
-    text, variables = request.body["query"], request.body.get("variables") or {}
-    if "viewer" in text:
-        return Answer(200, {"data": {"viewer": {"login": request.who.login}}})
-    repo = state.repos[f"{variables['owner']}/{variables['name']}"]
-    asked = re.findall(r'(b\d+): object\(oid: "([0-9a-f]{40})"\)', text)
-    return Answer(200, {"data": {"repository": {name: _text(repo, oid) for name, oid in asked}}})
-
-
-def _text(repo: Repo, oid: str) -> dict[str, Any] | None:
-    """A blob as text: None in it where it is binary, cut where it is long."""
-    data = repo.git.blobs.get(oid)
-    if data is None:
-        return None
-    try:
-        return {"text": data.decode()[:TEXT_LIMIT] if b"\0" not in data else None}
-    except UnicodeDecodeError:
-        return {"text": None}
 
 
 def read_repo(state: GitHubState, request: Request) -> Answer:
