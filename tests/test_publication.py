@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -106,6 +106,8 @@ def test_a_publication_is_described_in_plain_values() -> None:
     assert describe(publication) == {"do": "open-request", "key": MARK.key, "files": [PATH]}
 
 
+@example("entry", "--><script>", "a--!>b")
+@example("entry", "<!-- leaderboard-bot", "---")
 @given(st.sampled_from(get_args(Kind)), st.text(), st.text())
 def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, board: str) -> None:
     mark = Mark(kind, key, board)

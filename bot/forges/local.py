@@ -37,7 +37,8 @@ class LocalRepository(Repository):
             raise CallError("git is not installed, and a folder as target needs it")
         if self.folder.exists() and not self.folder.is_dir():
             raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
-        if self.folder.is_dir() and not self._is_started() and any(map(_is_foreign, self.folder.iterdir())):
+        has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
+        if has_files and not self._is_started():  # asked last, for another process may just have made it
             raise CallError(f"{self.name} is no git repository and not empty: run git init in it, or name another")
 
     def _is_started(self) -> bool:
