@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.errors import CallError
+from bot.errors import CallError, MalformedDeclaration
 from bot.leaderboard import load_leaderboard, shipped
 from bot.render.text import WIDTH
 from bot.rules import ALL_RULES
@@ -33,10 +33,15 @@ def leaderboards(
     from bot.render.explanation import describe_leaderboard
 
     if leaderboard:
-        typer.echo(describe_leaderboard(load_leaderboard(leaderboard)), nl=False)
+        declared = load_leaderboard(leaderboard)
+        known = {rule.id for rule in ALL_RULES}
+        for number, waiver in enumerate(declared.waivers):
+            if waiver.rule not in known:
+                raise MalformedDeclaration(leaderboard, f"waivers.{number}.rule", f"there is no rule {waiver.rule!r}")
+        typer.echo(describe_leaderboard(declared), nl=False)
         return
-    for known in shipped():
-        typer.echo(_item(f"{known:18} ", load_leaderboard(known).description))
+    for name in shipped():
+        typer.echo(_item(f"{name:18} ", load_leaderboard(name).description))
 
 
 def _item(head: str, text: str) -> str:

@@ -12,6 +12,7 @@ from bot.errors import MalformedDeclaration
 from bot.leaderboard import Leaderboard, parse_leaderboard
 from bot.pipeline import Submission, Verdict, judge
 from bot.render.explanation import explain
+from tests.command import bot
 
 DECLARATION = dedent("""
     title = "Three scales"
@@ -129,3 +130,13 @@ def test_the_declaration_is_read_from_a_file_too(tmp_path: Path) -> None:
     path.write_text(DECLARATION, encoding="utf-8")
 
     assert board().digest == load_leaderboard(str(path)).digest
+
+
+def test_a_waiver_of_a_rule_that_does_not_exist_is_refused_when_the_declaration_is_checked(tmp_path: Path) -> None:
+    waiver = '\n[[waivers]]\nrule = "mising-task"\nsubmission = "*"\nreason = "r"\nwho = "w"\nuntil = 2030-01-01\n'
+    (tmp_path / "scales.toml").write_text(DECLARATION + waiver, encoding="utf-8")
+
+    status, _, said = bot("leaderboards", str(tmp_path / "scales.toml"))
+
+    assert status == 2
+    assert said.endswith("scales.toml: waivers.0.rule: there is no rule 'mising-task'\n")

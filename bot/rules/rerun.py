@@ -13,7 +13,7 @@ def rerun_command(case: Case, leaf_keys: Iterable[str], num_fewshot: int) -> str
     """The command that measures these tasks of this model as the leaderboard needs them, safe to paste in a shell."""
     keys = ",".join(dict.fromkeys(leaf_keys))
     model = case.result.model
-    args = shown(model.args, 400) or f"pretrained={shown(model.id) or '<organization>/<name>'}"
+    args = shown(model.args, 4000) or f"pretrained={shown(model.id) or '<organization>/<name>'}"
     if case.result.format != "lm-eval-0.4":
         return (
             f"python main.py --model {quote(shown(model.source) or 'hf-causal')} --model_args {quote(args)}"
