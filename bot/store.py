@@ -154,6 +154,16 @@ class Store:
                     found |= pairs(connection.execute(rows))
         return found
 
+    def submissions_in(self, watch: str, folder: str) -> dict[str, bytes]:
+        """What the files that lie in a folder, not below it, came to."""
+        below, path = (f"{folder}/" if folder else ""), submissions.c.path
+        # The character after "/" is "0": one range of the primary key, however many other folders there are.
+        is_below = (path >= below) & (path < f"{folder}0") if folder else ~path.contains("/")
+        rows = select(path, submissions.c.data).where(submissions.c.watch == watch, is_below)
+        with self.engine.connect() as connection:
+            found = pairs(connection.execute(rows))
+        return {path: data for path, data in found.items() if "/" not in path.removeprefix(below)}
+
     def set_submissions(self, watch: str, rows: Mapping[str, tuple[str | None, bytes] | None]) -> None:
         """Remember what files came to, as key and data; None forgets one."""
         paths = list(rows)

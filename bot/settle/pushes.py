@@ -22,12 +22,20 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
+def by_folder(rows: Mapping[str, Judged | None]) -> dict[str, dict[str, Judged | None]]:
+    """Files with what they came to, parted by folder."""
+    folders: dict[str, dict[str, Judged | None]] = {}
+    for path, row in rows.items():
+        folders.setdefault(folder_of(path), {})[path] = row
+    return folders
+
+
 def unresolved(rows: Iterable[Judged]) -> list[Judged]:
     """The files of one folder that were not taken and that no newer one of it mends."""
     rows = sorted(rows, key=lambda row: (row.date, row.path))
     open_faults: list[Judged] = []
     for row in rows:
-        if row.status == "accepted":
+        if not row.said and row.status != "failed":
             open_faults = [old for old in open_faults if old.key is not None and old.key != row.key]
         elif row.status != "failed":
             open_faults = [old for old in open_faults if old.key is None or old.key != row.key]
@@ -65,9 +73,10 @@ class Pushes:
                 found.setdefault(mark.key, []).append(num)
         return found
 
-    def is_open(self, num: int) -> bool:
-        """Whether a discussion of ours was open when the list was read."""
-        return any(known == num and row["status"] == "open" for known, row in self.talk.ours_known("discussion"))
+    def open_ones(self) -> dict[str, int]:
+        """The discussions of ours that were open when the list was read: folder and number."""
+        is_open = {num for num, row in self.talk.ours_known("discussion") if row["status"] == "open"}
+        return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
 
     def mark(self, folder: str) -> Mark:
         """The mark of what is said about a folder."""

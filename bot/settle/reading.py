@@ -13,6 +13,7 @@ import msgspec
 
 from bot.entry import STAMP, Entry, measured_on, parse_entry
 from bot.errors import RuleCrashed
+from bot.finding import Severity
 from bot.forges.paths import is_wanted
 from bot.forges.places import read_bounded
 from bot.forges.source import Change, Source
@@ -105,7 +106,7 @@ class Reader:
             status=verdict.status,
             key=entry.key if entry else None,
             entry=entry.to_bytes() if entry else None,
-            said="" if verdict.status == "accepted" else self.describe(verdict, commit),
+            said=self.describe(verdict, commit) if any(f.severity is Severity.ERROR for f in verdict.findings) else "",
             date=measured(verdict, change.path),
             sha256=verdict.sha256,
         )

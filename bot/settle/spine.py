@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -27,7 +27,7 @@ from bot.publish import rebuild_board
 from bot.render.markdown import verdict_markdown
 from bot.rules.rule import Facts
 from bot.settle.alarms import watch_columns
-from bot.settle.pushes import ALL, Pushes, folder_of
+from bot.settle.pushes import ALL, Pushes, by_folder
 from bot.settle.reading import Judge, Judged, Reader, decode, encode, wanted
 from bot.settle.reviews import Reviews
 from bot.settle.rows import Rows
@@ -151,6 +151,11 @@ class Settlement:
         found = self.store.submissions_at(self.name, paths=paths, keys=keys)
         return {path: decode(data) for path, data in found.items()}
 
+    def rows_in(self, folder: str, now: Mapping[str, Judged | None]) -> list[Judged]:
+        """What the files of one folder came to, these as they are now."""
+        known = {path: decode(data) for path, data in self.store.submissions_in(self.name, folder).items()}
+        return [row for row in (known | dict(now)).values() if row is not None]
+
     def everything(self, after: dict[str, Judged | None]) -> list[Judged]:
         """What every file of the source came to, these as they are now."""
         rows: dict[str, Judged | None] = {
@@ -221,19 +226,15 @@ class Settlement:
         for row in filter(None, after.values()):
             if row.status != "accepted":
                 self.outcomes.append(Outcome("failed" if row.status == "failed" else "rejected", row.path, row.status))
-        pushes, folders = self.pushes(), {folder_of(path) for path in after}
+        pushes, folders = self.pushes(), by_folder(after)
         if pushes is None:
             return
         if self.is_lost:
-            folders |= pushes.ours.keys() - {ALL}
+            folders |= {folder: {} for folder in pushes.ours.keys() - folders.keys() - {ALL}}
         if not folders:
             return
-        rows = self.everything(after)
-        by_folder: dict[str, list[Judged]] = {folder: [] for folder in folders}
-        for row in rows:
-            if (folder := folder_of(row.path)) in folders:
-                by_folder[folder].append(row)
-        self.attempt("discussions", lambda: pushes.settle(by_folder, lambda: rows))
+        rows = {folder: self.rows_in(folder, now) for folder, now in sorted(folders.items())}
+        self.attempt("discussions", lambda: pushes.settle(rows, lambda: self.everything(after)))
 
     def review(self) -> None:
         """Review the requests that others opened at the source."""
@@ -270,14 +271,17 @@ class Settlement:
         pushes = self.pushes()
         if pushes is None or not pushes.ours:
             return []
-        rows = self.everything({})
+        rows = {
+            folder: self.rows_in(folder, {}) if folder != ALL else self.everything({}) for folder in pushes.open_ones()
+        }
         waivers, again = answer_pushes(pushes, rows, self.desk.watch.maintainers, self.desk.today)
         new = [waiver for waiver in waivers if waiver not in self.waivers]
         self.waivers += new
         waived = {waiver.submission for waiver in new}
-        again |= {row.path for row in rows if f"sha256:{row.sha256}" in waived}
+        found = [row for some in rows.values() for row in some]
+        again |= {row.path for row in found if f"sha256:{row.sha256}" in waived}
         skip = set(changed)
-        return [Change(row.path, row.oid, 0) for row in rows if row.path in again and row.path not in skip]
+        return [Change(row.path, row.oid, 0) for row in found if row.path in again and row.path not in skip]
 
     def finish(self, after: dict[str, Judged | None], head: str) -> None:
         """Remember how far it came, or raise what kept it from coming there."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 from bot.forges.hub.talk import HubTalk
 from bot.leaderboard import Waiver
 from bot.settle.commands import Desk, answer_commands, commands_in, waivers_in
-from bot.settle.pushes import ALL, Pushes, again, folder_of, unresolved
+from bot.settle.pushes import ALL, Pushes, again, unresolved
 from bot.settle.reading import Judged
 
 
@@ -34,22 +34,21 @@ def all_waivers(talk: HubTalk, maintainers: Collection[str]) -> list[Waiver]:
 
 
 def answer_pushes(
-    pushes: Pushes, rows: Sequence[Judged], maintainers: Collection[str], today: date
+    pushes: Pushes, rows: Mapping[str, Sequence[Judged]], maintainers: Collection[str], today: date
 ) -> tuple[list[Waiver], set[str]]:
-    """Answer the commands in discussions about pushes: what is waived, and which files are to be judged again."""
+    """Answer the commands in discussions about pushes: what is waived, and which files are to be judged again.
+
+    `rows` are the files of each folder about which a discussion is open.
+    """
     waivers: list[Waiver] = []
     paths: set[str] = set()
-    for folder, nums in pushes.ours.items():
-        if not pushes.is_open(nums[0]):
-            continue
-        faults = pushes.shared_faults(rows) if folder == ALL else unresolved(
-            row for row in rows if folder_of(row.path) == folder
-        )  # fmt: skip
+    for folder, num in pushes.open_ones().items():
+        faults = (pushes.shared_faults if folder == ALL else unresolved)(rows[folder])
         desk = Desk(
             maintainers, pushes.leaderboard_id, today, [f.sha256 for f in faults], [], [f.status for f in faults]
         )
 
-        def look_and_answer(num: int = nums[0], desk: Desk = desk, faults: Sequence[Judged] = faults) -> None:
+        def look_and_answer(num: int = num, desk: Desk = desk, faults: Sequence[Judged] = faults) -> None:
             talk = pushes.talk.read(num)
             if any(command.answer is None for command in commands_in(talk, pushes.talk.client.user)):
                 paths.update(fault.path for fault in faults)

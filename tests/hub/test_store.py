@@ -33,6 +33,16 @@ def test_what_was_remembered_is_found_in_the_next_process(store: Store, tmp_path
     again.close()
 
 
+def test_the_files_of_a_folder_are_those_in_it_and_no_others(store: Store) -> None:
+    paths = ["top.json", "a/1.json", "a/b/2.json", "a0/3.json", "a/4.json", "a-/5.json", "é/6.json"]
+    store.set_submissions("w", {path: (None, path.encode()) for path in paths})
+
+    assert sorted(store.submissions_in("w", "a")) == ["a/1.json", "a/4.json"]
+    assert sorted(store.submissions_in("w", "")) == ["top.json"]
+    assert sorted(store.submissions_in("w", "é")) == ["é/6.json"]
+    assert store.submissions_in("w", "b") == {}
+
+
 def test_a_forgotten_watch_leaves_the_others(store: Store) -> None:
     for watch in ("v", "w"):
         store.set_cursor(watch, "source", "a")
