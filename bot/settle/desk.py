@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.forges.git_source import GitSource
 from bot.forges.github.answers import AnswersInStore
 from bot.forges.hub.client import HubClient, parse_address
-from bot.forges.hub.source import HubSource
+from bot.forges.hub.source import HubSource, Listing
 from bot.forges.hub.talk import HubTalk
 from bot.forges.hub.target import HubTarget
 from bot.forges.source import Source
@@ -42,6 +42,7 @@ class Office:
     folder: Path
     blobs: MutableMapping[str, bytes] = field(default_factory=dict, repr=False)
     own_commits: set[str] = field(default_factory=set, repr=False)
+    listings: dict[str, dict[str, Listing]] = field(default_factory=dict, repr=False)
     _client: HubClient | None = field(default=None, repr=False)
 
     @property
@@ -83,7 +84,8 @@ class Office:
     def open_source(self, watch: Watch) -> Source:
         """A dataset on the Hub, or a local git repository."""
         if watch.source.startswith("hf://"):
-            return HubSource(self.client, parse_address(watch.source))
+            address = parse_address(watch.source)
+            return HubSource(self.client, address, self.listings.setdefault(address.url, {}))
         return GitSource(self.folder / watch.source, watch.source)
 
     def talk(self, source: HubSource) -> HubTalk:

@@ -49,6 +49,10 @@ def test_requests_follow_the_change_and_not_the_repository(hub: Hub, repository:
     assert [change.path for change in source.changes(old, new)] == ["org3/model7/r2.json"]
     assert trees_asked(hub) == 6
 
+    newer = hub.push(repository, {"org3/model8/r2.json": b"1"}).oid
+    assert [change.path for change in source.changes(new, newer)] == ["org3/model8/r2.json"]
+    assert trees_asked(hub) == 6 + 4  # what was listed before is not listed again
+
 
 def test_without_an_old_commit_or_with_a_rewritten_one_everything_is_a_change(
     hub: Hub, repository: Repository, source: HubSource

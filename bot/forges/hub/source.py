@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TypeVar
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from bot.forges.source import Change
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
+KEPT, KEPT_ITEMS = 64, 20_000  # listings that are kept, and the length beyond which one is not
 EXPANDED = 100  # paths of one question that also asks for their last commits
 Listing = dict[str, RepoFile | RepoFolder]
 
@@ -32,6 +33,7 @@ class HubSource:
 
     client: HubClient
     address: Address
+    listings: dict[str, Listing] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -62,11 +64,11 @@ class HubSource:
         """
         if old == new:
             return
-        before = self.listing(old, "") if old else None
+        before = self.kept(old, old, "") if old else None
         if before is None:  # never settled, or the history was rewritten
             yield from map(added, self.walk(new, ""))
             return
-        yield from self.compare(before, self.listing(new, "") or {}, old or "", new)
+        yield from self.compare(before, self.kept(new, new, "") or {}, old or "", new)
 
     def compare(self, before: Listing, after: Listing, old: str, new: str) -> Iterator[Change]:
         """What differs between two listings of one folder, and below."""
@@ -75,7 +77,8 @@ class HubSource:
             if was and now and object_id(was) == object_id(now) and type(was) is type(now):
                 continue
             if isinstance(was, RepoFolder) and isinstance(now, RepoFolder):
-                yield from self.compare(self.listing(old, path) or {}, self.listing(new, path) or {}, old, new)
+                then, today = self.kept(was.tree_id, old, path), self.kept(now.tree_id, new, path)
+                yield from self.compare(then or {}, today or {}, old, new)
                 continue
             yield from map(removed, self.files_of(was, old))
             yield from map(added, self.files_of(now, new))
@@ -86,6 +89,18 @@ class HubSource:
             yield item
         elif item is not None:
             yield from self.walk(commit, item.path)
+
+    def kept(self, oid: str, commit: str, path: str) -> Listing | None:
+        """A folder's listing; what an object id or a commit names never changes, so it is kept for the next push."""
+        key = f"{oid} {path}"  # two folders may be equal, but not their paths
+        if key not in self.listings:
+            found = self.listing(commit, path)
+            if found is None or len(found) > KEPT_ITEMS:
+                return found
+            while len(self.listings) >= KEPT:
+                del self.listings[next(iter(self.listings))]
+            self.listings[key] = found
+        return self.listings[key]
 
     def listing(self, commit: str, path: str) -> Listing | None:
         """What lies in a folder, not below it; None where the commit or the folder is not there."""
