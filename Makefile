@@ -29,6 +29,7 @@ check: .venv/.all
 	.venv/bin/python .github/check_workflows.py
 
 bench: .venv/.all
+	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark
 	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
 
 .venv/.run: pyproject.toml uv.lock | $(UV)
