@@ -199,3 +199,19 @@ def test_the_board_is_rebuilt_from_what_was_merged(hub: Hub, contents: Repositor
 
     table = (hub.file(contents, "leaderboard.csv") or b"").decode().splitlines()
     assert [line.split(",")[:2] for line in table[1:]] == [["1", "acme/borea-1b"], ["2", "acme/atlas-7b"]]
+
+
+def test_a_request_of_which_only_the_files_were_updated_gets_its_text_later(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    put(target, entry())
+    fault = hub.faults.order("/edit$", status=500, times=-1)
+    second = entry(right=(60, 60, 70))
+    with pytest.raises(Unavailable):
+        put(target, second)
+    assert hub.file(contents, second.path, "refs/pr/1") == second.to_bytes()
+    fault.times = 0
+    put(target, second)
+
+    assert f"**{second.average:.2f}**" in hub.requests(contents)[0].description
+    assert [posted.act for posted in hub.by("bot")] == ["request", "commit", "rename", "edit"]
