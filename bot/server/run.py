@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import signal
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -45,4 +46,9 @@ def run(app: ASGIApp, *, host: str, port: int) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
-    uvicorn.Server(config).run()
+    # The server raises the signal that ended it once more, for a handler of ours: the caller still has to tidy up.
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        uvicorn.Server(config).run()
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -130,6 +130,10 @@ class Pushes:
                 self.__dict__.pop("ours", None)
             return text is not None
         talk = self.talk.read(nums[0])
+        for num in set(nums[1:]) & {
+            row for row, known in self.talk.ours_known("discussion") if known["status"] == "open"
+        }:
+            self.talk.set_status(num, "closed", f"Two processes said this at once; #{nums[0]} stays.")
         if text is None:
             if talk.is_open:
                 self.talk.set_status(talk.num, "closed", mended_text(folder))

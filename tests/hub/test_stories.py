@@ -261,6 +261,19 @@ def test_two_servers_on_one_watch_post_once(story: Story) -> None:
     assert story.acts() == ["request", "discussion"]
 
 
+def test_what_two_servers_said_at_once_is_said_once_in_the_end(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    [first] = story.discussions
+    story.hub.open_discussion(story.source, first.title, first.description, "bot")
+    assert story.acts() == ["discussion", "discussion"]
+    story.push(right=(50, 160, 170))
+    story.settle()
+
+    assert [discussion.num for discussion in story.discussions] == [first.num]
+    assert story.acts() == ["comment", "closed", "edit"]
+
+
 def test_rows_as_commits_come_in_one_commit(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit")
     story.push()
