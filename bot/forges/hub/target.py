@@ -11,8 +11,8 @@ from typing import Any
 from bot.board import CSV_NAME, Board, to_csv
 from bot.comment import board_text
 from bot.entry import FOLDER, Entry, parse_entry
-from bot.errors import BotError, Stale
-from bot.forges.hub.client import Address, HubClient
+from bot.errors import BotError, Refused, Stale
+from bot.forges.hub.client import SERVICE, Address, HubClient
 from bot.forges.hub.source import HubSource
 from bot.forges.hub.talk import HubTalk, Talk
 from bot.publication import (
@@ -84,8 +84,11 @@ class HubTarget:
         return list(self.talk.ours("pull_request"))
 
     def head(self) -> str:
-        """The commit at main."""
-        return self.refs["refs/heads/main"]
+        """The commit at main. Raises Refused where there is no such branch."""
+        try:
+            return self.refs["refs/heads/main"]
+        except KeyError:
+            raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
     def look_again(self) -> None:
         """Forget how it stood."""
