@@ -13,6 +13,7 @@ import pytest
 from bot.forges.targets import Access
 from bot.settle import settle
 from bot.settle.desk import Office, open_office
+from bot.watch import parse_settings
 from tests.hub.stories import Story
 from tests.hub.test_git_source import Folder
 from tests.hub.test_service import serving, wait_for
@@ -45,8 +46,7 @@ def branches(folder: Path) -> list[str]:
 
 
 def test_pushes_changes_merges_and_withdrawals_reach_the_folder(office: Office, tmp_path: Path) -> None:
-    settings = open_office(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[0]
-    [watch] = settings.watches
+    [watch] = parse_settings(SETTINGS, "bot.toml").watches
     source = Folder(tmp_path / "results")
     commit = source.push({path_of(): result(), path_of("acme/borea-1b"): result("acme/borea-1b", right=(1, 2, 170))})
     first, again = settle(office.open_desk(watch)), settle(office.open_desk(watch))
