@@ -88,37 +88,52 @@ def _clipped(task: Task) -> str:
 
 
 def _aggregate(task: Task, score: TaskScore, verdict: Verdict) -> Iterator[str]:
+    """From the lines of the leaves to the task's raw value and score, or why there is none."""
     if score.raw is None or score.score is None:
         why = {finding.rule for finding in verdict.findings if finding.task in {task.id, "*"}}
         yield f"  no score: {', '.join(sorted(why)) or 'a subtask is missing'}"
-        return
+    elif task.normalize == "leaf":
+        yield from _one_leaf(task, score.leaves)
+        yield from _mean_of_leaves(task, score)
+    else:
+        yield f"  raw   = {_how_raw(task, score)} = {score.raw:.6f}"
+        yield from _whole_task(task, score.raw, score.score)
+
+
+def _one_leaf(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
+    """The formula, and its numbers for the first leaf that is not clipped."""
+    first = next((leaf for leaf in leaves if not _is_clipped(leaf)), leaves[0])
+    bound, lower, upper = _bound_name(task), Fraction(first.lower_bound), task.upper_bound
+    floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
+    yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; such as"
+    yield f"    100 × ({first.raw:.6g} - {lower}) / ({upper} - {lower}) = {_points(first.raw, lower, upper)}"
+
+
+def _mean_of_leaves(task: Task, score: TaskScore) -> Iterator[str]:
     count = len(score.leaves)
-    if task.normalize == "leaf":
-        first = next((leaf for leaf in score.leaves if not _is_clipped(leaf)), score.leaves[0])
-        bound, upper = _bound_name(task), task.upper_bound
-        floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
-        yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; such as"
-        part = 100 * (Fraction(first.raw) - Fraction(first.lower_bound)) / (upper - Fraction(first.lower_bound))
-        yield (
-            f"    100 × ({first.raw:.6g} - {first.lower_bound}) / ({upper} - {first.lower_bound}) = {float(part):.4f}"
-        )
-        if task.aggregation == "size-weighted":
-            yield f"  score = the scores weighted by samples = {score.score:.4f}"
-            yield f"  raw   = the raw values weighted by samples = {score.raw:.6f}"
-            return
+    if task.aggregation == "size-weighted":
+        yield f"  score = the scores weighted by samples = {score.score:.4f}"
+        yield f"  raw   = the raw values weighted by samples = {score.raw:.6f}"
+    else:
         yield f"  score = sum of {count} scores / {count} = {score.score:.4f}"
         yield f"  raw   = sum of {count} raw values / {count} = {score.raw:.6f} (plain mean, not by size)"
-        return
-    yield f"  raw   = {_how_raw(task, score)} = {score.raw:.6f}"
+
+
+def _whole_task(task: Task, raw: float, score: float) -> Iterator[str]:
+    """The formula with the numbers of a task that is scored as a whole."""
     lower, upper = task.lower_bound, task.upper_bound
     if lower == 0 and upper == 1:
-        yield f"  score = 100 × {score.raw:.6f} = {score.score:.4f}"
+        yield f"  score = 100 × {raw:.6f} = {score:.4f}"
         return
-    clip = f"; {_clipped(task)}" if score.score == 0 and score.raw != float(lower) else ""
-    part = 100 * (Fraction(score.raw) - lower) / (upper - lower)
-    yield f"  score = 100 × ({score.raw:.6f} - {lower}) / ({upper} - {lower}) = {float(part):.4f}{clip}"
+    clip = f"; {_clipped(task)}" if score == 0 and raw != float(lower) else ""
+    yield f"  score = 100 × ({raw:.6f} - {lower}) / ({upper} - {lower}) = {_points(raw, lower, upper)}{clip}"
     if task.bound_reason:
         yield f"          {lower} is {task.bound_reason}"
+
+
+def _points(raw: float, lower: Fraction, upper: Fraction) -> str:
+    """What the formula gives before the clip."""
+    return f"{float(100 * (Fraction(raw) - lower) / (upper - lower)):.4f}"
 
 
 def _how_raw(task: Task, score: TaskScore) -> str:
