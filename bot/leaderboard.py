@@ -67,7 +67,8 @@ Version = Annotated[str, BeforeValidator(canonical_version)]
 class _Declared(BaseModel):
     """A table of the declaration: what we do not know is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # built with the whole that holds it, not one by one: the cold start of `check` has a bar
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Metric(_Declared):
