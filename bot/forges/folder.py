@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.board import CSV_NAME, PARQUET_NAME, Board, to_csv, to_parquet
+from bot.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.entry import FOLDER, Entry, parse_entry
 from bot.errors import Stale
 from bot.forges.local import MAIN, LocalRepository
@@ -27,6 +27,7 @@ from bot.publication import (
     Text,
     UpdateRequest,
 )
+from bot.render.card import derived_files
 
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
@@ -162,13 +163,13 @@ class Folder:
 
     def _table(self, board: Board) -> dict[str, bytes | None]:
         """What is to be written of the table, nothing where it stands there."""
-        table, parquet = to_csv(board), self._repository.files(self._repository.main, PARQUET_NAME)
-        if self._repository.read(self._repository.main, CSV_NAME) == table and bool(parquet) == _has_parquet():
-            return {}
-        files: dict[str, bytes | None] = {CSV_NAME: table}
-        data = to_parquet(board)
-        if data is not None or parquet:
-            files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes
+        main = self._repository.main
+        files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
+        parquet = bool(self._repository.files(main, PARQUET_NAME))
+        if CSV_NAME in files or parquet != _has_parquet():
+            data = to_parquet(board)
+            if data is not None or parquet:
+                files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes
         return files
 
     def _forget_merged(self) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.board import CSV_NAME, PARQUET_NAME, Board, to_csv, to_parquet
+from bot.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.entry import FOLDER, Entry, parse_entry
 from bot.errors import CallError
 from bot.forges.github.branches import Branches, branch_name
@@ -32,6 +32,7 @@ from bot.publication import (
     UpdateRequest,
     find_mark,
 )
+from bot.render.card import derived_files
 
 MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 
@@ -173,10 +174,13 @@ class GitHubTarget:
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""
-        head, table = self._branches.head().object.sha, to_csv(board)
-        if self._source.read(CSV_NAME, head, MAX_BYTES) == table:
+        head = self._branches.head().object.sha
+        derived = derived_files(board, lambda path: self._source.read(path, head, MAX_BYTES))
+        if not derived:
             return False
-        files: dict[str, bytes | None] = {CSV_NAME: table, PARQUET_NAME: to_parquet(board)}
+        files: dict[str, bytes | None] = {**derived}
+        if CSV_NAME in derived:
+            files[PARQUET_NAME] = to_parquet(board)
         text = Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
         self._branches.commit_to_main(files, message_of(text))
         return True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bot.board import CSV_NAME, Board, to_csv
+from bot.board import Board
 from bot.comment import board_text
 from bot.entry import FOLDER, Entry, parse_entry
 from bot.errors import BotError, Refused, Stale
@@ -31,6 +31,7 @@ from bot.publication import (
     find_mark,
     holder_of,
 )
+from bot.render.card import derived_files
 
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
 FEW = 3  # paths that are asked for one by one, before the list of what exists pays
@@ -267,16 +268,15 @@ class HubTarget:
         return self.url(num)
 
     def rebuild_board(self, board: Board) -> bool:
-        """Write the table as CSV where it is not what the entries on main give.
+        """Write the table as CSV, and into the card, where it is not what the entries on main give.
 
         A Parquet file is left to the Hub, which makes one from the CSV: a binary file would go through its
         large-file storage.
         """
-        table = to_csv(board)
-        if self.source.read(CSV_NAME, self.head(), 100 * FILE_LIMIT) == table:
-            return False
-        self.commit(Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), {CSV_NAME: table})
-        return True
+        files = derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))
+        if files:
+            self.commit(Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), dict(files))
+        return bool(files)
 
     def url(self, num: int) -> str:
         """Where a request or discussion can be seen."""
