@@ -232,9 +232,8 @@ class Leaderboard(_Declared):
     def _nothing_twice(self) -> Self:
         if all(task.quarantined for task in self.tasks):
             raise ValueError("every task is quarantined, so no average is left without them")
-        for task in self.tasks:
-            if task.id in COLUMNS:
-                raise ValueError(f"the task {task.id} has the name of a column that every board has")
+        for taken in (task.id for task in self.tasks if task.id in COLUMNS):
+            raise ValueError(f"the task {taken} has the name of a column that every board has")
         _refuse_twice("task", [task.id for task in self.tasks])
         _refuse_twice("leaf", [leaf.id for _, leaf in self.leaves()])
         for spelled in self.harness.formats:
@@ -254,9 +253,9 @@ class Leaderboard(_Declared):
 
 
 def _refuse_twice(what: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"the {what} {name} is declared twice")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the {what} {twice} is declared twice")
 
 
 def shipped() -> tuple[str, ...]:
