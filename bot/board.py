@@ -35,10 +35,6 @@ class Board:
     leaderboard: Leaderboard
     rows: tuple[Row, ...]
 
-    def rank_of(self, key: str) -> int | None:
-        """The rank of an entry, None where it is not there or incomplete."""
-        return next((row.rank for row in self.rows if row.entry.key == key), None)
-
 
 def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
     """Rank the entries: rank = 1 + the number of rows that are better by more than chance explains.

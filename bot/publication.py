@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from bot.entry import Entry, is_same_row
 
-Kind = Literal["entry", "rolling", "row", "verdict", "reply", "board", "alarm"]
+Kind = Literal["entry", "rolling", "verdict", "reply", "board", "alarm"]
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."

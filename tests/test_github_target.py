@@ -175,7 +175,8 @@ def test_the_board_is_rebuilt_from_the_entries_on_main(github: GitHubServer) -> 
     assert len(table) == 3
     assert "acme/bolt-1b" in table[1]
     assert {one.key for one in target(github).read_entries()} == {one.key for one in entries}
-    assert make_board(target(github).read_entries(), tiny()).rank_of(entries[1].key) == 1
+    ranked = make_board(target(github).read_entries(), tiny()).rows
+    assert {row.entry.key: row.rank for row in ranked}[entries[1].key] == 1
 
 
 @pytest.mark.parametrize(
