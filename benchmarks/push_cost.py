@@ -20,14 +20,16 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import msgspec
 
-from bot.forges.targets import Access
-from bot.leaderboard import parse_leaderboard
-from bot.pipeline import Submission, entry_of, judge
-from bot.settle import settle
-from bot.settle.desk import Office
-from bot.settle.reading import Judged, encode
-from bot.store import Store, connect
-from bot.watch import parse_settings
+from bot.evaluation.judgement import judge_all
+from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.submission import one_file, parse_submission
+from bot.platforms.registry import Access
+from bot.publishing.entry import Evidence, entry_of
+from bot.service.config import parse_settings
+from bot.service.context import Office
+from bot.service.reading import Judged, encode
+from bot.service.settlement import settle
+from bot.service.store import Store, connect
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
 from tests.world.results import TINY, result
@@ -71,9 +73,10 @@ def fill(repository: Repository, paths: list[str]) -> None:
 def remember(store: Store, paths: list[str]) -> None:
     """What a first reading would have left in the store."""
     data = result()
-    verdict = judge(Submission(paths[0], data, len(data)), parse_leaderboard(TINY, "tiny", "tiny.toml"))
-    entry = entry_of(verdict, source="hf://datasets/acme/results", commit="c" * 40)
-    row = Judged(paths[0], "o" * 40, "c" * 40, "accepted", None, entry and entry.to_bytes(), "", "", verdict.sha256)
+    parsed = parse_submission(one_file(paths[0], data))
+    (made,) = judge_all([parsed], parse_leaderboard(TINY, "tiny", "tiny.toml")).rows
+    entry = entry_of(made, {paths[0]: Evidence("hf://datasets/acme/results", paths[0], "c" * 40)})
+    row = Judged(paths[0], "o" * 40, "c" * 40, "accepted", None, entry and entry.to_bytes(), "", "", parsed.sha256)
     for start in range(0, len(paths), 5000):
         rows = {path: encode(msgspec.structs.replace(row, path=path)) for path in paths[start : start + 5000]}
         store.set_submissions("tiny", {path: (f"key-{path}", kept) for path, (_, kept) in rows.items()})

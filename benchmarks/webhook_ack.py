@@ -39,10 +39,10 @@ def serve_ours(port: int) -> None:
     """Our application, with a watch whose settle sleeps."""
     from prometheus_client import CollectorRegistry
 
-    from bot.event import Event
-    from bot.queue import Keeper
     from bot.server.app import make_app
     from bot.server.run import run
+    from bot.service.event import Event
+    from bot.service.workers import Keeper
 
     class Service:
         def __init__(self) -> None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 
 class BotError(Exception):
     """A failure with one line for a person; as it stands, a fault of ours (exit status 70)."""
 
     status: ClassVar[int] = 70
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let an error pass from one process to another, whatever its constructor takes."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[BotError], args: tuple[Any, ...]) -> BotError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class CallError(BotError):
@@ -20,18 +31,19 @@ class CallError(BotError):
 class MalformedDeclaration(BotError):
     """A leaderboard's TOML or the settings hold something that is refused (exit status 2).
 
-    `path` is the file, `key` the dotted path of the key inside it ("" for the whole file).
+    `path` is the file, `faults` are all that was found: the dotted path of the key inside it ("" for the whole file)
+    and the reason. The message has one line for each.
     """
 
     status = 2
 
-    def __init__(self, path: str, key: str, why: str) -> None:
-        self.path, self.key, self.why = path, key, why
-        super().__init__(f"{path}: {key}: {why}" if key else f"{path}: {why}")
+    def __init__(self, path: str, faults: Sequence[tuple[str, str]]) -> None:
+        self.path, self.faults = path, tuple(faults)
+        super().__init__("\n".join(f"{path}: {key}: {why}" if key else f"{path}: {why}" for key, why in faults))
 
 
 class MalformedResult(BotError):
-    """Bytes that no reader accepts as a result file; the rule `malformed-file` reports them.
+    """Bytes that no format reads as a result; the rule `malformed-file` reports them.
 
     `pointer` is a JSON pointer ("" for the whole file), `line` counts from 1, 0 where there is none.
     """
@@ -43,8 +55,18 @@ class MalformedResult(BotError):
         super().__init__(why)
 
 
+class UnknownFormat(MalformedResult):
+    """Whole JSON, or none at all, that no format recognises: most likely it never was a result."""
+
+
 class MalformedEntry(BotError):
     """A file at the target that stands where an entry should and is none (exit status 1)."""
+
+    status = 1
+
+
+class Unwritable(BotError):
+    """A row does not go into a file of somebody else, or that file cannot be read or edited (exit status 1)."""
 
     status = 1
 
@@ -82,11 +104,3 @@ class Stale(BotError):
     """What stands at the target moved since it was read: read again and decide again (exit status 3)."""
 
     status = 3
-
-
-class RuleCrashed(BotError):
-    """A rule raised; nothing is published (exit status 70)."""
-
-    def __init__(self, rule: str, cause: BaseException) -> None:
-        self.rule = rule
-        super().__init__(f"the rule {rule} failed: {type(cause).__name__}: {cause}")

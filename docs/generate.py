@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: the rules' docstrings in, docs/rules.md out.
+"""Write the pages that are made from the code and its data: docs/rules.md and docs/catalogue.md.
 
 `python docs/generate.py` writes them again; a test fails where one is stale. A rule's heading is its id, so that the
 link of a finding, docs/rules.md#<id>, leads to it.
@@ -14,8 +14,9 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from bot.rules import ALL_RULES  # noqa: E402 - the folder above is found first
-from bot.rules.rule import Rule  # noqa: E402 - the same
+from bot.evaluation.catalogue import CatalogueFile, Group, Known, catalogue  # noqa: E402 - the folder above is found first
+from bot.evaluation.rules import ALL_RULES  # noqa: E402 - the folder above is found first
+from bot.evaluation.rules.rule import Rule  # noqa: E402 - the same
 
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 # An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
@@ -23,7 +24,7 @@ DATA = re.compile(r"[/(]|leaderboard: ")
 INTRODUCTION = """\
 # Rules
 
-<!-- Made by docs/generate.py from the docstrings in bot/rules/: change those, and run it again. -->
+<!-- Made by docs/generate.py from the docstrings in bot/evaluation/rules/: change those, and run it again. -->
 
 A rule judges one result file against one leaderboard. An **error** blocks: the row is not published, but for
 `missing-task`, whose row is published without average and rank. A **warning** is published with the row. A **notice**
@@ -31,6 +32,17 @@ is for whoever ran the evaluation. `leaderboard-bot rules ID` shows these pages 
 
 In the examples, `/results/x: 1` is the value at that [JSON pointer](https://www.rfc-editor.org/rfc/rfc6901) of a file
 that is sound otherwise; a test holds that each example trips its rule and that what to use instead does not.
+"""
+
+CATALOGUE = """\
+# The catalogue
+
+<!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
+
+What is known of benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) names a group for its
+members (`group = "mmlu"`), and `leaderboards draft` looks metrics, bounds and samples up. Guessing is the value that a
+model reaches without knowing anything; 0 where the answer is written freely. Tests hold members, metrics, choices and
+data sets against lm-evaluation-harness 0.4.13 itself.
 """
 
 
@@ -58,7 +70,46 @@ def _as_block(text: str) -> list[str]:
     return ["```text", text, "```"] if DATA.match(text) else [text]
 
 
-PAGES = {"rules.md": rules_page}
+def catalogue_page() -> str:
+    """The page of the catalogue: for each file its benchmarks, its groups, and the sources of its facts."""
+    files = catalogue().files.items()
+    return "\n".join([CATALOGUE, *(line for name, file in files for line in _catalogue_file(name, file))])
+
+
+def _catalogue_file(name: str, file: CatalogueFile) -> Iterator[str]:
+    yield from (f"## {name.removesuffix('.toml')}", "")
+    if file.benchmarks:
+        yield "| benchmark | metric | guessing | samples | shots | data set |"
+        yield "| --- | --- | --- | ---: | ---: | --- |"
+        yield from (_known(one, f"{one.samples:,}", one.guessing) for one in file.benchmarks)
+        yield ""
+    if file.groups:
+        yield "| group | metric | guessing | members and samples | shots | data set |"
+        yield "| --- | --- | --- | ---: | ---: | --- |"
+        yield from map(_group, file.groups)
+        yield ""
+    yield "Sources:"
+    yield ""
+    yield from (f"- {fact}: {source}" for fact, source in file.sources.items())
+    for known in (*file.benchmarks, *file.groups):
+        yield from (f"- {fact} of `{known.id}`: {source}" for fact, source in known.sources.items())
+    yield ""
+
+
+def _group(group: Group) -> str:
+    members = catalogue().members(group).values()
+    guesses = {(one if one.choices or one.guess is not None else group).guessing for one in members}
+    guess = f"{min(guesses)} to {max(guesses)}" if len(guesses) > 1 else str(*guesses)
+    return _known(group, f"{len(members)}: {sum(one.samples for one in members):,}", guess)
+
+
+def _known(known: Known, samples: str, guess: object) -> str:
+    metrics = ", ".join(f"`{one.name}`" + f" ({one.filter})" * (one.filter != "none") for one in known.metrics)
+    shares = "" if all(one.integral for one in known.metrics) else ", no mean of zeros and ones"
+    return f"| `{known.id}` | {metrics}{shares} | {guess} | {samples} | {known.num_fewshot} | `{known.dataset}` |"
+
+
+PAGES = {"rules.md": rules_page, "catalogue.md": catalogue_page}
 
 
 def main() -> None:

@@ -18,7 +18,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent))
 
-from bot.leaderboard import Leaderboard, Task, load_leaderboard  # noqa: E402 - the folder above is found first
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard  # noqa: E402 - the folder above is found first
+from bot.evaluation.task import Task  # noqa: E402 - the folder above is found first
 
 VERSIONS = {"ifeval": 3.0, "bbh": 1.0, "math": 3.0, "gpqa": 1.0, "musr": 1.0, "mmlu_pro": 0.1}
 DATASETS = {

@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 # The Hub's client reads these once, when it is first imported: no telemetry, no bars in the output.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+pytest_plugins = ["tests.world.fixtures"]
+
+# No test depends on how fast the machine is; a failing example can be repeated with the printed blob.
+settings.register_profile("suite", deadline=None, print_blob=True)
+settings.load_profile("suite")
 
 LOCAL_NAMES = {"localhost", "", None}
 

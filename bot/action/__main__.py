@@ -3,7 +3,7 @@
 import sys
 
 from bot.action.run import main
-from bot.settings import environment
+from bot.service.environment import environment
 
 if __name__ == "__main__":
     sys.exit(main(environment(), sys.stdout))

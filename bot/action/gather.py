@@ -1,4 +1,4 @@
-"""Which result files are meant, and their bytes: inputs and the occasion in, submissions with their place out.
+"""Finds the files that a workflow means.
 
 Files of a pull request or a push are read through the API at its commit; nothing needs to be checked out. Files that
 a run has made are read in the workspace, where a link that leads outside is not followed.
@@ -8,59 +8,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.action.inputs import Inputs
-from bot.action.occasion import Occasion
+from bot.action.trigger import Occasion
 from bot.errors import BotError, CallError
-from bot.forges.git import Repository
-from bot.forges.github.blobs import blob_id
-from bot.forges.github.source import GitHubSource
-from bot.forges.paths import is_wanted
-from bot.forges.places import hub_places
-from bot.forges.source import Change, TooLarge
-from bot.forges.targets import Access
-from bot.formats import MAX_BYTES
-from bot.pipeline import Submission
-from bot.submissions import PATTERN, read_submission
+from bot.evaluation.discovery import ListedFile, candidates_in
+from bot.evaluation.formats import MAX_BYTES
+from bot.platforms.files import read_file
+from bot.platforms.git.repository import Repository
+from bot.platforms.github.blobs import blob_id
+from bot.platforms.github.source import GitHubSource
+from bot.platforms.inputs import Place, hub_places
+from bot.platforms.patterns import is_wanted
+from bot.platforms.registry import Access
+from bot.platforms.source import Change, TooLarge
 
 MAGIC = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A submission and where its file lies: `commit` is "" for a file that a run has made, `path` "" as judged."""
-
-    submission: Submission
-    source: str
-    commit: str = ""
-    path: str = ""
-
-
-def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource, access: Access) -> list[Found]:
-    """All submissions that the workflow means, in the order of their paths, each once."""
+def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource, access: Access) -> list[Place]:
+    """All files that the workflow means, in the order of their paths, each once."""
     for name in (text for text in inputs.results if "://" in text and not text.startswith("hf://")):
         raise CallError(f"the input `results` names {name[:80]!r}; it takes paths, globs and hf://… addresses")
-    patterns = [as_pattern(text) for text in inputs.results if "://" not in text]
-    found: dict[str, Found] = {}
+    patterns = [text.removeprefix("./").rstrip("/") for text in inputs.results if "://" not in text]
     if inputs.changed_only and (occasion.is_proposal or occasion.kind == "push"):
-        for one in read_changed(patterns, occasion, source):
-            found.setdefault(one.submission.path, one)
+        places = list(changed_places(patterns, occasion, source))
     else:
-        committed = committed_files(occasion.workspace)
-        for path in workspace_files(patterns, occasion.workspace):
-            submission = replace(read_submission(str(occasion.workspace / path)), path=path)
-            is_committed = committed.get(path) == blob_id(submission.data or b"")
-            found.setdefault(path, Found(submission, source.name, occasion.commit if is_committed else ""))
+        places = list(workspace_places(patterns, occasion, source.name))
     for name in (text for text in inputs.results if text.startswith("hf://")):
-        for place in hub_places(name, access):
-            found.setdefault(place.name, Found(place.read(), place.source, place.commit, place.path))
-    return [found[path] for path in sorted(found)]
+        places += hub_places(name, access)
+    return sorted({place.name: place for place in places}.values(), key=lambda place: place.name)
 
 
-def read_changed(patterns: list[str], occasion: Occasion, source: GitHubSource) -> Iterator[Found]:
-    """The result files that a pull request or a push changed, read at its commit."""
+def changed_places(patterns: list[str], occasion: Occasion, source: GitHubSource) -> Iterator[Place]:
+    """The files that a pull request or a push changed, at its commit."""
     number, commit = occasion.proposal, occasion.commit
     if occasion.branch is not None:
         number = source.find_proposal(*occasion.branch, occasion.commit)
@@ -72,18 +54,45 @@ def read_changed(patterns: list[str], occasion: Occasion, source: GitHubSource) 
         changes, commit = proposal.files, proposal.head
     else:
         changes = source.changes(occasion.before, commit)
-    wanted = [change for change in changes if change.oid is not None and is_wanted(change.path, patterns)]
-    source.fetch(change.oid or "" for change in wanted)
-    for change in wanted:
-        yield Found(_read(change, source), source.name, commit)
+    wanted = {change.path: change for change in changes if change.oid is not None and is_wanted(change.path, patterns)}
+    source.fetch(change.oid or "" for change in wanted.values())
+
+    def read(path: str, limit: int) -> bytes:
+        try:
+            return source.read_content(wanted[path].oid or "", MAX_BYTES)[:limit]
+        except TooLarge:
+            return b""
+
+    sizes = (ListedFile(change.path, _size(change, source)) for change in wanted.values())
+    for candidate in candidates_in(sizes):
+        yield Place(candidate, read, candidate.path, candidate.path in patterns, source.name, commit)
 
 
-def _read(change: Change, source: GitHubSource) -> Submission:
+def _size(change: Change, source: GitHubSource) -> int:
+    """The size of a changed file; where GitHub does not tell, it is read."""
+    if change.size:
+        return change.size
     try:
-        data = source.read_content(change.oid or "", MAX_BYTES)
+        return len(source.read_content(change.oid or "", MAX_BYTES))
     except TooLarge:
-        return Submission(change.path, None, max(change.size, MAX_BYTES + 1))
-    return Submission(change.path, data, len(data))
+        return MAX_BYTES + 1
+
+
+def workspace_places(patterns: list[str], occasion: Occasion, source: str) -> Iterator[Place]:
+    """The files of the workspace; one that is committed as it is there is named with its commit."""
+    workspace, committed = occasion.workspace, committed_files(occasion.workspace)
+
+    def read(path: str, limit: int) -> bytes:
+        return read_file(str(workspace / path), limit)
+
+    paths = dict.fromkeys(workspace_files(patterns, workspace))
+    for candidate in candidates_in(ListedFile(path, (workspace / path).stat().st_size) for path in paths):
+        same = all(
+            file.path in committed and committed[file.path] == blob_id(read(file.path, file.size))
+            for file in candidate.files
+        )
+        commit = occasion.commit if same else ""
+        yield Place(candidate, read, candidate.path, candidate.path in patterns, source, commit)
 
 
 def committed_files(workspace: Path) -> dict[str, str]:
@@ -93,13 +102,6 @@ def committed_files(workspace: Path) -> dict[str, str]:
         return repository.files(repository.resolve("HEAD"))
     except BotError:
         return {}
-
-
-def as_pattern(text: str) -> str:
-    """A folder stands for the result files below it; anything else stands for itself."""
-    plain = text.removeprefix("./").rstrip("/")
-    is_folder = not MAGIC.intersection(plain) and not plain.endswith(".json")
-    return f"{plain}/**/{PATTERN}" if is_folder else plain
 
 
 def workspace_files(patterns: Iterable[str], workspace: Path) -> Iterator[str]:

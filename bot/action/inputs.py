@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
 from bot.errors import CallError
-from bot.publication import Form
+from bot.publishing.publication import Form
 
 Mode = Literal["check", "publish"]
 When = Literal["on-findings", "always", "never"]

@@ -1,4 +1,4 @@
-"""What the workflow sees of us: outputs, step summary and report written where the runner said."""
+"""Writes what a workflow reads: outputs, step summary and report, where the runner says."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from bot.leaderboard import Leaderboard
-from bot.pipeline import Verdict
-from bot.render.escape import visible
-from bot.render.explanation import explain
-from bot.render.markdown import verdict_markdown
-from bot.render.report import make_report, submission_report, summarize, to_json
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.row import Row
+from bot.reporting.escape import visible
+from bot.reporting.explanation import explain
+from bot.reporting.markdown import ORDER, row_markdown, verdict_markdown
+from bot.reporting.report import summarize, to_json
+from bot.reporting.text import files_by_key
 
 CLAIM_LIMIT = 20_000_000  # bytes of a report that somebody else wrote
 SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
 CUT = "\n… cut: the report has all submissions.\n"
-ORDER = ("rejected", "incomplete", "accepted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class Outputs:
     pull_request: str = ""
 
 
-def outputs_of(verdicts: Sequence[Verdict], report: str, published: Sequence[str]) -> Outputs:
-    """What a run came to: the worst verdict ("none" without a file), and the average where there is one file."""
-    counts = summarize(verdicts)
+def outputs_of(judgement: Judgement, report: str, published: Sequence[str]) -> Outputs:
+    """What a run came to: the worst verdict ("none" without a file), and the average where there is one row."""
+    counts = summarize(judgement)
     worst = next((status for status in ORDER if counts[status]), "none")
-    scores = verdicts[0].scores if len(verdicts) == 1 else None
+    scores = judgement.rows[0].scores if len(judgement.rows) == 1 and worst != "rejected" else None
     average = "" if scores is None or scores.average is None else repr(scores.average)
-    numbers = {status: str(count) for status, count in counts.items()}
+    numbers = {status: str(counts[status]) for status in ORDER}
     return Outputs(verdict=worst, average=average, report=report, pull_request="\n".join(published), **numbers)
 
 
@@ -69,41 +70,37 @@ def append(path: str, text: str) -> None:
             file.write(text)
 
 
-def write_report(verdicts: Sequence[Verdict], leaderboard: Leaderboard, environ: Mapping[str, str]) -> str:
+def write_report(report: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """Write the JSON report into a folder of its own below RUNNER_TEMP, and give its path."""
     folder = tempfile.mkdtemp(prefix="leaderboard-bot-", dir=environ.get("RUNNER_TEMP") or None)
     path = Path(folder) / "report.json"
-    path.write_text(to_json(make_report(verdicts, leaderboard)) + "\n", encoding="utf-8")
+    path.write_text(to_json(report) + "\n", encoding="utf-8")
     return str(path)
 
 
-def read_claim(path: str) -> frozenset[tuple[str, str]] | None:
-    """The digests, by path, that somebody else's report claims; None where it is no report.
+def read_claim(path: str) -> str | None:
+    """The digest of somebody else's report; None where it is not a report.
 
     It comes from a run of the submitter's, so it may hold anything: its size is bounded, and of all its texts none is
     ever shown.
     """
     try:
         with Path(path).open("rb") as file:
-            report = json.loads(file.read(CLAIM_LIMIT + 1)[:CLAIM_LIMIT])
-        return frozenset((str(one["path"]), str(one["digest"])) for one in report["submissions"])
+            return str(json.loads(file.read(CLAIM_LIMIT + 1)[:CLAIM_LIMIT])["digest"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def digests(verdicts: Sequence[Verdict]) -> frozenset[tuple[str, str]]:
-    """The digests, by path, of our own verdicts."""
-    return frozenset((one["path"], one["digest"]) for one in map(submission_report, verdicts))
+def summary_markdown(judgement: Judgement) -> str:
+    """Every row with its findings and scores, the worst first, and the way of each number folded below it."""
+    files = files_by_key(judgement)
+    rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
+    parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]
+    parts += [f"{row_markdown(row, files[row.key])}\n{explanation_markdown(row)}" for row in rows]
+    return "\n".join(parts)
 
 
-def summary_markdown(verdicts: Sequence[Verdict]) -> str:
-    """Every verdict with its findings and scores, and the way of each number folded below it."""
-    return "\n".join(f"{verdict_markdown(verdict)}\n{explanation_markdown(verdict)}" for verdict in verdicts)
-
-
-def explanation_markdown(verdict: Verdict) -> str:
+def explanation_markdown(row: Row) -> str:
     """The explanation as a fold; every line of it is indented, so that none can end the block."""
-    if verdict.scores is None:
-        return ""
-    lines = [f"    {visible(line)}" for line in explain(verdict).splitlines()]
+    lines = [f"    {visible(line)}" for line in explain(row).splitlines()]
     return "\n".join(["<details><summary>Where each number comes from</summary>", "", *lines, "", "</details>", ""])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TextIO
 
-from bot.action.gather import Found, gather
+from bot.action.gather import gather
 from bot.action.inputs import Inputs, read_inputs
-from bot.action.occasion import Occasion, read_occasion
 from bot.action.outputs import (
     Outputs,
-    digests,
     outputs_of,
     read_claim,
     summary_markdown,
@@ -20,22 +18,29 @@ from bot.action.outputs import (
     write_report,
     write_summary,
 )
-from bot.board import same_values
-from bot.comment import verdicts_text
+from bot.action.trigger import Occasion, read_occasion
 from bot.errors import BotError, CallError
-from bot.finding import Severity
-from bot.forges.github.client import Address, GitHubClient
-from bot.forges.github.source import GitHubSource
-from bot.forges.github.target import GitHubTarget
-from bot.forges.target import Target
-from bot.forges.targets import Access, open_judge, open_target
-from bot.leaderboard import Leaderboard, load_leaderboard
-from bot.pipeline import Verdict, entry_of
-from bot.publication import Mark
-from bot.publish import publish, publish_note, rebuild_board
-from bot.render.annotations import annotate, command
-from bot.rules.rule import Facts
-from bot.settings import kept_answers, read_access
+from bot.evaluation.finding import Finding, Severity
+from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import Parsed, UnreadPath
+from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.source import GitHubSource
+from bot.platforms.github.target import GitHubTarget
+from bot.platforms.inputs import Place, evidence_of, reader_of
+from bot.platforms.registry import Access, open_target
+from bot.platforms.target import Target
+from bot.publishing.board import same_values
+from bot.publishing.entry import entry_of
+from bot.publishing.publication import Mark
+from bot.publishing.texts import judgement_text
+from bot.reporting.annotations import annotate, command
+from bot.reporting.lines import with_lines
+from bot.reporting.report import make_report, summarize
+from bot.service.environment import kept_answers, read_access
+from bot.service.judging import open_look_up
+from bot.service.reconcile import publish, publish_note, rebuild_board
 
 FAULT = "a fault of ours, {name}: {error}; please report it"
 NO_FILES = "no result file {where} matches {patterns}"
@@ -103,54 +108,72 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         raise CallError(NOT_HERE)
     found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)), access)
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
-    verdicts = judge_all(run, found, target)
-    report = write_report(verdicts, run.leaderboard, environ)
-    tell(run, verdicts)
-    check_claim(run, verdicts)
+    judgement = judge(run, found, target)
+    report = make_report(judgement)
+    path = write_report(report, environ)
+    tell(run, judgement)
+    check_claim(run, str(report["digest"]))
     published: list[str] = []
-    status = status_of(inputs, verdicts)
+    status = status_of(inputs, judgement)
     try:
         if target is not None:
-            published = publish_rows(run, found, verdicts, target)
+            published = publish_rows(run, found, judgement, target)
         elif occasion.is_proposal:
-            keep_comment(run, verdicts)
+            keep_comment(run, judgement)
     except BotError as failure:
         status = say_failure(failure, environ, out)
-    write_outputs(outputs_of(verdicts, report, published), environ)
+    write_outputs(outputs_of(judgement, path, published), environ)
     return status
 
 
-def status_of(inputs: Inputs, verdicts: Sequence[Verdict]) -> int:
+def findings_in(judgement: Judgement) -> Iterator[Finding]:
+    """What was found in files, then in rows."""
+    for verdict in judgement.verdicts:
+        yield from verdict.findings
+    for row in judgement.rows:
+        yield from row.findings
+
+
+def status_of(inputs: Inputs, judgement: Judgement) -> int:
     """Give the exit status that `fail-on` makes of the findings."""
     fatal = FAILS[inputs.fail_on]
-    return 1 if any(finding.severity in fatal for verdict in verdicts for finding in verdict.findings) else 0
+    return 1 if any(finding.severity in fatal for finding in findings_in(judgement)) else 0
 
 
-def judge_all(run: Run, found: Sequence[Found], target: Target | None) -> list[Verdict]:
+def judge(run: Run, found: Sequence[Place], target: Target | None) -> Judgement:
     """Judge as the command line does with `--online`, and for publishing with `--board` at the target."""
-    judge = open_judge(run.access, kept_answers(run.environ), run.say)
+    read = [place.parse() for place in found]
+    parsed = [one for one in read if isinstance(one, Parsed)]
+    unread = [one for one in read if isinstance(one, UnreadPath)]
     entries = target.read_entries() if target and found else []
     facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
-    return [judge(one.submission, run.leaderboard, facts) for one in found]
+    look_up = open_look_up(run.access, kept_answers(run.environ), run.say)
+    facts = look_up(parsed, run.leaderboard, facts)
+    return with_lines(judge_all(parsed, run.leaderboard, facts, unread=unread), reader_of(found))
 
 
-def tell(run: Run, verdicts: Sequence[Verdict]) -> None:
-    """Annotate the lines, write the summary, and one line of log for each file."""
-    if not verdicts:
+def tell(run: Run, judgement: Judgement) -> None:
+    """Annotate the lines, write the summary, and log a line for each file and each row that is not a file alone."""
+    if not judgement.verdicts:
         changed = run.inputs.changed_only and (run.occasion.is_proposal or run.occasion.kind == "push")
         patterns = ", ".join(run.inputs.results)
         line = NO_FILES.format(where="that changed" if changed else "in the workspace", patterns=patterns)
         (run.say if changed else run.warn)(line)
         write_summary(f"{line}\n", run.environ)
         return
-    for line in annotate(finding for verdict in verdicts for finding in verdict.findings):
+    if judgement.unread:
+        run.say(f"not read: {', '.join(f'{count} {kind}' for kind, count in summarize(judgement)['unread'].items())}")
+    for line in annotate(findings_in(judgement)):
         run.out.write(f"{line}\n")
-    for verdict in verdicts:
+    for verdict in judgement.verdicts:
         run.say(f"{verdict.status}: {verdict.path}")
-    write_summary(summary_markdown(verdicts), run.environ)
+    for row in judgement.rows:
+        if row.status == "incomplete" or len(row.files) > 1:
+            run.say(f"{row.status}: {row.key}")
+    write_summary(summary_markdown(judgement), run.environ)
 
 
-def check_claim(run: Run, verdicts: Sequence[Verdict]) -> None:
+def check_claim(run: Run, digest: str) -> None:
     """Hold the report that a fork's own run left against ours, which counts; nothing of it is shown."""
     path = run.inputs.claimed_report
     if not path:
@@ -158,15 +181,16 @@ def check_claim(run: Run, verdicts: Sequence[Verdict]) -> None:
     claimed = read_claim(path)
     if claimed is None:
         run.say("the claimed report cannot be read; the verdict is made from the files alone")
-    elif claimed != digests(verdicts):
+    elif claimed != digest:
         run.warn(CLAIM_DIFFERS)
 
 
-def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict], target: Target) -> list[str]:
+def publish_rows(run: Run, found: Sequence[Place], judgement: Judgement, target: Target) -> list[str]:
     """Publish what is not rejected, rebuild the board, and give the URLs of what was written."""
     target.check()
-    pairs = zip(found, verdicts, strict=True)
-    rows = [entry_of(verdict, source=one.source, path=one.path, commit=one.commit) for one, verdict in pairs]
+    counted = {file.path for row in judgement.rows for file in row.files}
+    evidence = evidence_of(place for place in found if place.name in counted)
+    rows = [entry_of(row, evidence) for row in judgement.rows]
     where = []
     for done in publish([row for row in rows if row is not None], target, run.inputs.form):
         run.say(f"{done.entry.key}: {done.decision.why} {done.where}")
@@ -176,7 +200,7 @@ def publish_rows(run: Run, found: Sequence[Found], verdicts: Sequence[Verdict], 
     return where
 
 
-def keep_comment(run: Run, verdicts: Sequence[Verdict]) -> None:
+def keep_comment(run: Run, judgement: Judgement) -> None:
     """Keep the one comment on the pull request true; a token that may not write costs a warning, not the verdict."""
     number = proposal_number(run)
     if run.inputs.comment == "never" or number is None:
@@ -186,10 +210,10 @@ def keep_comment(run: Run, verdicts: Sequence[Verdict]) -> None:
         return
     mark = Mark("verdict", "pull-request", run.leaderboard.id)
     target = GitHubTarget(run.client(), Address(run.occasion.repository, number), "comment")
-    has_findings = any(verdict.findings for verdict in verdicts)
-    may_open = bool(verdicts) and (has_findings or run.inputs.comment == "always")
+    has_findings = any(True for _ in findings_in(judgement))
+    may_open = bool(judgement.verdicts) and (has_findings or run.inputs.comment == "always")
     try:
-        where = publish_note(mark, verdicts_text(verdicts, mark), target, may_open=may_open)
+        where = publish_note(mark, judgement_text(judgement, mark), target, may_open=may_open)
     except BotError as error:
         run.warn(NO_COMMENT.format(error=error))
         return

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from bot.event import Event, parse_event
+from bot.service.event import Event, parse_event
 
 BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
 Endpoint = Callable[[Request], Awaitable[Response]]

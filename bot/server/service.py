@@ -12,11 +12,11 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bot.errors import BotError
-from bot.event import Event, concerns_us
-from bot.queue import QUIET, Keeper
-from bot.settle import settle
-from bot.settle.desk import Office
-from bot.watch import Watch
+from bot.service.config import Watch
+from bot.service.context import Office
+from bot.service.event import Event, concerns_us
+from bot.service.settlement import settle
+from bot.service.workers import QUIET, Keeper
 
 LATE = 4  # settlements that may be missed before a watch is called stuck
 log = logging.getLogger(__name__)

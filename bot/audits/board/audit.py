@@ -1,0 +1,235 @@
+"""The columns of a board in, the column that does not follow the rest out.
+
+Each column is held against the mean of the other columns. Two things are an alarm. *A floor irrespective of
+strength*: many rows lie together at the bottom of the column, apart from the rest of it, and among them are rows that
+the other columns place high: the column sorts by something else than what models can do (DROP, November 2023:
+whether a generation ended in a line break). *No relation*: the order of the column has next to nothing to do with the
+order by the rest. The thresholds are those below, each with where it comes from; none is fitted to a board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import atanh, fsum, sqrt, tanh
+
+from bot.audits.board.effect import Effect, RowEffect, effect_of
+from bot.audits.ranks import best_split, ranks, spearman
+from bot.audits.score_table import Cells, ScoreTable
+
+# Below this neither a share nor a correlation is worth an alarm.
+FEWEST_ROWS = 20
+# The floor is the lowest tenth of the column's range; a flat column has a tenth of its rows there: twice that.
+FLOOR_MASS = 0.2
+# 0: the floor holds the weakest rows; 1: it holds rows irrespective of strength. Half way between.
+MISPLACED = 0.5
+# Five rows in the wrong place by the toss of a coin: 3 %.
+FEWEST_MISPLACED = 5
+# Item analysis rejects an item that correlates below this with the rest of its test (Ebel & Frisbie 1991: .30).
+UNRELATED = 0.3
+# The range leaves out the extreme 2 % on each side, so that one odd row does not move the floor.
+TRIM = 0.02
+FLOOR, NO_RELATION, CONSTANT = "floor-irrespective-of-strength", "no-relation-to-the-rest", "says-nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One reason why a column is named: which test, and the sentence with its figures."""
+
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFigures:
+    """The figures of one column, over the rows that have all columns.
+
+    `low` and `high` are its trimmed range; `floor` the top of the lowest tenth of it. `floor_mass`, `next_mass` and
+    `mean_mass` are the shares of rows in that tenth, in the next, and on average in the eight above. `misplaced` counts
+    rows on the floor that the other columns do not place among as many weakest; `misplacement` is its share of what
+    chance would give. `split` is the share of variance that the best cut in two explains (flat: 0.75).
+    `correlation` is Spearman's with the mean of the other sound columns, with the limits of its 95 % interval.
+    """
+
+    column: str
+    rows: int
+    low: float
+    high: float
+    floor: float
+    floor_mass: float
+    next_mass: float
+    mean_mass: float
+    misplaced: int
+    misplacement: float
+    split: float
+    correlation: float | None
+    correlation_low: float | None
+    correlation_high: float | None
+    effect: Effect
+    alarms: tuple[Alarm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardAudit:
+    """What is found: the figures by column, the columns that are named, and the board without them.
+
+    `with_and_without` is about all named columns together, None where none is named. `incomplete` rows miss a cell and
+    take no part. `silent` says why nothing can be judged, "" where it can.
+    """
+
+    rows: int
+    incomplete: int
+    columns: tuple[ColumnFigures, ...]
+    named: tuple[str, ...]
+    with_and_without: Effect | None
+    moved: tuple[RowEffect, ...]
+    points: Mapping[str, tuple[tuple[str, float, float], ...]]
+    left_out: Mapping[str, str]
+    silent: str = ""
+
+
+def audit_board(board: ScoreTable) -> BoardAudit:
+    """Find the columns that do not follow the rest.
+
+    The worst is named first and no longer counts among the others when the rest is judged again: a broken column
+    spoils the mean that the sound ones are held against.
+    """
+    names, columns, left_out = complete(board)
+    silent = _silent(len(names), len(columns))
+    if silent:
+        return BoardAudit(len(names), len(board.names) - len(names), (), (), None, (), {}, left_out, silent)
+    named: dict[str, ColumnFigures] = {}
+    while len(columns) - len(named) > 2:
+        worst = _worst(names, columns, named)
+        if worst is None:
+            break
+        named[worst.column] = worst
+    figures = tuple(named.get(column) or judge(names, columns, column, named) for column in columns)
+    effect, moved = effect_of(names, columns, tuple(named)) if named else (None, ())
+    points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
+    incomplete = len(board.names) - len(names)
+    return BoardAudit(len(names), incomplete, figures, tuple(named), effect, moved, points, left_out)
+
+
+def complete(board: ScoreTable) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]], dict[str, str]]:
+    """Return the rows that have every column, after leaving out columns that fewer than half of the rows have."""
+    left_out = dict(board.left_out)
+    kept: dict[str, Cells] = {}
+    for column, cells in board.columns.items():
+        filled = sum(cell is not None for cell in cells)
+        if 2 * filled < len(cells):
+            left_out[column] = f"only {filled} of {len(cells)} rows have it"
+        else:
+            kept[column] = cells
+    full = [i for i in range(len(board.names)) if all(cells[i] is not None for cells in kept.values())]
+    columns = {column: tuple(cells[i] or 0.0 for i in full) for column, cells in kept.items()}
+    return tuple(board.names[i] for i in full), columns, left_out
+
+
+def _silent(rows: int, columns: int) -> str:
+    if columns < 3:
+        return f"{columns} columns of scores: with fewer than three nothing says which of them does not follow"
+    if rows < FEWEST_ROWS:
+        return f"{rows} complete rows: at least {FEWEST_ROWS} are needed to judge a column"
+    return ""
+
+
+def _worst(
+    names: Sequence[str], columns: Mapping[str, Sequence[float]], named: Mapping[str, ColumnFigures]
+) -> ColumnFigures | None:
+    """Return the column with an alarm that follows the rest least, None where no alarm is left."""
+    judged = (judge(names, columns, column, named) for column in columns if column not in named)
+    alarmed = [figures for figures in judged if figures.alarms]
+    return min(alarmed, key=lambda figures: figures.correlation or 0.0, default=None)
+
+
+def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
+    """Return for each row the mean of the other columns, without those that are named already."""
+    others = [values for other, values in columns.items() if other != column and other not in named]
+    return [fsum(row) / len(others) for row in zip(*others, strict=True)]
+
+
+def judge(
+    names: Sequence[str],
+    columns: Mapping[str, Sequence[float]],
+    column: str,
+    named: Mapping[str, ColumnFigures],
+) -> ColumnFigures:
+    """Return the figures of one column and its alarms."""
+    values, strength = columns[column], rest(columns, column, named)
+    low, high, floor, counts = tenths(values)
+    rows, on_floor = len(values), counts[0]
+    placed = ranks(strength)
+    misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
+    chance = on_floor * (1 - on_floor / rows)
+    correlation = spearman(strength, values)
+    limits = interval(correlation, rows)
+    figures = {
+        "floor_mass": on_floor / rows,
+        "next_mass": counts[1] / rows,
+        "mean_mass": counts[2] / 8 / rows,
+        "misplacement": misplaced / chance if chance else 0.0,
+    }
+    return ColumnFigures(
+        column,
+        rows,
+        low,
+        high,
+        floor,
+        misplaced=misplaced,
+        split=best_split(values),
+        correlation=correlation,
+        correlation_low=limits[0],
+        correlation_high=limits[1],
+        effect=effect_of(names, columns, (column,))[0],
+        alarms=tuple(_alarms(low == high, misplaced, limits[1], **figures)),
+        **figures,
+    )
+
+
+def tenths(values: Sequence[float]) -> tuple[float, float, float, tuple[int, int, int]]:
+    """Return trimmed low and high, the top of the lowest tenth, and the rows in it, in the next, and above."""
+    ordered = sorted(values)
+    last = len(ordered) - 1
+    low, high = ordered[int(TRIM * last)], ordered[last - int(TRIM * last)]
+    tenth = (high - low) / 10
+    floor = low + tenth
+    first = sum(value <= floor for value in values)
+    second = sum(floor < value <= floor + tenth for value in values)
+    return low, high, floor, (first, second, len(values) - first - second)
+
+
+def interval(correlation: float | None, rows: int) -> tuple[float | None, float | None]:
+    """Return the 95 % interval of Spearman's correlation (Fisher's z, error of Bonett & Wright 2000)."""
+    if correlation is None:
+        return None, None
+    centre = atanh(max(-0.999999, min(0.999999, correlation)))
+    reach = 1.96 * sqrt((1 + correlation * correlation / 2) / (rows - 3))
+    return tanh(centre - reach), tanh(centre + reach)
+
+
+def _alarms(
+    constant: bool,  # noqa: FBT001 - one fact among the figures
+    misplaced: int,
+    correlation_high: float | None,
+    *,
+    floor_mass: float,
+    next_mass: float,
+    mean_mass: float,
+    misplacement: float,
+) -> list[Alarm]:
+    """Hold the figures against the thresholds."""
+    if constant:
+        return [Alarm(CONSTANT, "96 % of the rows have one and the same value")]
+    found = []
+    apart = next_mass < mean_mass
+    if floor_mass >= FLOOR_MASS and apart and misplacement >= MISPLACED and misplaced >= FEWEST_MISPLACED:
+        why = (
+            f"{floor_mass:.0%} of the rows lie in the lowest tenth of its range and {next_mass:.0%} in the next, "
+            f"and {misplaced} of them are not among the weakest by the other columns "
+            f"({misplacement:.0%} of what chance would give)"
+        )
+        found.append(Alarm(FLOOR, why))
+    if correlation_high is not None and correlation_high < UNRELATED:
+        found.append(Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence"))
+    return found

@@ -1,0 +1,63 @@
+"""Columns of a board and some to leave out in, what that does to averages and ranks out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from bot.audits.ranks import kendall, places
+
+
+@dataclass(frozen=True, slots=True)
+class RowEffect:
+    """One row with and without: its average (plain mean of the columns) and its rank (1 is best)."""
+
+    name: str
+    average_with: float
+    average_without: float
+    rank_with: int
+    rank_without: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What leaving columns out does.
+
+    The mean of all averages with and without, Kendall's tau-b between the two orders, how many rows change their
+    rank, the largest change, and who is first.
+    """
+
+    mean_with: float
+    mean_without: float
+    tau: float | None
+    rows_moved: int
+    largest_move: int
+    first_with: str
+    first_without: str
+
+
+def effect_of(
+    names: Sequence[str], columns: Mapping[str, Sequence[float]], without: Collection[str]
+) -> tuple[Effect, tuple[RowEffect, ...]]:
+    """Return the effect of leaving columns out, and every row, those that move most first."""
+    having = _averages(list(columns.values()))
+    lacking = _averages([values for column, values in columns.items() if column not in without])
+    rank_with, rank_without = places(having), places(lacking)
+    rows = [RowEffect(*row) for row in zip(names, having, lacking, rank_with, rank_without, strict=True)]
+    moves = [abs(row.rank_with - row.rank_without) for row in rows]
+    effect = Effect(
+        mean_with=fsum(having) / len(rows),
+        mean_without=fsum(lacking) / len(rows),
+        tau=kendall(having, lacking),
+        rows_moved=sum(map(bool, moves)),
+        largest_move=max(moves),
+        first_with=names[rank_with.index(1)],
+        first_without=names[rank_without.index(1)],
+    )
+    rows.sort(key=lambda row: (-abs(row.rank_with - row.rank_without), row.rank_without))
+    return effect, tuple(rows)
+
+
+def _averages(columns: Sequence[Sequence[float]]) -> list[float]:
+    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]

@@ -1,0 +1,126 @@
+"""The audit of a board in, its report out: what is named and why, with and without it, the figures, the picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from bot.audits.board.audit import BoardAudit, ColumnFigures
+from bot.reporting.chart import Axis, Chart, ChartText, Point, scatter
+from bot.reporting.page import Section, page
+from bot.reporting.prose import markdown, text
+from bot.reporting.table import Table
+
+SCHEMA = "leaderboard-bot/audit-board/1"
+MOVED_SHOWN = 10
+DEFINITIONS = (
+    "Range: the column without its extreme 2 % on each side. Floor: share of the rows in the lowest tenth of the "
+    "range; next: in the tenth above it; mean above: on average in each of the eight higher tenths. Misplaced: rows on "
+    "the floor that the other columns do not place among as many weakest, and their share of what chance would give. "
+    "Split: share of the variance that the best cut in two explains (a flat column: 0.75). Rho: Spearman's rank "
+    "correlation with the mean of the other columns, with its 95 % interval. Tau: Kendall's, between the orders with "
+    "and without the column."
+)
+
+
+def board_json(audit: BoardAudit, source: str) -> dict[str, Any]:
+    """Return the report for a program."""
+    return {"schema": SCHEMA, "source": source, **msgspec.to_builtins(audit)}
+
+
+def board_text(audit: BoardAudit, source: str) -> str:
+    """Return the report for a terminal."""
+    return text(*_document(audit, source))
+
+
+def board_markdown(audit: BoardAudit, source: str) -> str:
+    """Return the report for a discussion or a step summary."""
+    return markdown(*_document(audit, source))
+
+
+def board_html(audit: BoardAudit, source: str) -> str:
+    """Return the report as one self-contained page with a scatter plot of each named column.
+
+    Raises: CallError where the extra `charts` is absent.
+    """
+    title, lead, sections = _document(audit, source)
+    plots = [Section(f"{column} against the rest", [plot(audit, column)]) for column in audit.named]
+    return page(title, lead, [*sections[:1], *plots, *sections[1:]])
+
+
+def plot(audit: BoardAudit, column: str) -> Chart:
+    """Draw a column against the mean of the other columns; rows on its floor in a colour of their own."""
+    floor = next(figures.floor for figures in audit.columns if figures.column == column)
+    groups = ("above the floor", "on the floor")
+    points = [Point(name, x, y, groups[y <= floor]) for name, x, y in audit.points[column]]
+    words = ChartText(
+        f"{column} against the mean of the other columns",
+        f"{len(points)} rows; the floor is the lowest tenth of the column's range",
+        groups=groups,
+    )
+    return scatter(words, points, Axis("mean of the other columns (score)"), Axis(f"{column} (score)"))
+
+
+def _document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
+    named = ", ".join(audit.named)
+    title = f"Columns of {source}"
+    if audit.silent:
+        return title, f"Nothing is judged: {audit.silent}.", [_left_out(audit)] if audit.left_out else []
+    lead = f"{named}: does not follow the rest." if named else "No column stands out: each follows the rest."
+    lead += f" {audit.rows} rows, {len(audit.columns)} columns; {audit.incomplete} rows miss a value and are not used."
+    sections = [*_why(audit), Section("Figures", [_figures(audit), DEFINITIONS])]
+    return title, lead, [*sections, _left_out(audit)] if audit.left_out else sections
+
+
+def _why(audit: BoardAudit) -> list[Section]:
+    """Return what is named, and the board with and without it; nothing where no column is named."""
+    effect = audit.with_and_without
+    if effect is None:
+        return []
+    reasons = [f"{column.column}: {alarm.why}." for column in audit.columns for alarm in column.alarms]
+    names = ", ".join(audit.named)
+    change = (
+        f"Without {names} the mean of all averages is {effect.mean_without:.2f} instead of {effect.mean_with:.2f}; "
+        f"{effect.rows_moved} of {audit.rows} rows change their rank, by up to {effect.largest_move}; first is "
+        f"{effect.first_without} instead of {effect.first_with}."
+    )
+    rows = tuple(
+        (row.name, row.average_with, row.average_without, row.rank_with, row.rank_without)
+        for row in audit.moved[:MOVED_SHOWN]
+    )
+    columns = ("row", "average with", "average without", "rank with", "rank without")
+    return [
+        Section("What does not follow", reasons),
+        Section(f"With and without {names}", [change, Table(columns, rows, "the rows that move most")]),
+    ]
+
+
+def _figures(audit: BoardAudit) -> Table:
+    columns = (
+        "column", "range", "floor", "next", "mean above", "misplaced", "of chance", "split", "rho", "95 %",
+        "tau without", "largest move",
+    )  # fmt: skip
+    return Table(columns, tuple(map(_row, audit.columns)))
+
+
+def _row(column: ColumnFigures) -> tuple[str | float | int | None, ...]:
+    low, high = column.correlation_low, column.correlation_high
+    return (
+        column.column,
+        f"{column.low:.4g} to {column.high:.4g}",
+        f"{column.floor_mass:.1%}",
+        f"{column.next_mass:.1%}",
+        f"{column.mean_mass:.1%}",
+        column.misplaced,
+        f"{column.misplacement:.0%}",
+        round(column.split, 2),
+        None if column.correlation is None else round(column.correlation, 2),
+        "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",
+        None if column.effect.tau is None else round(column.effect.tau, 3),
+        column.effect.largest_move,
+    )
+
+
+def _left_out(audit: BoardAudit) -> Section:
+    return Section("Left out", [Table(("column", "why"), tuple(audit.left_out.items()))])

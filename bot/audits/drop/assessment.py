@@ -1,0 +1,155 @@
+"""Score one sample as it is and under each repair, and note the flaws that it shows."""
+
+from __future__ import annotations
+
+import msgspec
+
+from bot.audits.drop.answers import Answers, Golds
+from bot.audits.drop.detectors import (
+    Flaw,
+    destroyed_decimals,
+    ends_with_number,
+    is_cut_decimal,
+    runs_on,
+)
+from bot.audits.drop.sample import DropSample
+from bot.audits.drop.scorer import DropScore, Scorer
+from bot.audits.drop.tokens import count_words, split_tokens
+
+# Logs hold the scorer's own doubles: a value further off was computed by other code.
+SAME = 1e-9
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What the scorer did to a generation, and what it would do to the repaired one. Many samples share an outcome.
+
+    `first_line` is the score of what is before the first line break, `first_text_line` the same after leading white
+    space is dropped; both are `score` where there is no line break. `unglued` is the score with each run of white space
+    as one space, None where no number is glued. `answer_line_ends` says that a line break follows the line of the
+    answer, so that no stop word cut the answer. `kind` is that of the gold answers, `length` the bit length of
+    the number of generated words.
+    """
+
+    score: DropScore
+    first_line: DropScore
+    first_text_line: DropScore
+    unglued: DropScore | None
+    flaws: tuple[str, ...]
+    starts_with_break: bool
+    answer_line_ends: bool
+    is_logged: bool
+    differs_from_log: bool
+    kind: str
+    form: str
+    until: str
+    length: int
+
+    @property
+    def glued_matters(self) -> bool:
+        """Whether the glued number costs em or f1."""
+        return self.unglued is not None and self.unglued > self.score
+
+    @property
+    def literal_cut_is_worse(self) -> bool:
+        """Whether the literal cut removes the answer of a generation that begins with a line break."""
+        return self.starts_with_break and self.score > self.first_line
+
+    @property
+    def is_example(self) -> bool:
+        """Whether the sample shows anything."""
+        return bool(self.flaws) or self.differs_from_log or self.literal_cut_is_worse
+
+    @property
+    def is_distorted(self) -> bool:
+        """Whether the score depends on the format of the generation rather than on the answer of the model."""
+        return self.glued_matters or self.first_text_line > self.score or (CUT in self.flaws and not self.score.em)
+
+
+class Assessor:
+    """Assesses samples; one for each process, because it remembers tokens and gold answers."""
+
+    def __init__(self) -> None:
+        self._scorer = Scorer()
+
+    def answers(self, golds: Golds) -> Answers:
+        """Return the gold answers with what is computed once for them. Raises MalformedSamples if they are none."""
+        return self._scorer.answers[golds]
+
+    def assess(self, sample: DropSample, answers: Answers) -> tuple[Outcome, int]:
+        """Return the outcome of a sample and the number of generated words."""
+        text, scorer = sample.prediction, self._scorer
+        scorer.trim()
+        tokens = split_tokens(text)
+        words = count_words(tokens)
+        score = literal = repaired = scorer.score_tokens(tokens, answers)
+        unglued, starts_with_break, answer_line_ends = None, False, False
+        # All white space but the space is unprintable: most generations are done after one fast look.
+        if not text.isprintable():
+            if "\n" in text:
+                literal, repaired, starts_with_break = self._cut(text, answers)
+                answer_line_ends = not starts_with_break or "\n" in text.lstrip()
+            if not scorer.tokens.glued.isdisjoint(tokens):
+                unglued = scorer.score_tokens(split_tokens(" ".join(text.split())), answers)
+        outcome = Outcome(
+            score,
+            literal,
+            repaired,
+            unglued,
+            _flaws(sample, tokens, answers, answer_line_ends=answer_line_ends, is_glued=unglued is not None),
+            starts_with_break,
+            answer_line_ends,
+            sample.em is not None or sample.f1 is not None,
+            (sample.em, sample.f1) != score and (differs(sample.em, score.em) or differs(sample.f1, score.f1)),
+            answers.kind,
+            sample.form,
+            sample.until,
+            words.bit_length(),
+        )
+        return outcome, words
+
+    def _cut(self, text: str, answers: Answers) -> tuple[DropScore, DropScore, bool]:
+        """Return the scores of the first line and of the first line with text, and whether the first is blank."""
+        head = first_line(text)
+        literal = self._scorer.score_tokens(split_tokens(head), answers)
+        if head and not head.isspace():
+            return literal, literal, False
+        return literal, self._scorer.score_tokens(split_tokens(first_text_line(text)), answers), True
+
+
+def first_line(text: str) -> str:
+    """Return what is before the first line break: the investigation's repair, taken literally."""
+    return text.partition("\n")[0]
+
+
+def first_text_line(text: str) -> str:
+    """Return the first line that holds text: the repair for generations that begin with a line break."""
+    return text.lstrip().partition("\n")[0]
+
+
+# As plain text: to look up the value of a member takes as long as to look for its flaw.
+GLUED, CUT, DESTROYED, RUNS_ON, NUMBER, PROMPT, TARGET = (flaw.value for flaw in Flaw)
+
+
+def _flaws(
+    sample: DropSample, tokens: list[str], answers: Answers, *, answer_line_ends: bool, is_glued: bool
+) -> tuple[str, ...]:
+    text = sample.prediction
+    flaws = [GLUED] if is_glued else []
+    if answers.integer_parts and is_cut_decimal(text, answers):
+        flaws.append(CUT)
+    if "." in text and destroyed_decimals(tokens):
+        flaws.append(DESTROYED)
+    if answer_line_ends and runs_on(text):
+        flaws.append(RUNS_ON)
+    if ends_with_number(text):
+        flaws.append(NUMBER)
+    if sample.rendered_prompt:
+        flaws.append(PROMPT)
+    if sample.rendered_target:
+        flaws.append(TARGET)
+    return tuple(flaws)
+
+
+def differs(logged: float | None, computed: float) -> bool:
+    """Whether a logged metric is there and is not what the scorer gives; NaN differs from everything."""
+    return logged is not None and not abs(logged - computed) <= SAME

@@ -1,0 +1,139 @@
+"""Judge from the figures of sample logs whether DROP measures models.
+
+The thresholds are conventions: none was chosen by looking at a log. docs/audit-drop.md gives the reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from math import sqrt
+from typing import NamedTuple
+
+from bot.audits.drop.detectors import Flaw
+from bot.audits.drop.figures import Figures
+from bot.audits.drop.sample import RENDERED_KEYS
+from bot.evaluation.finding import Finding, Location, Severity
+
+FEWEST_SAMPLES = 30
+DISTORTED_ERROR, DISTORTED_WARNING = 0.10, 0.01
+CHANCE = 0.001
+FLOOR_F1, FLOOR_RUNS_ON = 0.10, 0.5
+# Three standard errors of r under independence.
+CORRELATION_ERRORS = 3.0
+
+
+class Health(StrEnum):
+    """Whether the scores measure models, measure them with a bias, do not measure them, or cannot be judged."""
+
+    SOUND = "sound"
+    IMPAIRED = "impaired"
+    BROKEN = "broken"
+    UNDETERMINED = "undetermined"
+
+
+def health_of(figures: Figures, symptoms: list[Finding]) -> Health:
+    """Return the health: an error among the symptoms means broken, a warning impaired."""
+    if figures.samples < FEWEST_SAMPLES:
+        return Health.UNDETERMINED
+    severities = {symptom.severity for symptom in symptoms}
+    if Severity.ERROR in severities:
+        return Health.BROKEN
+    return Health.IMPAIRED if Severity.WARNING in severities else Health.SOUND
+
+
+def symptoms_of(figures: Figures, path: str) -> list[Finding]:
+    """Return what is wrong with the benchmark, judged by the samples of one log or of all."""
+    return [Finding(*symptom, Location(path), "drop") for symptom in _symptoms(figures)]
+
+
+class Symptom(NamedTuple):
+    """A finding without its location."""
+
+    rule: str
+    severity: Severity
+    message: str
+    hint: str
+
+
+def _symptoms(figures: Figures) -> Iterator[Symptom]:
+    yield from _distorted(figures)
+    yield from _decimals(figures)
+    yield from _floor(figures)
+    yield from _length(figures)
+    yield from _rendered(figures)
+
+
+def _distorted(figures: Figures) -> Iterator[Symptom]:
+    share = figures.distorted.share
+    if share < DISTORTED_WARNING:
+        return
+    severity = Severity.ERROR if share >= DISTORTED_ERROR else Severity.WARNING
+    yield Symptom(
+        "drop-distorted-scores",
+        severity,
+        f"{share:.1%} of the scores ({figures.distorted.samples} of {figures.samples}) depend on where the generation"
+        " was cut or on its white space, not on the answer of the model",
+        "cut each generation at its first line of text and score it again: mean f1"
+        f" {figures.scored.f1:.4f} becomes {figures.first_text_line.f1:.4f};"
+        " run again what the stop word cut",
+    )
+
+
+def _decimals(figures: Figures) -> Iterator[Symptom]:
+    decimals = figures.decimals
+    if decimals.chance is None or decimals.chance >= CHANCE:
+        return
+    yield Symptom(
+        "drop-decimals-unanswerable",
+        Severity.ERROR,
+        f"none of {decimals.samples} questions with a decimal answer is answered right, but"
+        f" {decimals.integer_right} of {decimals.integer_samples} with a whole number are",
+        'the stop word "." ends a generation inside the number: run them again with the line break as stop word',
+    )
+
+
+def _floor(figures: Figures) -> Iterator[Symptom]:
+    runs_on = figures.flaws[Flaw.RUNS_ON].share
+    if not figures.samples or figures.scored.f1 >= FLOOR_F1 or runs_on < FLOOR_RUNS_ON:
+        return
+    yield Symptom(
+        "drop-at-the-floor",
+        Severity.ERROR,
+        f"mean f1 is {figures.scored.f1:.4f} and {runs_on:.1%} of the generations run on past the line of the answer",
+        "such a score shows that the generations do not stop, not that the model cannot read",
+    )
+
+
+def _length(figures: Figures) -> Iterator[Symptom]:
+    r, runs_on = figures.correlation, figures.flaws[Flaw.RUNS_ON].share
+    # Long answers are harder anyway: length tells something about the format only where generations run on.
+    if r is None or r >= 0 or figures.samples < FEWEST_SAMPLES or runs_on < DISTORTED_WARNING:
+        return
+    error = sqrt((1 - r * r) / (figures.samples - 2))
+    if -r > CORRELATION_ERRORS * error:
+        yield Symptom(
+            "drop-length-decides",
+            Severity.WARNING if runs_on >= DISTORTED_ERROR else Severity.NOTICE,
+            f"longer generations score lower (length and f1 correlate with r = {r:.2f} over {figures.samples} samples)",
+            "the stop word decides the length, which favours a model that stops at once over one that goes on",
+        )
+
+
+def _rendered(figures: Figures) -> Iterator[Symptom]:
+    prompts, targets = figures.flaws[Flaw.RENDERED_PROMPT].samples, figures.flaws[Flaw.RENDERED_TARGET].samples
+    if prompts:
+        yield Symptom(
+            "drop-rendered-prompt",
+            Severity.ERROR,
+            f"the few-shot answers in {prompts} prompts are the field names of an answer ({RENDERED_KEYS})",
+            "the task renders a dict as its target: run it again with a task that renders the answer",
+        )
+    elif targets:
+        # Without few-shot examples no model sees the target, and the scorer reads the answers.
+        yield Symptom(
+            "drop-rendered-target",
+            Severity.NOTICE,
+            f"the logged targets of {targets} samples are the field names of an answer ({RENDERED_KEYS})",
+            "no score depends on it here; with few-shot examples it would be in the prompts",
+        )

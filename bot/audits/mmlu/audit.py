@@ -1,0 +1,174 @@
+"""Paths of MMLU results in; what each is, which may stand in one column, and how the orders differ, out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+
+from bot.audits.mmlu.compare import ImplementationComparison, compare
+from bot.audits.mmlu.log_source import of_helm, of_logs
+from bot.audits.mmlu.original_source import of_original
+from bot.audits.mmlu.result_source import of_result
+from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu
+from bot.audits.score_table import read_score_table
+from bot.errors import CallError, MalformedResult
+from bot.evaluation.formats import MAX_BYTES, parse_result
+from bot.evaluation.mmlu_family import TITLES
+
+HELM_RUN, LOGS = "run_spec.json", ("samples_*.jsonl", "*_write_out_info.json")
+GZIP = b"\x1f\x8b"
+# By these two numbers are of one kind or not; each with what it is called in the report.
+AXES = ("implementation", "metric", "shots", "subjects", "chat template", "limit")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparableResults:
+    """Sources whose numbers may stand in one column; `differs` names the axes on which the largest is another."""
+
+    sources: tuple[str, ...]
+    values: tuple[str, ...]
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadPath:
+    """A path from which nothing could be read, and why."""
+
+    path: str
+    why: str
+    is_other_task: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MmluAudit:
+    """What is found; `comparison` is None where no two columns share two models."""
+
+    sources: tuple[MmluSource, ...]
+    columns: tuple[ComparableResults, ...]
+    comparison: ImplementationComparison | None
+    problems: tuple[UnreadPath, ...]
+
+
+def audit_mmlu(paths: Sequence[Path]) -> MmluAudit:
+    """Judge each path and compare what they hold; a path that cannot be read is a problem, not an end."""
+    sources: list[MmluSource] = []
+    problems: list[UnreadPath] = []
+    tables: list[ImplementationComparison] = []
+    for path in paths:
+        inside = _expanded(path)
+        read = [problem for one in inside if (problem := _read(one, sources, tables)) is not None]
+        if inside != [path] and all(problem.is_other_task for problem in read) and len(read) == len(inside):
+            problems.append(UnreadPath(str(path), "holds nothing of MMLU", is_other_task=True))
+        # In a folder other results may lie beside those of MMLU; a file that was named must be one.
+        problems += [problem for problem in read if inside == [path] or not problem.is_other_task]
+    comparison = tables[-1] if tables else compared(sources)
+    return MmluAudit(tuple(sources), columns_of(sources), comparison, tuple(problems))
+
+
+def _read(path: Path, sources: list[MmluSource], tables: list[ImplementationComparison]) -> UnreadPath | None:
+    """Read one path into the sources or the tables; return what is wrong where nothing could be read."""
+    try:
+        table = table_of(path)
+        if table is None:
+            sources.append(source_of(path))
+        else:
+            tables.append(table)
+    except (CallError, MalformedResult) as error:
+        return UnreadPath(str(path), str(error).removeprefix(f"{path}: "), isinstance(error, NotMmlu))
+    return None
+
+
+def _expanded(path: Path) -> list[Path]:
+    """Return the path, or what a folder that is no HELM run holds: HELM runs, folders of sample logs, result files."""
+    if not path.is_dir() or (path / HELM_RUN).exists():
+        return [path]
+    runs = {spec.parent for spec in path.rglob(HELM_RUN)}
+    logs = {log for pattern in LOGS for log in path.rglob(pattern)}
+    files = {file for file in path.rglob("*.json") if file.parent not in runs} - logs
+    return sorted({*runs, *files, *(log.parent for log in logs)})
+
+
+def table_of(path: Path) -> ImplementationComparison | None:
+    """Return the comparison that a CSV of models and implementations gives; None for any other path."""
+    if path.suffix != ".csv" or path.is_dir():
+        return None
+    data = _bytes(path)
+    if "_correct" in data.partition(b"\n")[0].decode(errors="replace"):
+        return None
+    board = read_score_table(data, str(path))
+    full = [i for i in range(len(board.names)) if all(cells[i] is not None for cells in board.columns.values())]
+    if len(board.columns) < 2 or len(full) < 2:
+        raise CallError(f"{path}: a comparison needs two columns of scores and two models that have both")
+    columns = {column: [cells[i] or 0.0 for i in full] for column, cells in board.columns.items()}
+    return compare([board.names[i] for i in full], columns)
+
+
+def source_of(path: Path) -> MmluSource:
+    """Read a path in the form it has. Raises CallError or MalformedResult where it is of none."""
+    if path.is_dir():
+        logs = sorted(log for pattern in LOGS for log in path.glob(pattern))
+        return of_helm(path) if (path / HELM_RUN).exists() else of_logs(path, logs)
+    data = _bytes(path, MAX_BYTES)
+    if path.suffix == ".csv":
+        return of_original(path, data)
+    if path.suffix in {".jsonl", ".gz"} or data.startswith(GZIP) or data.lstrip()[:1] == b"[":
+        return of_logs(path, [path])
+    if b'"weighted_accuracy"' in data:
+        return of_original(path, data)
+    return of_result(str(path), parse_result(data))
+
+
+def _bytes(path: Path, most: int = -1) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def columns_of(sources: Sequence[MmluSource]) -> tuple[ComparableResults, ...]:
+    """Group the sources with numbers: one column for each combination of the axes, the largest first."""
+    groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for source in sources:
+        groups[tuple(_values(source))].append(source.path)
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    largest = ordered[0][0] if ordered else ()
+    return tuple(
+        ComparableResults(
+            tuple(paths),
+            tuple(f"{axis}: {value}" for axis, value in zip(AXES, values, strict=True)),
+            tuple(axis for axis, value, other in zip(AXES, values, largest, strict=True) if value != other),
+        )
+        for values, paths in ordered
+    )
+
+
+def _values(source: MmluSource) -> Iterator[str]:
+    """Return the value of each axis, in words."""
+    main = source.main()
+    yield TITLES[source.family]
+    yield main.metric if main else "samples only"
+    yield "not recorded" if source.num_fewshot is None else str(source.num_fewshot)
+    yield str(main.subjects) if main else "-"
+    yield {None: "not recorded", True: "yes", False: "no"}[source.chat_template]
+    yield "none" if source.limit is None else f"{source.limit:g}"
+
+
+def compared(sources: Sequence[MmluSource]) -> ImplementationComparison | None:
+    """Compare implementations over the models that all of them measured; None where there are not two of both."""
+    parts: defaultdict[tuple[str, str], list[Aggregate]] = defaultdict(list)
+    for source in sources:
+        main = source.main()
+        if main and source.model:
+            parts[f"{source.family.value} {main.metric}", source.model].append(main)
+    scores: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for (column, model), runs in parts.items():
+        # A HELM run is one subject: the mean over all of them is the mean over subjects.
+        scores[column][model] = fsum(run.macro * run.subjects for run in runs) / sum(run.subjects for run in runs)
+    models = sorted(set.intersection(*map(set, scores.values()))) if len(scores) > 1 else []
+    if len(models) < 2:
+        return None
+    return compare(models, {column: [had[model] for model in models] for column, had in scores.items()})

@@ -1,0 +1,96 @@
+"""A question of MMLU, its shots and an implementation in; the prompt, byte for byte, and what is scored, out.
+
+Checked against prompts that each implementation's own code produced: hendrycks/test (#13), stanford-crfm/helm
+@cab5d89, lm-evaluation-harness @e47e01b, @b281b09, 0.4.2, and the tasks of the installed release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.errors import CallError
+from bot.evaluation.mmlu_family import LETTERS, TITLES, Family
+
+INSTRUCTION = "The following are multiple choice questions (with answers) about"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: four choices, and the index of the right one (0 to 3)."""
+
+    question: str
+    choices: tuple[str, str, str, str]
+    answer: int
+
+    @property
+    def letter(self) -> str:
+        """The letter of the right choice."""
+        return LETTERS[self.answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is given: the prompt, and the texts whose likelihood is asked for (none: it generates)."""
+
+    prompt: str
+    continuations: tuple[str, ...] = ()
+
+
+def ask(family: Family, question: Question, shots: Sequence[Question], subject: str) -> Prompt:
+    """Build the prompt of an implementation; `subject` as in the data set ("us_foreign_policy").
+
+    Which questions the shots are differs too: the first of the dev split, or for `harness_2023` a sample of the
+    validation split. Raises CallError for the family `unknown`.
+    """
+    if family is Family.UNKNOWN:
+        raise CallError(f"there is no prompt of {TITLES[family]}")
+    shown = "".join(f"{_block(family, shot)}{_gold(family, shot)}\n\n" for shot in shots)
+    prompt = _instruction(family, subject.replace("_", " ")) + shown + _block(family, question)
+    return Prompt(prompt, continuations(family, question))
+
+
+def continuations(family: Family, question: Question) -> tuple[str, ...]:
+    """Return the texts whose likelihood is asked for; none where the answer is generated."""
+    if family in {Family.HARNESS_2023, Family.CONTINUATION}:
+        return tuple(f" {choice}" for choice in question.choices)
+    if family in {Family.LETTERS, Family.ONE_NEWLINE}:
+        return tuple(f" {letter}" for letter in LETTERS)
+    return ()
+
+
+def _instruction(family: Family, subject: str) -> str:
+    match family:
+        case Family.HARNESS_2023:
+            return ""
+        case Family.CONTINUATION:
+            return f"The following are questions (with answers) about {subject}.\n\n"
+        case Family.ORIGINAL:
+            # Its subject formatter sets a space before each word, also before the first.
+            return f"{INSTRUCTION}  {subject}.\n\n"
+        case Family.ONE_NEWLINE:
+            return f"{INSTRUCTION} {subject}.\n"
+    return f"{INSTRUCTION} {subject}.\n\n"
+
+
+def _block(family: Family, question: Question) -> str:
+    """Return a question up to "Answer:", without a space after it."""
+    lettered = "".join(f"{letter}. {choice}\n" for letter, choice in zip(LETTERS, question.choices, strict=True))
+    text = question.question
+    match family:
+        case Family.HARNESS_2023:
+            return f"Question: {text}\nChoices:\n{lettered}Answer:"
+        case Family.HELM:
+            return f"Question: {text}\n{lettered}Answer:"
+        case Family.CONTINUATION:
+            return f"Question: {text.strip()}\nAnswer:"
+        case Family.ORIGINAL:
+            return f"{text}\n{lettered}Answer:"
+    return f"{text.strip()}\n{lettered}Answer:"
+
+
+def _gold(family: Family, question: Question) -> str:
+    """Return the answer that a shot shows."""
+    if family in {Family.HARNESS_2023, Family.CONTINUATION}:
+        return f" {question.choices[question.answer]}"
+    return f" {question.letter}"

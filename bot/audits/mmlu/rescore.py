@@ -1,0 +1,165 @@
+"""Samples of MMLU in; the score of every implementation that they allow, and what is missing for the others, out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import fsum
+from typing import NamedTuple
+
+from bot.audits.mmlu.samples import MmluSample
+from bot.audits.mmlu.scoring import (
+    by_generated_letter,
+    by_likelihood,
+    by_likelihood_per_character,
+    by_mapped_letter,
+)
+from bot.evaluation.mmlu_family import Family
+
+LETTER_FAMILIES = frozenset({Family.LETTERS, Family.ONE_NEWLINE})
+TEXT_FAMILIES = frozenset({Family.HARNESS_2023, Family.CONTINUATION})
+
+
+class Fidelity(StrEnum):
+    """What a re-scored number is worth."""
+
+    OWN = "its own scoring"
+    ALIKE = "alike: the prompt or the token differs"
+    AT_LEAST = "lower bound, on a prompt that differs"
+
+
+class FamilyMetric(NamedTuple):
+    """An implementation and its metric."""
+
+    family: Family
+    metric: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImplementationScore:
+    """One implementation's score on a log: `micro` over questions, `macro` over subjects, None where not to be had.
+
+    `differing` counts samples whose logged metric is another, None where the log has none; `missing` says what the log
+    would have to hold.
+    """
+
+    family: Family
+    metric: str
+    micro: float | None = None
+    macro: float | None = None
+    samples: int = 0
+    subjects: int = 0
+    standing: Fidelity | None = None
+    differing: int | None = None
+    missing: str = ""
+
+
+@dataclass(slots=True)
+class MmluCounters:
+    """Counts of one log: by target and subject, right and asked; and how the samples were put."""
+
+    families: Counter[Family] = field(default_factory=Counter)
+    right: dict[FamilyMetric, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    asked: dict[FamilyMetric, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    standings: dict[FamilyMetric, Fidelity] = field(default_factory=dict)
+    compared: Counter[str] = field(default_factory=Counter)
+    differing: Counter[str] = field(default_factory=Counter)
+    unflagged: int = 0
+
+    def add(self, sample: MmluSample) -> None:
+        """Count one sample."""
+        family = sample.family
+        self.families[family] += 1
+        self.unflagged += bool(sample.logprobs) and not sample.greedy
+        for target, standing, is_right in judged(sample, family):
+            self.right[target][sample.subject] += is_right
+            self.asked[target][sample.subject] += 1
+            self.standings[target] = standing
+            if standing is Fidelity.OWN and target.metric in sample.logged:
+                self.compared[target.metric] += 1
+                self.differing[target.metric] += sample.logged[target.metric] != is_right
+
+
+def judged(sample: MmluSample, family: Family) -> list[tuple[FamilyMetric, Fidelity, bool]]:
+    """Return what each implementation that the sample allows says of it."""
+    choices, answer = sample.question.choices, sample.question.answer
+    if family in LETTER_FAMILIES:
+        is_right = by_likelihood(sample.logprobs, answer)
+        found = [(FamilyMetric(family, "acc"), Fidelity.OWN, is_right)]
+        found.append((FamilyMetric(Family.ORIGINAL, "acc"), Fidelity.ALIKE, is_right))
+        if sample.greedy:
+            # HELM also takes the letter without a space before it, which was not asked for here.
+            found.append((FamilyMetric(Family.HELM, "exact_match"), Fidelity.AT_LEAST, sample.greedy[answer]))
+        return found
+    if family in TEXT_FAMILIES and sample.logprobs:
+        normed = by_likelihood_per_character(sample.logprobs, choices, answer)
+        return [
+            (FamilyMetric(family, "acc"), Fidelity.OWN, by_likelihood(sample.logprobs, answer)),
+            (FamilyMetric(family, "acc_norm"), Fidelity.OWN, normed),
+        ]
+    if sample.generated is None:
+        return []
+    if family is Family.HELM:
+        is_right = by_mapped_letter(sample.generated, choices, answer)
+        return [(FamilyMetric(Family.HELM, "exact_match"), Fidelity.OWN, is_right)]
+    if family is Family.GENERATIVE:
+        alone = by_mapped_letter(sample.generated, choices, answer)
+        return [
+            (FamilyMetric(family, "exact_match"), Fidelity.OWN, by_generated_letter(sample.generated, answer)),
+            (FamilyMetric(Family.HELM, "exact_match"), Fidelity.ALIKE, alone),
+        ]
+    return []
+
+
+WANTED = (
+    FamilyMetric(Family.ORIGINAL, "acc"),
+    FamilyMetric(Family.HELM, "exact_match"),
+    FamilyMetric(Family.HARNESS_2023, "acc"),
+    FamilyMetric(Family.HARNESS_2023, "acc_norm"),
+    FamilyMetric(Family.LETTERS, "acc"),
+    FamilyMetric(Family.GENERATIVE, "exact_match"),
+    FamilyMetric(Family.CONTINUATION, "acc"),
+    FamilyMetric(Family.CONTINUATION, "acc_norm"),
+)
+MISSING = {
+    Family.ORIGINAL: "the log-probabilities of the four letters after its prompt",
+    Family.HELM: "the text of the one token that the model writes after its prompt",
+    Family.HARNESS_2023: "the log-probabilities of the four choice texts after its prompt: run it again",
+    Family.LETTERS: "the log-probabilities of the four letters after its prompt: run it again",
+    Family.GENERATIVE: "the text that the model writes after its prompt",
+    Family.CONTINUATION: "the log-probabilities of the four choice texts after its prompt: run it again",
+}
+NO_FLAG = "whether the gold letter is what the model would have written (is_greedy), which this log does not say"
+
+
+def scores_of(tally: MmluCounters) -> tuple[ImplementationScore, ...]:
+    """Return the score of every implementation, those that the log allows first."""
+    wanted = dict.fromkeys((*tally.asked, *WANTED))
+    letters = LETTER_FAMILIES & set(tally.families)
+    if letters and Family.LETTERS not in tally.families:
+        wanted.pop(FamilyMetric(Family.LETTERS, "acc"), None)
+    had = [_score(tally, target) for target in wanted if target in tally.asked]
+    lacking = [
+        ImplementationScore(
+            *target,
+            missing=NO_FLAG if target.family is Family.HELM and tally.unflagged and letters else MISSING[target.family],
+        )
+        for target in wanted
+        if target not in tally.asked
+    ]
+    return (*had, *lacking)
+
+
+def _score(tally: MmluCounters, target: FamilyMetric) -> ImplementationScore:
+    right, asked = tally.right[target], tally.asked[target]
+    own = tally.standings[target] is Fidelity.OWN
+    return ImplementationScore(
+        *target,
+        micro=right.total() / asked.total(),
+        macro=fsum(right[subject] / asked[subject] for subject in asked) / len(asked),
+        samples=asked.total(),
+        subjects=len(asked),
+        standing=tally.standings[target],
+        differing=tally.differing[target.metric] if own and tally.compared[target.metric] else None,
+    )

@@ -1,0 +1,85 @@
+"""A result with subjects of MMLU in; which implementation, and its averages over subjects and questions, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import fsum, isclose
+
+from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu
+from bot.evaluation.counts import samples_behind, whole
+from bot.evaluation.mmlu_family import recognise, subjects_of
+from bot.evaluation.result import LeafResult, Result
+
+METRICS = ("acc", "acc_norm", "exact_match")
+WHOLE_TEST = frozenset({"mmlu", "mmlu_generative", "mmlu_continuation"})
+
+
+def of_result(path: str, result: Result) -> MmluSource:
+    """Judge a result file. Raises NotMmlu where it holds no MMLU subject."""
+    found = recognise(result)
+    if found is None:
+        raise NotMmlu(f"{path}: holds no subject of MMLU")
+    subjects = subjects_of(result)
+    shots = {leaf.num_fewshot for leaf in subjects.values()}
+    return MmluSource(
+        path,
+        f"result file, {result.format}",
+        result.model.id,
+        found.family,
+        found.evidence,
+        found.against,
+        tuple(_aggregates(result, subjects)),
+        num_fewshot=shots.pop() if len(shots) == 1 else None,
+        chat_template=result.model.chat_template if result.records("chat_template") else None,
+        limit=result.limit,
+    )
+
+
+def _aggregates(result: Result, subjects: Mapping[str, LeafResult]) -> Iterable[Aggregate]:
+    for metric in METRICS:
+        values = {subject: _value(leaf, metric) for subject, leaf in subjects.items()}
+        had = {subject: value for subject, value in values.items() if value is not None}
+        if not had:
+            continue
+        macro = fsum(had.values()) / len(had)
+        sizes = [_size(subjects[subject], metric) for subject in had]
+        known = [size for size in sizes if size is not None]
+        micro = None
+        if len(known) == len(sizes):
+            micro = fsum(value * size for value, size in zip(had.values(), known, strict=True)) / sum(known)
+        reported = _reported(result, metric)
+        yield Aggregate(metric, macro, micro, len(had), reported, _named(reported, micro, macro))
+
+
+def _value(leaf: LeafResult, metric: str) -> float | None:
+    """Return a metric of a subject, whatever the answer filter is called; None for what is no share (NaN, too)."""
+    for key, value in leaf.numbers.items():
+        if key.partition(",")[0] == metric and type(value) in {float, int} and abs(value) <= 1:
+            return float(value)
+    return None
+
+
+def _size(leaf: LeafResult, metric: str) -> int | None:
+    """Return the number of questions: as recorded, else as value and standard error give it."""
+    if leaf.samples is not None:
+        return leaf.samples
+    value, error = leaf.numbers.get(metric), leaf.numbers.get(f"{metric}_stderr")
+    if type(value) is not float or type(error) is not float:
+        return None
+    behind = samples_behind(value, error)
+    return None if behind is None else whole(behind)
+
+
+def _reported(result: Result, metric: str) -> float | None:
+    """Return the file's own aggregate over all subjects."""
+    whole_test = (LeafResult(row.numbers) for row in result.groups if row.key in WHOLE_TEST)
+    return next((value for row in whole_test if (value := _value(row, metric)) is not None), None)
+
+
+def _named(reported: float | None, micro: float | None, macro: float) -> str:
+    """Say which average the file's own aggregate is."""
+    if reported is None:
+        return ""
+    if micro is not None and isclose(reported, micro, abs_tol=1e-9):
+        return "micro (mean over questions)"
+    return "macro (mean over subjects)" if isclose(reported, macro, abs_tol=1e-9) else "neither micro nor macro"

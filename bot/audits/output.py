@@ -1,0 +1,53 @@
+"""Options and output that the four audit commands share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bot.errors import CallError
+
+
+class AuditFormat(StrEnum):
+    """The formats of an audit's report."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+FORMAT = Annotated[AuditFormat, typer.Option("--format", "-f", help="The format of the report.")]
+HTML = Annotated[Path | None, typer.Option("--html", help="Also write the report with charts to this HTML file.")]
+QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Renderers = Mapping[AuditFormat, Callable[[], str]]
+
+
+def require_html(path: Path | None) -> None:
+    """Fail before long work where the HTML file cannot be drawn or written at its end. Raises CallError."""
+    from bot.reporting.chart import altair
+
+    if path is None:
+        return
+    altair()
+    if not path.parent.is_dir():
+        raise CallError(f"{path}: cannot be written: the folder {path.parent} does not exist")
+
+
+def write_report(text: Callable[[], str], html: Path | None, page: Callable[[], str]) -> None:
+    """Write the HTML page where one is asked for, then print the report. Raises CallError where that fails."""
+    if html is not None:
+        try:
+            html.write_text(page(), encoding="utf-8")
+        except OSError as error:
+            raise CallError(f"{html}: cannot be written: {error.strerror}") from None
+    typer.echo(text(), nl=False)
+
+
+def as_json(value: Any) -> str:
+    """Return indented JSON that ends with a line break."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,212 @@
+"""Read the records of a sample log one by one: plain text or gzip, JSON lines or one JSON array."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import re
+import stat
+import zlib
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from io import BufferedReader, FileIO
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from bot.errors import CallError
+
+MAX_RECORD = 16 << 20
+CHUNK = 1 << 20
+LINE_FEED = 10
+BUFFER = 1 << 18  # with Python's 8 KiB, reading a line takes twice as long
+GZIP_MAGIC = b"\x1f\x8b"
+DAMAGE = (EOFError, OSError, zlib.error)
+# How many lines are named of those that were skipped for one reason.
+LINES_SHOWN = 5
+
+NOT_JSON = "not valid JSON"
+TOO_LONG = "longer than 16 MiB"
+CUT_GZIP = "the gzip stream is truncated or damaged, and the rest cannot be read"
+CUT_ARRAY = "the JSON array is truncated or damaged, and the rest cannot be read"
+UNREADABLE = "the rest of the file cannot be read"
+
+Log: TypeAlias = "BufferedReader[FileIO] | gzip.GzipFile"
+
+
+class Record(NamedTuple):
+    """The text of one sample; `line` is where it begins, counted from 1."""
+
+    line: int
+    data: bytes
+
+
+class SkippedRecord(NamedTuple):
+    """A record that no figure counts, and why; `line` counts from 1."""
+
+    line: int
+    why: str
+
+
+@dataclass(slots=True)
+class SkippedRecords:
+    """How many records were skipped for one reason, and the lines of the first five."""
+
+    why: str
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+
+
+class Skipped(dict[str, SkippedRecords]):
+    """Skipped records by reason, in the order of their first lines; the reasons are a fixed few."""
+
+    def add(self, record: SkippedRecord) -> None:
+        """Count one record."""
+        self.merge([SkippedRecords(record.why, 1, [record.line])])
+
+    def merge(self, others: Iterable[SkippedRecords], lines_before: int = 0) -> None:
+        """Count the records of a later part of the log, in which line 1 is line `lines_before` + 1."""
+        for other in others:
+            group = self.setdefault(other.why, SkippedRecords(other.why))
+            group.count += other.count
+            group.lines += [line + lines_before for line in other.lines[: LINES_SHOWN - len(group.lines)]]
+
+    @property
+    def total(self) -> int:
+        """How many records were skipped."""
+        return sum(group.count for group in self.values())
+
+
+@contextmanager
+def open_log(path: Path) -> Iterator[Log]:
+    """Open a log for reading; its first two bytes tell whether it is gzip, not its name.
+
+    Raises CallError if it is not there, cannot be read, or is no file (a directory, a device).
+    """
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(BufferedReader(path.open("rb", buffering=0), BUFFER))
+            if stat.S_ISCHR(path.stat().st_mode) and not stream.isatty():
+                raise CallError(f"{path}: cannot be read: it is a device")
+            packed = stream.peek(2)[:2] == GZIP_MAGIC
+        except (OSError, ValueError) as error:
+            raise CallError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        yield stack.enter_context(gzip.GzipFile(fileobj=stream)) if packed else stream
+
+
+def is_array(log: Log) -> bool:
+    """Whether the log is one JSON array and not JSON lines. Raises one of DAMAGE."""
+    return log.peek(64).lstrip(codecs.BOM_UTF8 + b" \t\r\n").startswith(b"[")
+
+
+def read_records(log: Log) -> Iterator[Record | SkippedRecord]:
+    """Yield each record; one that is too long, and the place where a damaged file ends, as SkippedRecord.
+
+    Memory stays within a few times MAX_RECORD, whatever the size of the file.
+    """
+    try:
+        array = is_array(log)
+    except DAMAGE:
+        yield SkippedRecord(1, _damage(log))
+        return
+    if log.peek(3).startswith(codecs.BOM_UTF8):
+        log.read(3)
+    yield from _array_elements(log) if array else read_lines(log)
+
+
+def _damage(log: Log) -> str:
+    return CUT_GZIP if isinstance(log, gzip.GzipFile) else UNREADABLE
+
+
+def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedRecord, None, int]:
+    """Yield the lines of a log, or of its next `size` bytes, which must end with a line; blank lines are passed over.
+
+    Returns the number of line breaks.
+    """
+    number, left, is_tail = 0, -1 if size is None else size, False
+    try:
+        while left and (data := log.readline(MAX_RECORD)):
+            left -= len(data)
+            is_cut = data[-1] != LINE_FEED and len(data) == MAX_RECORD
+            number += not is_tail
+            if is_cut or is_tail:
+                if not is_tail:
+                    yield SkippedRecord(number, TOO_LONG)
+                is_tail = is_cut
+            elif not data.isspace():
+                yield Record(number, data)
+    except DAMAGE:
+        yield SkippedRecord(number + 1, _damage(log))
+    return number
+
+
+def _array_elements(log: Log) -> Iterator[Record | SkippedRecord]:
+    array = _Array(log)
+    while (end := array.next_end()) is not None:
+        yield Record(array.line, array.text[array.at : end].encode())
+        array.advance(end)
+    if array.damage:
+        yield SkippedRecord(array.line, array.damage)
+
+
+class _Array:
+    """The unread part of a JSON array: `text` from `at` on, which is in line `line`."""
+
+    _BLANK = re.compile(r"[\s,]*")
+    # The decoder only finds where an element ends: numbers stay text, whatever their length.
+    _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+    # The longest literal or escape that the end of a chunk can cut: "-Infinity", "\\ud83d\\ude00".
+    _CUT = 16
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self.text, self.at, self.line, self.damage = "", 0, 1, ""
+        while "[" not in self.text and self._fill():
+            pass
+        self.advance(self.text.find("[") + 1)
+
+    def advance(self, end: int) -> None:
+        """Leave everything before `end` behind."""
+        self.line += self.text.count("\n", self.at, end)
+        self.at = end
+
+    def next_end(self) -> int | None:
+        """Move `at` to the next element and return its end; None after the last one, or before the damage."""
+        while True:
+            blank = self._BLANK.match(self.text, self.at)
+            self.advance(blank.end() if blank else self.at)
+            if self.text.startswith("]", self.at):
+                return None
+            end = self._element_end()
+            if end is not None and (end < len(self.text) or not self._fill()):
+                return end
+            if end is None and not (self._may_be_cut and self._fill()):
+                self.damage = self.damage or CUT_ARRAY
+                return None
+
+    def _element_end(self) -> int | None:
+        try:
+            return self._DECODER.raw_decode(self.text, self.at)[1]
+        except json.JSONDecodeError as error:
+            near_end = error.pos >= len(self.text) - self._CUT
+            self._may_be_cut = near_end or error.msg.startswith("Unterminated string")
+        except RecursionError:
+            self._may_be_cut = False
+        return None
+
+    def _fill(self) -> bool:
+        """Read on; False at the end, at damage, and where one element passes MAX_RECORD."""
+        if len(self.text) - self.at > MAX_RECORD:
+            return False
+        try:
+            data = self._log.read1(CHUNK)
+            more = self._decode(data)
+        except UnicodeDecodeError:
+            return False
+        except DAMAGE:
+            self.damage = _damage(self._log)
+            return False
+        self.text, self.at = self.text[self.at :] + more, 0
+        return bool(data)

@@ -1,0 +1,144 @@
+"""A result and the sample logs beside it in; whether the logs are those that the result was made from, out.
+
+With --log_samples the harness commits a result to its samples: `task_hashes` is the SHA-256 of doc_hash, prompt_hash
+and target_hash of every sample, in order (lm_eval/loggers/evaluation_tracker.py); each of the three is the SHA-256 of
+what stands in the sample (lm_eval/evaluator.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import fsum, isclose, isfinite
+from pathlib import Path
+from typing import Any
+
+from bot.audits.records import SkippedRecord, open_log, read_records
+from bot.evaluation.result import Result
+
+HASHES = ("doc_hash", "prompt_hash", "target_hash")
+EQUAL, DIFFERENT, NO_LOG, NO_HASH = "equal", "different", "no samples beside it", "no hash recorded"
+UNREADABLE, VALUE_DIFFERS = "the samples cannot be read to the end", "the samples give another value"
+NOT_HASHED = "a sample is not what its hash says"
+BAD = frozenset((DIFFERENT, UNREADABLE, VALUE_DIFFERS, NOT_HASHED))
+
+
+@dataclass(frozen=True, slots=True)
+class HashCheck:
+    """One task's log held against the result.
+
+    `altered` counts samples whose prompt or target is not what their own hash says, `values` the metrics whose mean
+    over the samples is not the result's: (metric, of the result, of the samples).
+    """
+
+    task: str
+    log: str
+    samples: int
+    recorded: str
+    computed: str
+    altered: int
+    values: tuple[tuple[str, float, float], ...]
+    verdict: str
+
+
+def hashes_of(path: Path, result: Result) -> Iterator[HashCheck]:
+    """Check each task that has a hash or a log; logs are `samples_<task>_<time>.jsonl` of the result's own time."""
+    time = path.stem.partition("results_")[2]
+    for task in result.leaves:
+        log = _log_beside(path, task, time)
+        recorded = str(result.task_hashes.get(task, ""))
+        if log is not None:
+            yield _check(task, log, recorded, result)
+        elif recorded:
+            yield HashCheck(task, "", 0, recorded, "", 0, (), NO_LOG)
+
+
+def _log_beside(path: Path, task: str, time: str) -> Path | None:
+    """Return the log of a task, None where there is none; a task's name may be nothing that names a file."""
+    try:
+        log = path.with_name(f"samples_{task}_{time}.jsonl")
+        return log if time and log.is_file() else None
+    except (ValueError, OSError):
+        return None
+
+
+def _check(task: str, log: Path, recorded: str, result: Result) -> HashCheck:
+    digest = hashlib.sha256()
+    sums: defaultdict[str, list[float]] = defaultdict(list)
+    samples = altered = 0
+    readable = True
+    with open_log(log) as stream:
+        for record in read_records(stream):
+            row = {} if isinstance(record, SkippedRecord) else _decoded(record.data)
+            if not all(isinstance(row.get(name), str) for name in HASHES):
+                readable = False
+                continue
+            digest.update("".join(row[name] for name in HASHES).encode())
+            samples += 1
+            altered += _is_altered(row)
+            for key, value in _metrics(row):
+                sums[key].append(value)
+    values = tuple(_differing(result.leaves[task].numbers, sums))
+    verdict = _verdict(readable and samples > 0, recorded, digest.hexdigest(), altered, bool(values))
+    return HashCheck(task, log.name, samples, recorded, digest.hexdigest(), altered, values, verdict)
+
+
+def _verdict(readable: bool, recorded: str, computed: str, altered: int, differs: bool) -> str:  # noqa: FBT001
+    if not readable:
+        return UNREADABLE
+    if recorded and recorded != computed:
+        return DIFFERENT
+    if altered:
+        return NOT_HASHED
+    if differs:
+        return VALUE_DIFFERS
+    return EQUAL if recorded else NO_HASH
+
+
+def _decoded(data: bytes | str) -> dict[str, Any]:
+    try:
+        row = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def _is_altered(row: dict[str, Any]) -> bool:
+    """Whether prompt or target is not what was hashed; the doc's hash needs types that JSON does not keep."""
+    prompt = _first_prompt(row.get("arguments"))
+    target = row.get("target")
+    return (prompt is not None and _sha(prompt) != row["prompt_hash"]) or (
+        isinstance(target, str) and _sha(target) != row["target_hash"]
+    )
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def _first_prompt(arguments: object) -> str | None:
+    if isinstance(arguments, dict):
+        first = arguments.get("gen_args_0")
+        prompt = first.get("arg_0") if isinstance(first, dict) else None
+        return prompt if isinstance(prompt, str) else None
+    return None
+
+
+def _metrics(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield the row's metrics by the result's keys; a row without a filter belongs to "none"."""
+    answer_filter = row.get("filter", "none")
+    for name, value in row.items():
+        if type(value) in {float, int, bool} and name != "doc_id" and abs(value) < 1e300:
+            yield f"{name},{answer_filter}", float(value)
+
+
+def _differing(numbers: Any, sums: dict[str, list[float]]) -> Iterator[tuple[str, float, float]]:
+    """Yield the metrics that are a mean over samples in the result and another one in the log."""
+    for key, values in sums.items():
+        value = numbers.get(key)
+        mean = fsum(values) / len(values)
+        if type(value) is float and isfinite(value) and not isclose(value, mean, rel_tol=1e-9, abs_tol=1e-9):
+            yield key, value, mean

@@ -1,0 +1,114 @@
+"""A board as CSV in, names of rows and columns of scores out, with the reason for each column that is left out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from bot.errors import CallError
+
+NAME_HEADERS = ("fullname", "model", "model_name", "name")
+# What boards call the columns that are numbers and no scores.
+NO_SCORE = re.compile(
+    r"^(unnamed.*|rank|#.*|params?\b.*|size.*|likes?|hub.*|downloads?|co2.*|seed|n|samples|count|year|architecture"
+    r"|rows?|id|index|.*(stderr|±).*|.*[ _](std|se))$",
+    re.IGNORECASE,
+)
+AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*)$", re.IGNORECASE)
+RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
+Cells = tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Rows by name and columns of scores (None where a cell is empty or no number), all of one length.
+
+    `left_out` says for other columns why they are no scores.
+    """
+
+    names: tuple[str, ...]
+    columns: Mapping[str, Cells]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> ScoreTable:
+    """Read a CSV (comma, semicolon or tab) with one header line; `only` names the score columns to take.
+
+    Raises CallError where the bytes are no such table or a named column is not in it.
+    """
+    header, rows = _cells(data, path)
+    texts = {column: [row[i] for row in rows] for i, column in enumerate(header)}
+    missing = [column for column in only if column not in texts]
+    if missing:
+        raise CallError(f"{path}: has no column {missing[0]!r}; its columns are {', '.join(header)}")
+    columns: dict[str, Cells] = {}
+    left_out: dict[str, str] = {}
+    for column, cells in texts.items():
+        values = tuple(map(_number, cells))
+        why = _why_no_score(column, cells, values, header) if not only else "was not asked for"
+        if column in only or not why:
+            columns[column] = values
+        else:
+            left_out[column] = why
+    return ScoreTable(_names(header, texts, len(rows)), columns, left_out)
+
+
+def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
+    """Part the bytes into a header and rows of the same length."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CallError(f"{path}: is no CSV: it is not UTF-8 text") from None
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
+    except csv.Error as error:
+        raise CallError(f"{path}: is no CSV: {error}") from None
+    if len(lines) < 2 or len(lines[0]) < 2:
+        raise CallError(f"{path}: is no table: a header line of at least two columns and rows below it are needed")
+    header, *rows = lines
+    uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
+    if uneven:
+        raise CallError(f"{path}: row {uneven} has not the {len(header)} cells of the header")
+    if len(set(header)) < len(header):
+        raise CallError(f"{path}: two columns have one name in the header")
+    return header, rows
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell.strip().removesuffix("%"))
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequence[str]) -> str:
+    """Say why a column holds no scores, "" where it does."""
+    filled = sum(bool(cell.strip()) for cell in cells)
+    numbers = [value for value in values if value is not None]
+    if 2 * len(numbers) < filled or not numbers:
+        return "holds text"
+    if AVERAGE.match(column):
+        return "is the average"
+    if NO_SCORE.match(column):
+        return "is no score by its name"
+    if RAW.search(column) and RAW.sub("", column) in header:
+        return f"is the raw value of {RAW.sub('', column)}"
+    if min(numbers) < 0 or max(numbers) > 100:
+        return "has values outside 0 to 100"
+    return ""
+
+
+def _names(header: Sequence[str], texts: Mapping[str, list[str]], rows: int) -> tuple[str, ...]:
+    """Take the names of the rows from the column that boards keep them in, else number the rows."""
+    by_lower = {column.lower(): column for column in header}
+    known = next((by_lower[name] for name in NAME_HEADERS if name in by_lower), None)
+    if known is None:
+        known = next((column for column in header if all(_number(cell) is None for cell in texts[column])), None)
+    return tuple(texts[known]) if known else tuple(f"row {i}" for i in range(1, rows + 1))

@@ -1,0 +1,102 @@
+"""The command line. Results go to standard output, everything else to standard error.
+
+Exit status: 0 nothing wrong, 1 a submission or a row has an error, 2 the call or a declaration is wrong, 3 a service
+could not be reached, 4 a service refused, 70 an internal error.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import StringIO, TextIOWrapper
+from typing import Annotated, ClassVar
+
+import typer
+
+from bot import HOME, __version__
+from bot.cli.lazy import LazyGroup
+from bot.errors import BotError
+from bot.reporting.escape import visible
+
+
+class Commands(LazyGroup):
+    """All commands, in the order of the help."""
+
+    sources: ClassVar = {
+        "check": "bot.cli.results:check",
+        "score": "bot.cli.results:score",
+        "explain": "bot.cli.results:explain",
+        "publish": "bot.cli.publish:publish",
+        "board": "bot.cli.leaderboards:board",
+        "rules": "bot.cli.leaderboards:rules",
+        "leaderboards": "bot.cli.leaderboards:leaderboards",
+        "settle": "bot.cli.service:settle",
+        "serve": "bot.cli.service:serve",
+        "webhook": "bot.cli.service:webhook",
+        "audit": "bot.cli.audits:audit",
+    }
+
+
+app = typer.Typer(
+    name="leaderboard-bot",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 - the form that typer calls
+    if asked:
+        typer.echo(f"leaderboard-bot {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def call(
+    *,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of an internal error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Check, score and publish evaluation results of language models."""
+    del traceback, version  # read by main and by _version
+
+
+def main() -> None:
+    """Run the command line; every failure is one line and a status, never a traceback that nobody asked for."""
+    _open_streams()
+    try:
+        app()
+    except BotError as error:
+        _fail(str(error), error.status)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        _fail("stopped", 130)
+    except Exception as error:
+        if "--traceback" in sys.argv:
+            raise
+        _fail(
+            f"internal error: {type(error).__name__}: {error}. Rerun with --traceback and report it at {HOME}/issues",
+            70,
+        )
+
+
+def _open_streams() -> None:
+    """Let writing fail on no letter, and on no stream that the caller has closed."""
+    sys.stdout = sys.stdout or StringIO()
+    sys.stderr = sys.stderr or StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _fail(message: str, status: int) -> None:
+    """Write each line of a failure, and end with its status."""
+    for line in filter(None, map(str.strip, message.splitlines())):
+        sys.stderr.write(f"leaderboard-bot: {visible(' '.join(line.split()))}\n")
+    sys.exit(status)

@@ -1,0 +1,84 @@
+"""Register the commands of `audit`; each lies with its audit, in bot/audits/.
+
+A command is imported when it is called or listed, so that `check` starts without the audits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import typer
+
+from bot.cli.lazy import LazyGroup
+from bot.errors import CallError
+
+if TYPE_CHECKING:
+    from bot.audits.score_table import ScoreTable
+
+
+def _board() -> Callable[..., None]:
+    from bot.audits.board.command import board_command
+
+    return board_command(read_scores)
+
+
+def _results() -> Callable[..., None]:
+    from bot.audits.results.command import results_command
+
+    return results_command(read_result_files)
+
+
+class Audits(LazyGroup):
+    """The four audits."""
+
+    sources: ClassVar = {
+        "board": _board,
+        "drop": "bot.audits.drop.command:drop",
+        "mmlu": "bot.audits.mmlu.command:mmlu",
+        "results": _results,
+    }
+
+
+audit = typer.Typer(cls=Audits, no_args_is_help=True)
+
+
+@audit.callback()
+def group() -> None:
+    """Investigate a benchmark, a board, or the origin of numbers."""
+
+
+def read_scores(target: str, only: Sequence[str], leaderboard: str) -> ScoreTable:
+    """Read a CSV, the table of a folder, or the entries of a target. Raises CallError if none of them is there."""
+    from bot.audits.score_table import read_score_table
+    from bot.platforms.registry import open_target
+    from bot.publishing.board import CSV_NAME, board_of
+    from bot.service.environment import read_access
+
+    path = Path(target)
+    if "://" not in target and not path.is_dir():
+        return read_score_table(_read_bytes(path), target, only)
+    if path.is_dir() and (path / CSV_NAME).is_file():
+        return read_score_table(_read_bytes(path / CSV_NAME), target, only)
+    return board_of(open_target(target, read_access()).read_entries(), leaderboard, only)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_result_files(paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Read the result files that paths name, one after the other."""
+    from bot.evaluation.formats import MAX_BYTES
+    from bot.evaluation.submission import UnreadPath
+    from bot.platforms.inputs import local_places
+
+    for name in paths:
+        for place in local_places(name):
+            if not isinstance(place.parse(), UnreadPath):
+                for file in place.candidate.files:
+                    yield file.path, place.read(file.path, file.size) if file.size <= MAX_BYTES else None

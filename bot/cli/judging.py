@@ -1,0 +1,132 @@
+"""What the commands on result files share: their options, and reading, judging and joining what they are given."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from bot.errors import CallError
+from bot.evaluation.formats.fields import REVISION
+from bot.evaluation.identity import UNNAMED, is_hub_id, with_names
+from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import Parsed, UnreadPath
+from bot.platforms.inputs import Place, find_places
+from bot.platforms.registry import open_target
+from bot.reporting.text import Ink
+from bot.service.environment import kept_answers, read_access
+
+MANY = 50
+DEFAULT = "open-llm-v2"
+PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
+LEADERBOARD = Annotated[str, typer.Option("--leaderboard", "-l", help="The id of a declaration, or its TOML file.")]
+QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Show only verdicts and findings.")]
+BOARD = Annotated[str, typer.Option("--board", help="Look at this target for other models with the same values.")]
+MODEL_NAME = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-name",
+        metavar="[PATH=]ID[@REVISION]",
+        help="The id on the Hub of the model that the files call PATH, or of every model without one.",
+    ),
+]
+ONLINE = Annotated[bool, typer.Option("--online", help="Look unknown harness commits up on GitHub.")]
+
+
+def judge_paths(
+    paths: list[str],
+    leaderboard: Leaderboard,
+    board: str = "",
+    *,
+    names: list[str] | None = None,
+    quiet: bool = False,
+    online: bool = False,
+) -> tuple[Judgement, list[Place]]:
+    """Read what the paths name, judge each submission and join them into rows."""
+    named = parse_names(names or [])
+    places = find_places(paths, read_access())
+    facts = Facts(today=datetime.now(UTC).date(), same_values=_values_at(board) if board else {})
+    unread: list[UnreadPath] = []
+    parsed: Iterable[Parsed] = (with_names(one, named) for one in parse_places(places, unread, quiet=quiet))
+    if online:
+        from bot.service.judging import open_look_up
+
+        parsed = list(parsed)
+        facts = open_look_up(read_access(), kept_answers(), warn)(parsed, leaderboard, facts)
+    with _without_collection():
+        judgement = judge_all(parsed, leaderboard, facts)
+    return replace(judgement, unread=tuple(unread)), places
+
+
+def parse_names(names: list[str]) -> dict[str, str]:
+    """What `--model-name` says: ids on the Hub by what files call the model. Raises CallError for what is no id."""
+    found: dict[str, str] = {}
+    for text in names:
+        path, equals, name = text.rpartition("=")
+        model, _, revision = name.partition("@")
+        if not is_hub_id(model) or (revision and not REVISION.fullmatch(revision)):
+            raise CallError(f"--model-name {text[:80]!r}: write org/name, org/name@commit, or PATH=org/name")
+        found[path.rstrip("/") if equals else UNNAMED] = name
+    return found
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let the garbage collector rest: what a command reads it keeps until it ends, and nothing of it is cyclic."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def parse_places(places: list[Place], unread: list[UnreadPath], *, quiet: bool = False) -> Iterator[Parsed]:
+    """Read each submission and note what is none; long work shows how far it is, on a terminal."""
+    if len(places) < MANY or quiet or not sys.stderr.isatty():
+        yield from _submissions(places, unread)
+        return
+    with typer.progressbar(places, label="reading", file=sys.stderr) as bar:
+        yield from _submissions(bar, unread)
+
+
+def _submissions(places: Iterable[Place], unread: list[UnreadPath]) -> Iterator[Parsed]:
+    for place in places:
+        found = place.parse()
+        if isinstance(found, UnreadPath):
+            unread.append(found)
+        else:
+            yield found
+
+
+def _values_at(board: str) -> Mapping[tuple[float, ...], str]:
+    """The values of the rows that are on a target, with their models."""
+    from bot.publishing.board import same_values
+
+    return same_values(open_target(board, read_access()).read_entries())
+
+
+def warn(message: str) -> None:
+    """Write a line to standard error."""
+    typer.echo(message, err=True)
+
+
+def ink() -> Ink:
+    """Colours, where standard output is a terminal."""
+    return Ink(colour=sys.stdout.isatty())
+
+
+def end(judgement: Judgement) -> typer.Exit:
+    """The exit status that a judgement means; that nothing was found is an error, too."""
+    if not judgement.verdicts:
+        warn("leaderboard-bot: no result file was found")
+    return typer.Exit(1 if judgement.has_errors or not judgement.verdicts else 0)

@@ -1,0 +1,124 @@
+"""The commands that show rules, declarations and boards: rules, leaderboards, board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from textwrap import fill
+from typing import Annotated
+
+import typer
+
+from bot.audits.default_command import default_to
+from bot.cli.judging import DEFAULT, LEADERBOARD, parse_places, warn
+from bot.errors import CallError, MalformedDeclaration
+from bot.evaluation.leaderboard import load_leaderboard, shipped
+from bot.evaluation.rules import ALL_RULES
+from bot.evaluation.submission import UnreadPath
+from bot.platforms.inputs import find_places
+from bot.reporting.escape import visible
+from bot.reporting.text import WIDTH
+from bot.service.environment import read_access
+
+
+def rules(rule: Annotated[str, typer.Argument(help="The id of a rule; without it all are listed.")] = "") -> None:
+    """List the rules, or show the page of one."""
+    if not rule:
+        width = max(len(known.id) for known in ALL_RULES)
+        for known in ALL_RULES:
+            typer.echo(_item(f"{known.severity:8} {known.id:{width}}  ", known.title))
+        return
+    page = next((known for known in ALL_RULES if known.id == rule), None)
+    if page is None:
+        raise CallError(f"there is no rule {rule!r}; leaderboard-bot rules lists them")
+    typer.echo(f"{page.id} ({page.severity}, since {page.since})\n\n{page.page}")
+
+
+leaderboards = typer.Typer(
+    cls=default_to("show"), invoke_without_command=True, add_completion=False, rich_markup_mode=None
+)
+
+
+@leaderboards.callback()
+def list_leaderboards(ctx: typer.Context) -> None:
+    """List the shipped declarations; `leaderboards ID` checks and shows one."""
+    if ctx.invoked_subcommand is None:
+        for name in shipped():
+            typer.echo(_item(f"{name:18} ", load_leaderboard(name).description))
+
+
+@leaderboards.command("show")
+def show(leaderboard: Annotated[str, typer.Argument(help="An id, or a TOML file to check.")]) -> None:
+    """Check a declaration and show its columns."""
+    from bot.reporting.declaration import describe_leaderboard
+
+    declared = load_leaderboard(leaderboard)
+    known = {rule.id for rule in ALL_RULES}
+    faults = [
+        (f"waivers.{number}.rule", f"there is no rule {waiver.rule!r}")
+        for number, waiver in enumerate(declared.waivers)
+        if waiver.rule not in known
+    ]
+    if faults:
+        raise MalformedDeclaration(leaderboard, faults)
+    typer.echo(describe_leaderboard(declared), nl=False)
+
+
+@leaderboards.command("draft")
+def draft(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Result files, or folders that hold them.")],
+) -> None:
+    """Draft a declaration from result files: to be kept as a file and finished where it says TODO."""
+    from bot.evaluation.draft.tasks import draft_of
+    from bot.reporting.draft import draft_text
+
+    unread: list[UnreadPath] = []
+    parsed = list(parse_places(find_places(files, read_access()), unread))
+    faulty = [one for one in parsed if one.result is None]
+    for one in faulty:
+        warn(f"{visible(one.path)}: the file {one.problem.why if one.problem else 'was not read'}")
+    results = [one.result for one in parsed if one.result is not None and one.result.leaves]
+    if not results:
+        raise CallError(f"none of {len(parsed) + len(unread)} files holds a result to draft a declaration from")
+    typer.echo(draft_text(draft_of(results)), nl=False)
+    raise typer.Exit(1 if faulty else 0)
+
+
+def _item(head: str, text: str) -> str:
+    """An item of a list, its text wrapped beside its head."""
+    return fill(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+
+
+class BoardFormat(StrEnum):
+    """How `board` shows the table."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+def board(
+    target: Annotated[str, typer.Argument(help="A target with entries.")],
+    leaderboard: LEADERBOARD = DEFAULT,
+    form: Annotated[BoardFormat, typer.Option("--format", "-f", help="How to show it.")] = BoardFormat.TEXT,
+) -> None:
+    """Show the table of the entries at a target, with ranks and ties."""
+    from bot.platforms.registry import open_target
+    from bot.publishing.board import make_board, to_csv
+    from bot.publishing.board_table import board_json, board_markdown, board_text
+
+    declared = load_leaderboard(leaderboard)
+    entries = [
+        entry for entry in open_target(target, read_access()).read_entries() if entry.leaderboard.id == declared.id
+    ]
+    if not entries:
+        raise CallError(f"{target}: there is no entry of {declared.id}")
+    table = make_board(entries, declared)
+    written: dict[BoardFormat, Callable[[], str]] = {
+        BoardFormat.TEXT: lambda: board_text(table),
+        BoardFormat.JSON: lambda: board_json(table),
+        BoardFormat.CSV: lambda: to_csv(table).decode(),
+        BoardFormat.MARKDOWN: lambda: board_markdown(table),
+    }
+    typer.echo(written[form](), nl=False)

@@ -1,0 +1,88 @@
+"""The command that publishes what is checked: publish."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.judging import DEFAULT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, judge_paths, warn
+from bot.errors import Refused
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.platforms.inputs import evidence_of, reader_of
+from bot.platforms.registry import open_target
+from bot.publishing.entry import entry_of
+from bot.reporting.lines import with_lines
+from bot.reporting.text import Ink, files_by_key, row_text, unreadable_text
+from bot.service.environment import read_access
+
+if TYPE_CHECKING:  # a command imports what only it needs, so that `check` starts fast
+    from bot.platforms.target import Target
+
+
+class AsForm(StrEnum):
+    """The three forms of publication."""
+
+    PULL_REQUEST = "pull-request"
+    COMMIT = "commit"
+    COMMENT = "comment"
+
+
+def publish(
+    paths: PATHS,
+    to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
+    leaderboard: LEADERBOARD = DEFAULT,
+    form: Annotated[AsForm, typer.Option("--as", help="How to publish.")] = AsForm.PULL_REQUEST,
+    model_name: MODEL_NAME = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    online: ONLINE = False,
+    quiet: QUIET = False,
+) -> None:
+    """Check, score, and publish the rows that are not rejected."""
+    from bot.publishing.publication import describe
+    from bot.service.reconcile import publish as publish_entries
+
+    declared, target = load_leaderboard(leaderboard), open_target(to, read_access(), form.value)
+    target.check()
+    judgement, places = judge_paths(paths, declared, to, names=model_name, quiet=quiet, online=online)
+    counted = {file.path for row in judgement.rows for file in row.files}
+    evidence = evidence_of(place for place in places if place.name in counted)
+    made = [entry_of(row, evidence) for row in judgement.rows]
+    for done in publish_entries([entry for entry in made if entry], target, form.value, dry_run=dry_run):
+        publication = done.decision.publication
+        what = describe(publication)["do"] if publication else "unchanged"
+        typer.echo(f"{'would ' if dry_run and publication else ''}{what}  {done.entry.key}  {done.where}".rstrip())
+        warn(f"  {done.decision.why}")
+    for text in _not_published(with_lines(judgement, reader_of(places))):
+        warn(text)
+    if not dry_run and may_rebuild(target, declared):
+        typer.echo("rebuilt the board")
+    raise end(judgement)
+
+
+def _not_published(judgement: Judgement) -> Iterable[str]:
+    """What is not published, and files with errors of which nothing, or not everything, is."""
+    colours, files = Ink(colour=sys.stderr.isatty()), files_by_key(judgement)
+    for row in judgement.rows:
+        faulty = [file for file in files[row.key] if file.status == "rejected"]
+        if entry_of(row) is None:
+            yield f"\nnot published:\n{row_text(row, files[row.key], colours, quiet=True)}"
+        elif faulty:
+            yield f"\nnot published, or not all of it:\n{row_text(row, faulty, colours, quiet=True)}"
+    yield from (f"\nnot published:\n{unreadable_text(verdict, colours)}" for verdict in judgement.unreadable)
+
+
+def may_rebuild(target: Target, declared: Leaderboard) -> bool:
+    """Rebuild the table where that is allowed: who may open a request may not always commit."""
+    from bot.service.reconcile import rebuild_board
+
+    try:
+        return rebuild_board(target, declared)
+    except Refused as refusal:
+        warn(f"the board is left to its maintainers: {refusal}")
+        return False

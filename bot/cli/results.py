@@ -1,0 +1,132 @@
+"""The commands on result files: check, score, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bot.cli.judging import BOARD, DEFAULT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, ink, judge_paths, warn
+from bot.errors import CallError
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.leaderboard import load_leaderboard
+from bot.platforms.inputs import reader_of
+from bot.reporting.lines import with_lines
+from bot.reporting.report import make_report, to_json
+from bot.reporting.text import judgement_text, summary_text, unreadable_text
+
+
+class CheckFormat(StrEnum):
+    """How `check` reports."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    SUMMARY = "summary"
+
+
+class ScoreFormat(StrEnum):
+    """How `score` reports."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+class ExplainFormat(StrEnum):
+    """How `explain` reports."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def check(
+    paths: PATHS,
+    leaderboard: LEADERBOARD = DEFAULT,
+    form: Annotated[CheckFormat, typer.Option("--format", "-f", help="How to report.")] = CheckFormat.TEXT,
+    board: BOARD = "",
+    model_name: MODEL_NAME = None,
+    *,
+    online: ONLINE = False,
+    quiet: QUIET = False,
+) -> None:
+    """Check result files and the rows that they make: is everything there, and what is wrong where."""
+    declared = load_leaderboard(leaderboard)
+    judgement, places = judge_paths(paths, declared, board, names=model_name, quiet=quiet, online=online)
+    if form is not CheckFormat.SUMMARY:
+        judgement = with_lines(judgement, reader_of(places))
+    written: dict[CheckFormat, Callable[[], str]] = {
+        CheckFormat.TEXT: lambda: judgement_text(judgement, ink(), quiet=quiet),
+        CheckFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
+        CheckFormat.MARKDOWN: lambda: _markdown(judgement),
+        CheckFormat.GITHUB: lambda: _annotations(judgement),
+        CheckFormat.SUMMARY: lambda: summary_text(judgement, ink()),
+    }
+    typer.echo(written[form](), nl=False)
+    raise end(judgement)
+
+
+def _markdown(judgement: Judgement) -> str:
+    from bot.reporting.markdown import judgement_markdown
+
+    return judgement_markdown(judgement)
+
+
+def _annotations(judgement: Judgement) -> str:
+    from bot.reporting.annotations import annotate
+
+    found = [verdict.findings for verdict in judgement.verdicts] + [row.findings for row in judgement.rows]
+    return "".join(f"{line}\n" for findings in found for line in annotate(findings))
+
+
+def score(
+    paths: PATHS,
+    leaderboard: LEADERBOARD = DEFAULT,
+    form: Annotated[ScoreFormat, typer.Option("--format", "-f", help="How to report.")] = ScoreFormat.TEXT,
+    model_name: MODEL_NAME = None,
+    *,
+    quiet: QUIET = False,
+) -> None:
+    """Score result files: a row for each model, made of all of its files."""
+    from bot.reporting.scores import scores_csv, scores_markdown, scores_text
+
+    judgement, _ = judge_paths(paths, load_leaderboard(leaderboard), names=model_name, quiet=quiet)
+    written: dict[ScoreFormat, Callable[[], str]] = {
+        ScoreFormat.TEXT: lambda: scores_text(judgement),
+        ScoreFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
+        ScoreFormat.CSV: lambda: scores_csv(judgement),
+        ScoreFormat.MARKDOWN: lambda: scores_markdown(judgement),
+    }
+    typer.echo(written[form](), nl=False)
+    raise end(judgement)
+
+
+def explain(
+    path: Annotated[str, typer.Argument(help="A result file, or a folder.")],
+    task: Annotated[str, typer.Argument(help="The id of a column; all columns where none is named.")] = "",
+    leaderboard: LEADERBOARD = DEFAULT,
+    form: Annotated[ExplainFormat, typer.Option("--format", "-f", help="How to report.")] = ExplainFormat.TEXT,
+    model_name: MODEL_NAME = None,
+) -> None:
+    """Show the way of each number from raw value through bound and clip to the mean."""
+    from bot.reporting.explanation import explanation_markdown, explanation_text
+
+    declared = load_leaderboard(leaderboard)
+    known = [column.id for column in declared.tasks]
+    if task and task not in known:
+        raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
+    judgement, _ = judge_paths([path], declared, names=model_name)
+    written: dict[ExplainFormat, Callable[[], str]] = {
+        ExplainFormat.TEXT: lambda: explanation_text(judgement, task),
+        ExplainFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
+        ExplainFormat.MARKDOWN: lambda: explanation_markdown(judgement, task),
+    }
+    typer.echo(written[form](), nl=False)
+    for verdict in judgement.unreadable if form is not ExplainFormat.JSON else ():
+        warn(unreadable_text(verdict, ink()))
+    raise end(judgement)

@@ -1,0 +1,108 @@
+"""The commands of the service: settle, serve, webhook."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from bot.errors import BotError, CallError
+from bot.service.environment import database_url, read_access, settings_path, webhook_secret
+
+CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
+webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
+
+
+def _need_extra(name: str) -> None:
+    """Say in one line what is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("sqlalchemy") is None or find_spec("starlette") is None:
+        raise CallError(f"{name} needs the extra `server`: pip install 'leaderboard-bot[server]'")
+
+
+def settle(
+    config: CONFIG = None,
+    watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """Bring the targets of every watch to what their sources imply, once: for cron, an HF Job, a catch-up."""
+    _need_extra("settle")
+    from bot.service.context import open_office
+    from bot.service.settlement import settle as settle_desk
+
+    settings, office = open_office(settings_path(config), read_access(), database_url(settings_path(config)))
+    failures: list[BotError] = []
+    for each in (settings.only(watch) if watch else settings).watches:
+        try:
+            outcomes = settle_desk(office.open_desk(each, dry_run=dry_run))
+        except BotError as failure:
+            failures.append(failure)
+            typer.echo(f"{each.name}: failed: {failure}", err=True)
+            continue
+        for outcome in outcomes:
+            typer.echo(f"{each.name}: {outcome.outcome} {outcome.subject}: {outcome.text}")
+        if not outcomes:
+            typer.echo(f"{each.name}: unchanged")
+    if failures:
+        raise typer.Exit(failures[0].status)
+
+
+def serve(
+    config: CONFIG = None,
+    host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="On which port.")] = 7860,
+) -> None:
+    """Take webhooks, settle what they tell of and what is due, and show how the watches stand."""
+    _need_extra("serve")
+    from prometheus_client import CollectorRegistry
+
+    from bot.server.app import make_app
+    from bot.server.run import refuse_open_doors, run
+    from bot.server.service import Service
+    from bot.service.context import open_office
+
+    secret = webhook_secret()
+    refuse_open_doors(host, secret)
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    for noisy in ("httpx2", "httpx", "urllib3"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    path = settings_path(config)
+    settings, office = open_office(path, read_access(), database_url(path))
+    registry = CollectorRegistry()
+    service = Service(office, settings.watches, registry)
+    service.check()
+    service.start()
+    try:
+        run(make_app(service, secret=secret, registry=registry), host=host, port=port)
+    finally:
+        service.stop(patience=30.0)
+
+
+@webhook.command("create")
+def create_webhook(
+    url: Annotated[str, typer.Argument(help="Where the Hub shall deliver: https://…/webhooks/hub")],
+    config: CONFIG = None,
+) -> None:
+    """Make the webhook at the Hub that tells this service of pushes, discussions and merges."""
+    from bot.platforms.hub.webhooks import create
+    from bot.service.config import load_settings
+    from bot.service.context import watched_by
+
+    secret = webhook_secret()
+    if secret is None:
+        raise CallError("WEBHOOK_SECRET is not set: choose one, set it here and where `serve` runs")
+    names = watched_by(load_settings(settings_path(config)))
+    typer.echo(create(read_access(), url, names, secret))
+
+
+@webhook.command("list")
+def list_webhooks() -> None:
+    """Show the webhooks of this account at the Hub; their secrets are not shown."""
+    from bot.platforms.hub.webhooks import listed
+
+    for line in listed(read_access()):
+        typer.echo(line)

@@ -1,0 +1,1 @@
+"""Data that ships with the bot: leaderboards and releases of the harness."""

@@ -1,0 +1,1 @@
+"""Reading, checking and scoring of evaluation results; pure functions of bytes and declarations."""

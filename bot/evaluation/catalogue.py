@@ -1,0 +1,180 @@
+"""The shipped catalogue: what is known of benchmarks that many leaderboards use, each fact with its source.
+
+A declaration takes the members of a group from here; `leaderboards draft` and the rules on benchmarks that are broken
+for everybody look facts up. One file of `bot/data/catalogue/` is read as `CatalogueFile`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from bot.evaluation.declared import Bound, Declared, FormatId, Text
+from bot.evaluation.task import Metric
+from bot.evaluation.toml_file import parse_toml
+
+Count = Annotated[int, Field(gt=0)]
+Dataset = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
+Fact = Literal["members", "samples", "choices", "metrics", "num_fewshot", "dataset"]
+PLACE = "{}"  # stands for the member's name in the key of a group's members
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+           "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")  # fmt: skip
+
+
+class Guessable(Declared):
+    """What guessing gives: one of `choices` answers, unless `guess` says otherwise; 0 where there are no choices."""
+
+    choices: Annotated[int, Field(gt=1, le=len(NUMBERS))] | None = None
+    guess: Bound | None = None
+    guess_reason: Text | None = None
+
+    @model_validator(mode="after")
+    def _a_guess_has_its_reason(self) -> Self:
+        if self.guess is not None and not self.guess_reason:
+            raise ValueError("guess needs a guess_reason")
+        return self
+
+    @property
+    def guessing(self) -> Fraction:
+        """The value that guessing gives, as a fraction of all samples."""
+        if self.guess is not None:
+            return self.guess
+        return Fraction(1, self.choices) if self.choices else Fraction(0)
+
+    @property
+    def why(self) -> str:
+        """Why guessing gives this value."""
+        among = f"guessing among {NUMBERS[self.choices - 1]}" if self.choices else "the answer is written freely"
+        return self.guess_reason or among
+
+
+class Member(Guessable):
+    """A member of a group; what guessing gives is the group's where it has no choices."""
+
+    samples: Count
+
+
+class Known(Guessable):
+    """What a benchmark and a group have in common.
+
+    `metrics` are those that count. `formats` are the result formats that call it by its id, those of its file where it
+    has none; `keys` is what others call it. `num_fewshot` is what it is usually run with, `dataset` where its questions
+    lie on the Hub. `sources` name the source of a fact where it is not that of the file.
+    """
+
+    id: Text
+    title: Text
+    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
+    formats: tuple[FormatId, ...] = ()
+    keys: dict[FormatId, Text] = Field(default_factory=dict)
+    num_fewshot: Annotated[int, Field(ge=0)]
+    dataset: Dataset
+    sources: dict[Fact, Text] = Field(default_factory=dict)
+
+
+class Benchmark(Known):
+    """A benchmark that is one leaf."""
+
+    samples: Count
+
+
+class Group(Known):
+    """A benchmark of several leaves, by their names; `key` and `keys` spell a member, `{}` standing for its name.
+
+    `members` may name another group that has the same ones. `aggregation` is how the harness makes its aggregate row,
+    `rows` are the names of all aggregate rows.
+    """
+
+    key: Text
+    aggregation: Literal["mean", "size-weighted"]
+    rows: tuple[Text, ...] = ()
+    members: dict[Text, Member] | Text
+
+    @field_validator("members", mode="before")
+    @classmethod
+    def _a_number_is_of_samples(cls, members: Any) -> Any:
+        if not isinstance(members, dict):
+            return members
+        return {name: {"samples": one} if isinstance(one, int) else one for name, one in members.items()}
+
+
+class CatalogueFile(Declared):
+    """One file of the catalogue; `formats` and `sources` hold for what does not say otherwise."""
+
+    formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
+    sources: dict[Fact, Text]
+    benchmarks: tuple[Benchmark, ...] = ()
+    groups: tuple[Group, ...] = ()
+
+    @model_validator(mode="after")
+    def _each_fact_has_its_source(self) -> Self:
+        for known in (*self.benchmarks, *self.groups):
+            facts = {"samples", "metrics", "num_fewshot", "dataset"}
+            facts |= {"members"} if isinstance(known, Group) else set()
+            facts |= {"choices"} if known.choices else set()
+            if missing := sorted(facts - self.sources.keys() - known.sources.keys()):
+                raise ValueError(f"{known.id} has no source of {', '.join(missing)}")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLeaf:
+    """A leaf that the catalogue knows: its benchmark or the group that it is a member of, and its facts."""
+
+    of: Benchmark | Group
+    name: str
+    samples: int
+    guessable: Guessable
+
+
+class Catalogue:
+    """All files together."""
+
+    def __init__(self, all_files: Mapping[str, CatalogueFile]) -> None:
+        self.files = all_files
+        self.groups = {group.id: group for file in all_files.values() for group in file.groups}
+        self._leaves: dict[tuple[str, str], KnownLeaf] = {}
+        for file in all_files.values():
+            for benchmark in file.benchmarks:
+                found = KnownLeaf(benchmark, benchmark.id, benchmark.samples, benchmark)
+                self._add(benchmark.id, file, found)
+            for group in file.groups:
+                for name, member in self.members(group).items():
+                    guessable = member if member.choices or member.guess is not None else group
+                    self._add(group.key.replace(PLACE, name), file, KnownLeaf(group, name, member.samples, guessable))
+
+    def _add(self, key: str, file: CatalogueFile, found: KnownLeaf) -> None:
+        known = found.of
+        for format_id in known.formats or file.formats:
+            self._leaves.setdefault((format_id, key), found)
+        for format_id, pattern in known.keys.items():
+            self._leaves.setdefault((format_id, pattern.replace(PLACE, found.name)), found)
+
+    def members(self, group: Group) -> Mapping[str, Member]:
+        """The members of a group by their names, those of the group that it names where it does."""
+        if isinstance(group.members, str):
+            return self.members(self.groups[group.members])
+        return group.members
+
+    def find(self, format_id: str, key: str) -> KnownLeaf | None:
+        """What is known of a leaf by its key in a format, None where nothing is."""
+        return self._leaves.get((format_id, key))
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The shipped catalogue, read once."""
+    return Catalogue(dict(_read()))
+
+
+def _read() -> Iterator[tuple[str, CatalogueFile]]:
+    folder = files("bot").joinpath("data", "catalogue")
+    for file in sorted(folder.iterdir(), key=lambda item: item.name):
+        if file.name.endswith(".toml"):
+            yield file.name, parse_toml(file.read_text(encoding="utf-8"), file.name, CatalogueFile)

@@ -1,0 +1,162 @@
+"""Finds the submissions among files: which files belong together, which are results, and what the others are.
+
+One policy for the command line, the Action and the service. They hand in a listing and a way to read; nothing here
+opens anything. What is refused is refused as cheaply as it can be: by its size and first bytes before it is read as a
+whole.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bot.evaluation.formats import MAX_BYTES, formats
+from bot.evaluation.formats.format import Format
+from bot.evaluation.kinds import OTHER, Kind, kind_of_head, kind_of_json
+from bot.evaluation.submission import (
+    Parsed,
+    Problem,
+    Submission,
+    SubmittedFile,
+    UnreadPath,
+    one_file,
+    parse_submission,
+    unread_submission,
+)
+
+HEAD = 4_096  # bytes that a file is recognised by before it is read
+AT_ONCE = 1_000_000  # bytes up to which a file is read without a look at its head first
+# Files that hold no result whatever is in them; one that is named itself is looked at all the same.
+SKIPPED = frozenset({
+    ".arrow", ".bin", ".bz2", ".ckpt", ".css", ".gguf", ".gif", ".gz", ".h5", ".html", ".jpeg", ".jpg", ".js", ".lock",
+    ".md", ".mp4", ".npy", ".npz", ".onnx", ".parquet", ".pdf", ".pickle", ".pkl", ".png", ".pt", ".pth", ".py", ".pyc",
+    ".safetensors", ".sh", ".svg", ".tar", ".toml", ".ts", ".webp", ".whl", ".xz",
+})  # fmt: skip
+
+Read = Callable[[str, int], bytes | None]
+
+
+class ListedFile(NamedTuple):
+    """A file of a listing, its size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Files that may be a submission: one file, or the run's folder that `path` names.
+
+    `files` are those that are read, `others` the paths of files that belong to the run and are not.
+    """
+
+    path: str
+    files: tuple[ListedFile, ...]
+    others: tuple[str, ...] = ()
+    format: Format | None = None
+
+
+def discover(listing: Iterable[ListedFile], read: Read, named: Collection[str] = ()) -> Iterator[Parsed | UnreadPath]:
+    """Read the submissions among files: each file of the listing is in one submission, or is an UnreadPath.
+
+    `read` gives at most so many bytes of the beginning of a file, None where it is gone, and may give none of a file
+    that is larger than it can read. A file that is `named` itself is always a submission, with a problem where it is no
+    result.
+    """
+    for candidate in candidates_in(listing):
+        yield read_candidate(candidate, read, is_named=candidate.path in named)
+
+
+def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
+    """Put the files of runs' folders together, by their names alone; in the order of the paths."""
+    folders: defaultdict[str, dict[str, ListedFile]] = defaultdict(dict)
+    for file in listing:
+        folder, _, name = file.path.rpartition("/")
+        folders[folder][name] = file
+    found = [candidate for folder, files in folders.items() for candidate in _in_folder(folder, files)]
+    return sorted(found, key=lambda candidate: candidate.path)
+
+
+def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]:
+    for known in formats():
+        if known.members and all(name in files for name in known.members):
+            wanted = [files.pop(name) for name in (*known.members, *known.optional) if name in files]
+            others = [files.pop(name).path for name in known.beside if name in files]
+            yield Candidate(folder, tuple(wanted), tuple(others), known)
+    yield from (Candidate(file.path, (file,)) for file in files.values())
+
+
+def read_candidate(candidate: Candidate, read: Read, *, is_named: bool = False) -> Parsed | UnreadPath:
+    """Read a candidate as a submission, or say what it is."""
+    if candidate.format is not None:
+        return parse_submission(_submission(candidate, candidate.format.max_bytes, read))
+    (file,) = candidate.files
+    if not is_named and _suffix(file.path) in SKIPPED:
+        return UnreadPath(file.path, OTHER.id, OTHER.advice)
+    head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
+    if head is None:
+        return unread_submission(file.path, file.size, Problem("is gone"))
+    limit = _limit(head)
+    kind = kind_of_head(head) or (None if limit or is_named or not head else OTHER)
+    if kind is not None:
+        return _unread(file, kind, is_named=is_named)
+    if file.size > (limit or MAX_BYTES):
+        return _too_large(file, head, limit or MAX_BYTES, is_named=is_named)
+    return _parsed(file, head if file.size <= AT_ONCE else read(file.path, file.size), is_named=is_named)
+
+
+def _parsed(file: ListedFile, data: bytes | None, *, is_named: bool) -> Parsed | UnreadPath:
+    """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
+    if data is None:
+        return unread_submission(file.path, file.size, Problem("is gone"))
+    parsed = parse_submission(one_file(file.path, data))
+    if parsed.problem is None:
+        return parsed
+    kind = kind_of_json(data)
+    if kind is not None:
+        return _unread(file, kind, is_named=is_named, sha256=parsed.sha256)
+    is_damaged = parsed.problem.is_damage and b'"results"' in data
+    return parsed if is_named or is_damaged else UnreadPath(file.path, OTHER.id, f"{parsed.problem.why}")
+
+
+def _submission(candidate: Candidate, limit: int, read: Read) -> Submission:
+    """The files of a run's folder; one that is too large or gone is not read."""
+    files = []
+    for file in candidate.files:
+        data = read(file.path, limit) if file.size <= limit else None
+        files.append(SubmittedFile(file.path, data, file.size))
+    return Submission(candidate.path, tuple(files))
+
+
+def _suffix(path: str) -> str:
+    name = path.rpartition("/")[2].lower()
+    return name[name.rfind(".") :] if "." in name else ""
+
+
+def _limit(head: bytes) -> int:
+    """The most bytes of a file with this head that any format reads, 0 where none begins so."""
+    start = head[:100].lstrip()
+    return max(
+        (known.max_bytes for known in formats() if not known.members and start.startswith(known.starts)), default=0
+    )
+
+
+def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> Parsed | UnreadPath:
+    kind = kind_of_json(head)
+    if kind is not None:
+        return _unread(file, kind, is_named=is_named)
+    problem = Problem(f"has {file.size:,} bytes; more than {limit:,} are not read")
+    is_result = b'"results"' in head
+    return (
+        unread_submission(file.path, file.size, problem)
+        if is_named or is_result
+        else UnreadPath(file.path, OTHER.id, problem.why)
+    )
+
+
+def _unread(file: ListedFile, kind: Kind, *, is_named: bool, sha256: str = "") -> Parsed | UnreadPath:
+    if not is_named:
+        return UnreadPath(file.path, kind.id, kind.advice)
+    return unread_submission(file.path, file.size, Problem(f"is {kind.title}, not a result", hint=kind.advice), sha256)

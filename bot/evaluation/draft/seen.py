@@ -1,0 +1,138 @@
+"""What result files show of each leaf: its metric, shots, versions and number of samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from bot.evaluation.catalogue import KnownLeaf, catalogue
+from bot.evaluation.counts import right_answers, samples_behind, whole
+from bot.evaluation.declared import canonical_version
+from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
+from bot.evaluation.formats import format_of
+from bot.evaluation.formats.fields import number
+from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.task import Metric
+
+NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A leaf in one file."""
+
+    format_id: str
+    leaf: LeafResult
+    is_limited: bool
+
+    def value(self, metric: Metric) -> float | None:
+        """The value of a metric, None where it is no finite number."""
+        value = number(self.leaf.numbers.get(metric.key(self.format_id)))
+        return value if value is not None and isfinite(value) else None
+
+    def stderr(self, metric: Metric) -> float | None:
+        """The standard error beside it, None where there is none."""
+        error = number(self.leaf.numbers.get(metric.stderr_key(self.format_id)))
+        return error if error is not None and isfinite(error) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A leaf, by its key, in all files that have it; `others` are metrics that it has and that do not count."""
+
+    key: str
+    runs: tuple[Run, ...]
+    known: KnownLeaf | None
+    metrics: tuple[Metric, ...]
+    others: tuple[str, ...]
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats of the files."""
+        return tuple(dict.fromkeys(run.format_id for run in self.runs))
+
+    @property
+    def shots(self) -> tuple[int, ...]:
+        """The numbers of shots, the most frequent one first; none where no file records it."""
+        counts = Counter(run.leaf.num_fewshot for run in self.runs if run.leaf.num_fewshot is not None)
+        return tuple(sorted(counts, key=lambda shots: (-counts[shots], -shots)))
+
+    def versions(self, format_id: str) -> tuple[str, ...]:
+        """The task versions in files of a format."""
+        found = [run.leaf.version for run in self.runs if run.format_id == format_id]
+        return tuple(sorted({canonical_version(version) for version in found if version not in {None, ""}}))
+
+    def values(self) -> list[float]:
+        """All values of the metrics that count."""
+        found = [run.value(metric) for run in self.runs for metric in self.metrics]
+        return [value for value in found if value is not None]
+
+    def samples(self) -> int | None:
+        """The size of the leaf: as recorded, else recovered from a standard error, else as the catalogue has it."""
+        whole_runs = [run for run in self.runs if not run.is_limited]
+        recorded = [run.leaf.original for run in self.runs] + [run.leaf.samples for run in whole_runs]
+        sizes = [size for size in recorded if size] or [size for run in whole_runs if (size := self._recovered(run))]
+        return max(sizes) if sizes else self.known.samples if self.known else None
+
+    def _recovered(self, run: Run) -> int | None:
+        for metric in self.metrics:
+            value, error = run.value(metric), run.stderr(metric)
+            if metric.integral and metric.samples is None and value is not None and error is not None:
+                behind = samples_behind(value, error)
+                return None if behind is None else whole(behind)
+        return None
+
+
+def seen_in(results: Iterable[Result]) -> list[Seen]:
+    """Every leaf of the files that has a name, in the order in which they come."""
+    runs: dict[str, list[Run]] = {}
+    for result in results:
+        for key, leaf in result.leaves.items():
+            if key:
+                runs.setdefault(key, []).append(Run(result.format, leaf, result.limit is not None))
+    return [_seen(key, found) for key, found in runs.items()]
+
+
+def _seen(key: str, runs: Sequence[Run]) -> Seen:
+    found = catalogue().find(runs[0].format_id, key)
+    metrics = _known_metrics(found, runs) or (_chosen(runs),)
+    chosen = {metric.key(runs[0].format_id) for metric in metrics}
+    others = [key for key in metric_keys(runs[0].format_id, runs[0].leaf.numbers) if key not in chosen]
+    return Seen(key, tuple(runs), found, metrics, tuple(others))
+
+
+def _known_metrics(found: KnownLeaf | None, runs: Sequence[Run]) -> tuple[Metric, ...]:
+    """The metrics of the catalogue, where every file has them."""
+    metrics = found.of.metrics if found else ()
+    has_all = all(metric.key(run.format_id) in run.leaf.numbers for metric in metrics for run in runs)
+    return metrics if has_all else ()
+
+
+def _chosen(runs: Sequence[Run]) -> Metric:
+    """The metric that counts, by its name; spelled for each format that spells it otherwise."""
+    by_format = {run.format_id: metric_keys(run.format_id, run.leaf.numbers) for run in reversed(runs)}
+    first = runs[0].format_id
+    name, answer_filter = split_key(first, by_format[first][0]) if by_format[first] else (NO_METRIC, "none")
+    keys = {
+        format_id: found[0]
+        for format_id, found in by_format.items()
+        if found and format_of(format_id).metric_key(name, answer_filter) not in found
+    }
+    metric = Metric(name=name, filter=answer_filter, keys=keys)
+    return metric.model_copy(update={"integral": all(_is_integral(metric, run) for run in runs)})
+
+
+def _is_integral(metric: Metric, run: Run) -> bool:
+    """Whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
+    kind, value, error = kind_of(metric.name), run.value(metric), run.stderr(metric)
+    if kind is None or not kind.zeros_and_ones or value is None or not 0.0 <= value <= 1.0:
+        return False
+    samples = run.leaf.samples
+    behind = samples_behind(value, error) if error is not None else None
+    if samples is not None and right_answers(value, samples) is None:
+        return False
+    if behind is not None:
+        return whole(behind) is not None and whole(behind) == (samples or whole(behind))
+    return samples is not None

@@ -1,0 +1,207 @@
+"""Makes the tables of a declaration from columns: their keys, and what a person may or must decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.evaluation.aggregates import means_of_leaves
+from bot.evaluation.catalogue import Guessable
+from bot.evaluation.draft.columns import Column, columns_of
+from bot.evaluation.draft.scale import scale_of
+from bot.evaluation.draft.seen import Seen, seen_in
+from bot.evaluation.finding import examples
+from bot.evaluation.formats import format_of
+from bot.evaluation.leaderboard import COLUMNS
+from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.task import Metric
+
+NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
+NOT_A_TITLE = re.compile(r"[^\w .,:()+/-]+")
+GUESSING = 'what guessing gives, such as lower_bound = "1/4" with bound_reason = "guessing among four"'
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTask:
+    """A table `[[tasks]]`: its keys in their order, `notes` to be read, and `todo` to be decided."""
+
+    keys: dict[str, Any]
+    notes: tuple[str, ...]
+    todo: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A declaration: the formats that it takes, its tasks, and what the files were measured with and are about."""
+
+    formats: tuple[str, ...]
+    tasks: tuple[DraftTask, ...]
+    harnesses: tuple[HarnessVersion, ...]
+    models: tuple[str, ...]
+    files: int
+
+
+def draft_of(results: Sequence[Result]) -> Draft:
+    """A declaration that takes these results."""
+    names = _Names(COLUMNS)
+    columns = columns_of(seen_in(results), results)
+    leaf_ids = _Names(())
+    return Draft(
+        formats=_formats(results),
+        tasks=tuple(_task(column, results, names, leaf_ids) for column in columns),
+        harnesses=tuple(dict.fromkeys(result.harness for result in results)),
+        models=tuple(dict.fromkeys(result.model.id for result in results)),
+        files=len(results),
+    )
+
+
+def _formats(results: Iterable[Result]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(result.format for result in results))
+
+
+class _Names:
+    """Gives ids that are allowed and taken only once."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def give(self, name: str) -> str:
+        """The name as an id, with a number where it is taken."""
+        allowed = NOT_AN_ID.sub("_", name).lstrip("_.:-") or "task"
+        free = allowed
+        number = 2
+        while free in self._taken:
+            free, number = f"{allowed}_{number}", number + 1
+        self._taken.add(free)
+        return free
+
+
+def _task(column: Column, results: Sequence[Result], names: _Names, leaf_ids: _Names) -> DraftTask:
+    first = column.leaves[0]
+    scale = scale_of(first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()])
+    bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
+    known = first.known.of if first.known else None
+    keys: dict[str, Any] = {
+        "id": names.give(column.group.id if column.group else column.name),
+        "title": NOT_A_TITLE.sub(" ", known.title if known else column.name).strip() or "A task",
+        "metrics": [_metric(metric) for metric in first.metrics],
+        **scale.keys,
+        **({"num_fewshot": first.shots[0]} if first.shots else {}),
+        **_aggregation(column, results),
+        **bound,
+        **_versions(column),
+        **({"groups": list(column.rows)} if column.rows and not column.is_whole_group else {}),
+        **_leaves(column, _formats(results), leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
+    }
+    return DraftTask(keys, tuple(_notes(column)), (*scale.todo, *bound_todo, *_todo(column)))
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    return metric.model_dump(exclude_defaults=True)
+
+
+def _aggregation(column: Column, results: Sequence[Result]) -> dict[str, str]:
+    """How the leaves make the column: as the harness does, where the sizes are known."""
+    if len(column.leaves) == 1 or any(leaf.samples() is None for leaf in column.leaves):
+        return {}
+    if column.group is not None:
+        weighted = column.group.aggregation == "size-weighted" and not _has_many_bounds(column)
+    else:
+        weighted = not _is_plain_mean(column, results)
+    return {"aggregation": "size-weighted"} if weighted else {}
+
+
+def _is_plain_mean(column: Column, results: Sequence[Result]) -> bool:
+    """Whether a file's aggregate row is the plain mean of its leaves, and not the weighted one."""
+    metric, members = column.leaves[0].metrics[0], [leaf.key for leaf in column.leaves]
+    for result in results:
+        key = metric.key(result.format)
+        means = means_of_leaves(result, members, key, {leaf.key: leaf.samples() for leaf in column.leaves})
+        for row in result.groups:
+            value = row.numbers.get(key)
+            if means and row.key in column.rows and type(value) is float and abs(value - means[1]) < 1e-9:
+                return abs(value - means[0]) > 1e-9
+    return False
+
+
+def _guesses(column: Column) -> list[Guessable]:
+    """What guessing gives in the leaves whose metric is the catalogue's."""
+    return [leaf.known.guessable for leaf in column.leaves if leaf.known and leaf.metrics == leaf.known.of.metrics]
+
+
+def _has_many_bounds(column: Column) -> bool:
+    return len({guessable.guessing for guessable in _guesses(column)}) > 1
+
+
+def _bound(column: Column, *, is_plain: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The bound of a column, where the catalogue knows what guessing gives, and where it does not what to decide."""
+    found = _guesses(column)
+    if not is_plain:
+        return {}, ()
+    if len(found) < len(column.leaves):
+        return {}, (GUESSING,)
+    if _has_many_bounds(column):
+        return {"normalize": "leaf"}, ()
+    if not found[0].guessing:
+        return {}, ()
+    return {"lower_bound": str(found[0].guessing), "bound_reason": found[0].why}, ()
+
+
+def _versions(column: Column) -> dict[str, Any]:
+    """The versions as seen; by format where there are several formats."""
+    formats = column.leaves[0].formats
+    by_format = {one: sorted({v for leaf in column.leaves for v in leaf.versions(one)}) for one in formats}
+    by_format = {one: versions for one, versions in by_format.items() if versions}
+    if len(set(map(tuple, by_format.values()))) > 1:
+        return {"format_versions": by_format}
+    return {"versions": versions} if (versions := next(iter(by_format.values()), [])) else {}
+
+
+def _leaves(column: Column, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
+    """The leaves, or the name of the catalogue's group where all of its members are there as it knows them."""
+    given = [_leaf(leaf, formats, ids, has_bounds=has_bounds) for leaf in column.leaves]
+    is_known = all(leaf.known and leaf.samples() == leaf.known.samples for leaf in column.leaves)
+    if column.group is not None and column.is_whole_group and is_known and not any("keys" in one for one in given):
+        return {"group": column.group.id}
+    return {"leaves": given}
+
+
+def _leaf(leaf: Seen, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
+    """A leaf; one whose key is no id is spelled for every format, so that it is taken for no other leaf there."""
+    leaf_id, samples = ids.give(leaf.key), leaf.samples()
+    keys = {one: leaf.key for one in formats if format_of(one).leaf_key(leaf_id) != leaf.key}
+    guess = leaf.known.guessable if leaf.known and has_bounds else None
+    return {
+        "id": leaf_id,
+        **({"keys": keys} if keys else {}),
+        **({"lower_bound": str(guess.guessing), "bound_reason": guess.why} if guess and guess.guessing else {}),
+        **({"samples": samples} if samples else {}),
+    }
+
+
+def _notes(column: Column) -> Iterator[str]:
+    """What may be decided otherwise."""
+    others = list(dict.fromkeys(name for leaf in column.leaves for name in leaf.others))
+    if others:
+        yield f"also measured: {examples(others, 6)}"
+    known = column.leaves[0].known
+    if known and column.leaves[0].shots and column.leaves[0].shots[0] != known.of.num_fewshot:
+        yield f"usually run with {known.of.num_fewshot} shots"
+
+
+def _todo(column: Column) -> Iterator[str]:
+    """What the files leave open."""
+    first = column.leaves[0]
+    if not first.shots:
+        usual = first.known.of.num_fewshot if first.known else 0
+        yield f"num_fewshot = {usual}, or another number: the files record none"
+    elif len(first.shots) > 1:
+        yield f"other files have {', '.join(map(str, first.shots[1:]))} shots"
+    unsized = [leaf.key for leaf in column.leaves if leaf.samples() is None]
+    if unsized:
+        yield f"the samples of {examples(unsized)}: the files record none"
+    for leaf in column.leaves:
+        if leaf.known and leaf.samples() not in {None, leaf.known.samples}:
+            yield f"{examples([leaf.key])} usually has {leaf.known.samples:,} samples"

@@ -1,0 +1,95 @@
+"""Findings: what a rule saw, where it saw it, how bad that is, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from bot import HOME
+
+RULES_URL = f"{HOME}/blob/main/docs/rules.md#"
+
+
+Status = Literal["accepted", "incomplete", "rejected"]
+
+
+class Severity(StrEnum):
+    """GitHub's three words; only `ERROR` blocks."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file: `pointer` is a JSON pointer (RFC 6901), `line` counts from 1.
+
+    Judging leaves `line` at 0; it is looked up in the file's bytes when a finding is shown.
+    """
+
+    path: str
+    pointer: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """The waiver that turned an error into a warning."""
+
+    rule: str
+    who: str
+    reason: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault of one submission or row.
+
+    `hint` says what to do, `command` is the command line that does it ("" where no command can). `task` is the column
+    that the finding is about ("" for the whole submission) and `leaves` its subtasks (empty for all of the column).
+    `invalidates_score` says that an error leaves no number that could be shown.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    hint: str
+    location: Location
+    task: str = ""
+    leaves: tuple[str, ...] = ()
+    command: str = ""
+    invalidates_score: bool = False
+    waived: Waived | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the finding blocks."""
+        return self.severity is Severity.ERROR
+
+    @property
+    def advice(self) -> str:
+        """The hint and the command as one text."""
+        return " ".join(filter(None, (self.hint, self.command)))
+
+    @property
+    def url(self) -> str:
+        """The page of the rule."""
+        return f"{RULES_URL}{self.rule}"
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """A submitted value as one line of plain text: nothing invisible, nothing that turns the reading direction."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "an array"  # not looked into: it may be deep
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[: limit + 1])
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def examples(names: list[str] | tuple[str, ...], limit: int = 3) -> str:
+    """The first few names and how many more there are: "a, b, c and 4 more"."""
+    more = len(names) - limit
+    return ", ".join(shown(name) for name in names[:limit]) + (f" and {more} more" if more > 0 else "")

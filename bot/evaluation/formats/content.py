@@ -1,0 +1,35 @@
+"""The files of one submission as the formats look at them: each is decoded once, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from bot.evaluation.formats.document import Document, parse_document, parse_loosely
+
+
+class Content:
+    """The bytes of a submission: one file, or the files of a run's folder by their names in it."""
+
+    def __init__(self, files: Mapping[str, bytes], path: str = "") -> None:
+        self.files, self.path = files, path
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the first file, which is the only one unless the format is a folder."""
+        return next(iter(self.files.values()), b"")
+
+    @cached_property
+    def document(self) -> Document:
+        """The first file as a result file of lm-eval or the like. Raises MalformedResult where it is no JSON object."""
+        return parse_document(self.data)
+
+    @cached_property
+    def value(self) -> Any:
+        """The first file as plain JSON values. Raises MalformedResult."""
+        return parse_loosely(self.data)
+
+    def json(self, name: str) -> Any:
+        """One file as plain JSON values. Raises MalformedResult."""
+        return parse_loosely(self.files[name])

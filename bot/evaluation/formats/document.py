@@ -1,0 +1,177 @@
+"""Decodes the JSON of a result file, typed as far as lm-eval and the formats like it need it.
+
+Two decoders give the same Document: a typed one that skips what no format looks at, and, where that one refuses bare
+NaN or loose types, an untyped one that takes a field of the wrong type as absent.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any
+
+import msgspec
+import msgspec.structs
+from msgspec import UNSET, UnsetType
+from pydantic_core import from_json
+
+from bot.errors import MalformedResult, UnknownFormat
+from bot.evaluation.formats.fields import whole
+
+MAX_DEPTH = 100
+MAX_VALUES = 500_000  # of a file of the largest size that is read; a real one of 100 KB holds 4,000
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LINE = re.compile(r" at line (\d+) column (\d+)$")
+
+
+# Untyped values: a union of scalars costs the decoder half as much again, and what a rule needs it checks.
+Rows = dict[str, dict[str, Any]]
+
+
+NOTHING = msgspec.Raw(b"null")
+
+
+class TaskConfig(msgspec.Struct, frozen=True):
+    """What is read of `configs[task]`, where the shots are recorded nowhere else."""
+
+    num_fewshot: Any = None
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """The top level of a result file; `bare` is the whole object where there is no `results`.
+
+    A file that the typed decoder reads has these types; one that it refuses may hold anything inside its objects.
+    `configs` is most of a file and hardly ever needed, so it is kept as bytes: see `task_configs`.
+    """
+
+    results: Rows | None = None
+    groups: Rows | None = None
+    group_subtasks: dict[str, Any] | None = None
+    configs: msgspec.Raw = NOTHING
+    versions: dict[str, Any] | None = None
+    num_fewshot: dict[str, Any] | None = msgspec.field(name="n-shot", default=None)
+    num_samples: dict[str, dict[str, int | None]] | None = msgspec.field(name="n-samples", default=None)
+    config: dict[str, Any] | None = None
+    config_general: dict[str, Any] | None = None
+    git_hash: Any = None
+    date: Any = None
+    lm_eval_version: Any = None
+    task_hashes: dict[str, Any] | None = None
+    model_source: Any = None
+    model_name: Any = None
+    chat_template: Any = None
+    chat_template_sha: Any = None
+    system_instruction: Any = None
+    fewshot_as_multiturn: Any = None
+    bare: dict[str, Any] | UnsetType | None = UNSET
+
+
+CONFIGS = msgspec.json.Decoder(dict[str, TaskConfig])
+TYPED = msgspec.json.Decoder(Document)
+FIELD_OF = {field.encode_name: field.name for field in msgspec.structs.fields(Document) if field.name != "bare"}
+OBJECTS = frozenset({
+    "results", "groups", "group_subtasks", "versions", "n-shot", "n-samples", "config", "config_general", "task_hashes",
+})  # fmt: skip
+
+
+def parse_document(data: bytes) -> Document:
+    """Decode a result file. Raises MalformedResult for what is no JSON object, truncated, or nested too deep."""
+    _refuse_many_values(data)
+    try:
+        document = TYPED.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _loose_document(data)
+    if document.results is None:
+        return _loose_document(data)
+    _refuse_depth(document)
+    return document
+
+
+def _refuse_many_values(data: bytes) -> None:
+    """Refuse a file of more values than any real one has, before they take memory; each follows `,`, `[` or `{`."""
+    if len(data) < 2 * MAX_VALUES:
+        return
+    values = sum(map(data.count, (b",", b"[", b"{")))
+    if values > MAX_VALUES:
+        raise MalformedResult(f"holds {values:,} JSON values; more than {MAX_VALUES:,} are not read")
+
+
+def _refuse_depth(document: Document) -> None:
+    for part in (document.config, document.config_general):
+        if part and _is_deeper(part, MAX_DEPTH):
+            raise MalformedResult(f"is nested more than {MAX_DEPTH} levels deep")
+
+
+def _is_deeper(value: dict[str, Any] | list[Any], levels: int) -> bool:
+    """Whether containers lie in each other more than `levels` deep; level by level, so nothing recurses."""
+    layer: list[Any] = [value]
+    while layer and levels:
+        layer = [
+            inner
+            for outer in layer
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        levels -= 1
+    return bool(layer)
+
+
+def parse_loosely(data: bytes) -> Any:
+    """Decode any JSON, with bare NaN and integers of any size. Raises MalformedResult."""
+    _refuse_many_values(data)
+    try:
+        value = from_json(data)
+    except ValueError as error:
+        raise _not_json(data, str(error)) from None
+    if isinstance(value, dict | list) and _is_deeper(value, MAX_DEPTH):
+        raise MalformedResult(f"is nested more than {MAX_DEPTH} levels deep")
+    return value
+
+
+def _loose_document(data: bytes) -> Document:
+    top = parse_loosely(data)
+    if not isinstance(top, dict):
+        raise UnknownFormat(f"holds a JSON {_kind(top)}, not an object")
+    fields = {
+        FIELD_OF[key]: value
+        for key, value in top.items()
+        if key in FIELD_OF and (key not in OBJECTS or isinstance(value, dict))
+    }
+    configs = top.get("configs")
+    fields["configs"] = _encoded(configs) if isinstance(configs, dict) else NOTHING
+    return Document(**fields, bare=None if isinstance(top.get("results"), dict) else top)
+
+
+def _encoded(configs: dict[str, Any]) -> msgspec.Raw:
+    """What `task_configs` reads, and no more: an integer past 64 bits cannot be encoded."""
+    rows = ((task, config) for task, config in configs.items() if type(config) is dict)
+    shots = {task: {"num_fewshot": whole(config.get("num_fewshot"))} for task, config in rows}
+    return msgspec.Raw(msgspec.json.encode(shots))
+
+
+def task_configs(document: Document) -> dict[str, TaskConfig]:
+    """Decode `configs`; one that is not an object of objects counts as absent."""
+    try:
+        return CONFIGS.decode(document.configs)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return {}
+
+
+def _kind(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def _not_json(data: bytes, error: str) -> MalformedResult:
+    if not data.strip():
+        return MalformedResult("is empty")
+    if data.startswith(MARKS):
+        return MalformedResult("is not plain UTF-8: it begins with a byte order mark")
+    place = LINE.search(error)
+    line = int(place[1]) if place else 0
+    reason = LINE.sub("", error)
+    if "recursion limit" in reason:
+        return MalformedResult(f"is nested more than {MAX_DEPTH} levels deep", line=line)
+    if reason.startswith("EOF"):
+        return MalformedResult(f"is truncated: it ends in the middle of the JSON, after {len(data):,} bytes", line=line)
+    return MalformedResult(f"is not JSON: {reason}", line=line)

@@ -1,0 +1,80 @@
+"""Read fields of any JSON type: each function gives the type that a format wants, or None."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from math import inf
+from typing import Any
+
+from bot.errors import MalformedResult
+from bot.evaluation.result import escape_pointer
+
+REVISION = re.compile(r"[0-9a-f]{40}")
+LARGEST = 2**53  # above it doubles skip whole numbers, and far above it they end
+ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
+LONGEST_SETTING = 1_000  # characters; a longer one is compared by its digest
+
+
+def text(value: object) -> str:
+    """The value where it is text, "" elsewhere."""
+    return value if type(value) is str else ""
+
+
+def whole(value: object) -> int | None:
+    """The value where it is a whole number (2 or 2.0), None elsewhere; what no count can be becomes `LARGEST`."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is not int:
+        return None
+    return value if -LARGEST <= value <= LARGEST else LARGEST
+
+
+def number(value: object) -> float | None:
+    """The value where it is a number, None elsewhere; a boolean is none, and a huge integer is infinite."""
+    if type(value) is int:
+        return float(value) if abs(value) <= LARGEST else inf
+    return value if type(value) is float else None
+
+
+def version(value: object) -> float | str | None:
+    """A task version as the file spells it, None where it is neither number nor text."""
+    return value if type(value) is str else number(value)
+
+
+def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
+    """One row of results. Raises MalformedResult where it is not an object."""
+    value = rows[key]
+    if type(value) is not dict:
+        raise not_a_row(pointer, key)
+    return value
+
+
+def not_a_row(pointer: str, key: str) -> MalformedResult:
+    """What to raise for a row that is not an object."""
+    return MalformedResult("holds a row of results that is not an object", pointer=f"{pointer}/{escape_pointer(key)}")
+
+
+def arguments(value: object) -> tuple[dict[str, str], str]:
+    """Read `model_args`, a text "a=1,b=2" or an object, as a mapping and as one text."""
+    if isinstance(value, dict):
+        pairs = {str(key): str(inner) for key, inner in value.items() if isinstance(inner, str | int | float)}
+        return pairs, ",".join(f"{key}={inner}" for key, inner in pairs.items())
+    return dict(ARGUMENT.findall(text(value))), text(value)
+
+
+def setting(value: object) -> str:
+    """A generation setting as text that can be compared: an object in one spelling, a long text by its digest."""
+    if value is None or value in ("", {}, []):
+        return ""
+    spelled = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+    if len(spelled) <= LONGEST_SETTING:
+        return spelled
+    return "sha256:" + sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def revision(*candidates: object) -> str:
+    """The first of the candidates that is a full commit id, "" where none is."""
+    return next((str(value) for value in candidates if type(value) is str and REVISION.fullmatch(value)), "")

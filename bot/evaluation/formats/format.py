@@ -1,0 +1,76 @@
+"""What a result format is: one object that says how it is recognised, read, spelled and measured again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.result import Model, Result
+
+MAX_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What is to be measured again: tasks of a model, by their keys in the format.
+
+    `num_fewshot` is None where any number of shots will do, `settings` are the generation settings of the result that
+    the new one must join.
+    """
+
+    model: Model
+    leaf_keys: tuple[str, ...]
+    num_fewshot: int | None
+    settings: Mapping[str, str]
+
+
+def same_key(key: str) -> str:
+    """Spell a leaf as the declaration does."""
+    return key
+
+
+def plain_metric(name: str, answer_filter: str) -> str:  # noqa: ARG001 - the form that every format has
+    """Spell a metric by its name alone."""
+    return name
+
+
+def stderr_beside(value_key: str) -> str:
+    """Spell a standard error as lm-eval does: `acc_stderr`, or `acc_stderr,none` beside `acc,none`."""
+    name, comma, answer_filter = value_key.partition(",")
+    return f"{name}_stderr{comma}{answer_filter}"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A result format.
+
+    `recognise` looks at the content alone, never at a name; it may raise MalformedResult where the content is broken.
+    `parse` is called where it said yes, and raises MalformedResult and nothing else. A format of one file lists in
+    `starts` the bytes that a file of it begins with (after white space); a format of folders lists in `members` the
+    files that a run's folder must have, in `optional` those that are read where they are there, and in `beside` those
+    that belong to the run and are not read.
+
+    `rerun` writes the command that measures tasks again, "" where it cannot; a format without one is None. `leaf_key`,
+    `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read.
+    """
+
+    id: str
+    title: str
+    recognise: Callable[[Content], bool]
+    parse: Callable[[Content], Result]
+    rerun: Callable[[Rerun], str] | None = None
+    leaf_key: Callable[[str], str] = same_key
+    metric_key: Callable[[str, str], str] = plain_metric
+    stderr_key: Callable[[str], str] = stderr_beside
+    starts: tuple[bytes, ...] = (b"{",)
+    members: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    max_bytes: int = MAX_BYTES
+
+    def may_be(self, content: Content) -> bool:
+        """Whether the files are of the right number and begin as this format's do."""
+        if self.members:
+            return all(name in content.files for name in self.members)
+        return len(content.files) == 1 and content.data[:100].lstrip().startswith(self.starts)

@@ -1,0 +1,204 @@
+"""Result files of lm-evaluation-harness 0.4.0 to 0.4.13.
+
+Keys came over time (`n-samples` and `higher_is_better` with 0.4.3, `lm_eval_version` with 0.4.9), so all but `results`
+may be absent. A metric's key is "name,filter".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.document import NOTHING, Document, TaskConfig, task_configs
+from bot.evaluation.formats.fields import (
+    LARGEST,
+    arguments,
+    not_a_row,
+    number,
+    revision,
+    row,
+    setting,
+    text,
+    version,
+    whole,
+)
+from bot.evaluation.formats.format import Format, Rerun
+from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
+
+NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
+BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
+EMPTY: dict[str, Any] = {}
+PLACES = {
+    "model": "/model_name",
+    "revision": "/config/model_sha",
+    "precision": "/config/model_dtype",
+    "arguments": "/config/model_args",
+    "chat_template": "/chat_template",
+    "commit": "/git_hash",
+    "release": "/lm_eval_version",
+    "limit": "/config/limit",
+    "date": "/date",
+    "leaves": "/results",
+    "leaf": "/results/{leaf}",
+    "value": "/results/{leaf}/{value}",
+    "num_fewshot": "/n-shot/{leaf}",
+    "version": "/versions/{leaf}",
+    "samples": "/n-samples/{leaf}",
+}
+
+
+def recognise(content: Content) -> bool:
+    """Recognise it by `configs` and `n-shot` at the top, or by a metric's key with a comma."""
+    document = content.document
+    if document.results is None:
+        return False
+    if document.configs is not NOTHING and document.num_fewshot is not None:
+        return True
+    rows = (value for value in document.results.values() if isinstance(value, dict))
+    return any("," in key for values in rows for key in values)
+
+
+def parse(content: Content) -> Result:
+    """Read the file. Raises MalformedResult where a row of results is not an object."""
+    document = content.document
+    config = document.config or EMPTY
+    model = _model(document, config)
+    subtasks = {
+        group: tuple([member for member in members if type(member) is str])
+        for group, members in (document.group_subtasks or EMPTY).items()
+        if type(members) is list and members
+    }
+    groups, leaves = _rows(document, subtasks)
+    return Result(
+        format="lm-eval-0.4",
+        model=model,
+        harness=HarnessVersion(
+            "lm-evaluation-harness", text(document.git_hash) or None, text(document.lm_eval_version) or None
+        ),
+        leaves=leaves,
+        limit=number(config.get("limit")),
+        date=number(document.date),
+        settings=_settings(document, config),
+        groups=groups,
+        subtasks=subtasks,
+        task_hashes=document.task_hashes or EMPTY,
+        places=PLACES,
+    )
+
+
+def _settings(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
+    """What else decides how a model answers; a template is told by its digest, which 0.4.3 and later record."""
+    found = {
+        "gen_kwargs": setting(config.get("gen_kwargs")),
+        "system_instruction": setting(document.system_instruction),
+    }
+    if template := document.chat_template or document.chat_template_sha:
+        digest = text(document.chat_template_sha) or sha256(setting(template).encode()).hexdigest()
+        found["chat_template"] = setting(digest)
+        found["fewshot_as_multiturn"] = setting(document.fewshot_as_multiturn)
+    return {name: value for name, value in found.items() if value}
+
+
+def _rows(
+    document: Document, subtasks: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[GroupRow, ...], dict[str, LeafResult]]:
+    """Part the rows of `results` into aggregates and leaves; `groups` holds the aggregates a second time."""
+    results, aggregates = document.results or EMPTY, document.groups or EMPTY
+    groups: list[GroupRow] = []
+    leaves: dict[str, LeafResult] = {}
+    configs: Mapping[str, TaskConfig] | None = None
+    shots, samples, versions = (
+        part or EMPTY for part in (document.num_fewshot, document.num_samples, document.versions)
+    )
+    for key, numbers in results.items():
+        if type(numbers) is not dict:
+            raise not_a_row("/results", key)
+        if key in subtasks or key in aggregates or " " in numbers:
+            groups.append(GroupRow(key, f"/results/{escape_pointer(key)}", numbers))
+            continue
+        counts, shot, spelled = samples.get(key), shots.get(key), versions.get(key)
+        if type(counts) is not dict:
+            counts = EMPTY
+        effective, original = counts.get("effective"), counts.get("original")
+        if shot is None:
+            configs = task_configs(document) if configs is None else configs
+            shot = configs[key].num_fewshot if key in configs else None
+        leaves[key] = LeafResult(
+            numbers,
+            shot if type(shot) is int and -LARGEST < shot < LARGEST else whole(shot),
+            spelled if type(spelled) is float else version(spelled),
+            effective if type(effective) is int and -LARGEST < effective < LARGEST else whole(effective),
+            original if type(original) is int and -LARGEST < original < LARGEST else whole(original),
+        )
+    groups.extend(
+        GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates
+    )
+    return tuple(groups), leaves
+
+
+def _model(document: Document, config: Mapping[str, Any]) -> Model:
+    pairs, args = arguments(config.get("model_args"))
+    named = next(_first_named(pairs), "")
+    return Model(
+        id=text(document.model_name) or named,
+        revision=revision(config.get("model_sha"), config.get("model_revision"), pairs.get("revision")),
+        precision=_precision(pairs, config),
+        chat_template=bool(document.chat_template_sha or document.chat_template),
+        source=text(document.model_source) or text(config.get("model")),
+        args=args,
+        requested_revision=text(config.get("model_revision")) or pairs.get("revision", ""),
+        is_named=bool(named),
+    )
+
+
+def _first_named(pairs: Mapping[str, str]) -> Iterator[str]:
+    """The model's name as the harness picks it from `model_args` (loggers/evaluation_tracker.py)."""
+    for name in NAMES:
+        if pairs.get(name):
+            yield pairs[name]
+
+
+def _precision(pairs: Mapping[str, str], config: Mapping[str, Any]) -> str:
+    if pairs.get("load_in_4bit", "").lower() == "true":
+        return "4bit"
+    if pairs.get("load_in_8bit", "").lower() == "true":
+        return "8bit"
+    if pairs.get("quantization") or pairs.get("autogptq") or pairs.get("gguf_file"):
+        return pairs.get("quantization") or ("GPTQ" if pairs.get("autogptq") else "GGUF")
+    dtype = text(config.get("model_dtype")) or pairs.get("dtype", "")
+    return "" if dtype == "auto" else dtype.removeprefix("torch.")
+
+
+def rerun(wanted: Rerun) -> str:
+    """The call of lm-eval 0.4; with the chat template, the settings and the commit that a new file must share."""
+    args = pinned_arguments(wanted.model)
+    source = wanted.model.source or "hf"
+    words = ["lm_eval", "--model", source, "--model_args", args, "--tasks", ",".join(wanted.leaf_keys)]
+    words += [] if wanted.num_fewshot is None else ["--num_fewshot", str(wanted.num_fewshot)]
+    if wanted.model.chat_template:
+        is_multiturn = wanted.settings.get("fewshot_as_multiturn", "true") == "true"
+        words += ["--apply_chat_template", *(["--fewshot_as_multiturn"] if is_multiturn else [])]
+    for name in ("gen_kwargs", "system_instruction"):
+        if name in wanted.settings:
+            words += [f"--{name}", wanted.settings[name]]
+    words += ["--batch_size", "auto"] if source.startswith(BATCHED) else []
+    is_known = args and not any(value.startswith("sha256:") for value in wanted.settings.values())
+    return command_line([*words, "--output_path", "results", "--log_samples"]) if is_known else ""
+
+
+def metric_key(name: str, answer_filter: str) -> str:
+    """Spell a metric with its answer filter."""
+    return f"{name},{answer_filter}"
+
+
+LM_EVAL_04 = Format(
+    id="lm-eval-0.4",
+    title="lm-evaluation-harness 0.4",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+    metric_key=metric_key,
+)

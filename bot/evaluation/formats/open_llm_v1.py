@@ -1,0 +1,101 @@
+"""Result files of the Open LLM Leaderboard v1: rows "harness|task|shots", with or without the frame around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import number, revision, row, text, version, whole
+from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.lm_eval_03 import rerun
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+
+ALL, SUITE = "all", "harness"
+
+
+def recognise(content: Content) -> bool:
+    """Recognise it by `config_general`, or by any key of two bars; a details card prints the rows without a frame."""
+    document = content.document
+    if document.results is None:
+        return bool(document.bare) and any(_is_row(key) for key in document.bare or {})
+    if document.config_general is not None:
+        return True
+    return "|" in "".join(document.results) and any(_is_row(key) for key in document.results)
+
+
+def _is_row(key: str) -> bool:
+    return key.count("|") == 2
+
+
+def parse(content: Content) -> Result:
+    """Read the file. Raises MalformedResult where a row of results is not an object.
+
+    The row "all" averages over everything that has the metric, tasks of any kind together: it is no aggregate of the
+    leaderboard and is left out.
+    """
+    document = content.document
+    rows: Mapping[str, Any] = document.results if document.results is not None else document.bare or {}
+    above = "/results" if document.results is not None else ""
+    config = document.config_general or document.config or {}
+    leaves: dict[str, LeafResult] = {}
+    original_keys: dict[str, str] = {}
+    for key in rows:
+        if key == ALL or (not above and not _is_row(key)):
+            continue
+        name, shots = _task_and_shots(key)
+        name = key if name in leaves else name
+        leaves[name] = LeafResult(row(rows, key, above), shots, version((document.versions or {}).get(key)))
+        if name != key:
+            original_keys[name] = key
+    model = text(config.get("model_name"))
+    return Result(
+        format="open-llm-v1",
+        model=Model(
+            id=model,
+            revision=revision(config.get("model_sha")),
+            precision=text(config.get("model_dtype")).removeprefix("torch."),
+            requested_revision=text(config.get("model_sha")),
+            is_named=bool(model),
+        ),
+        harness=HarnessVersion("open-llm-leaderboard", text(config.get("lighteval_sha")) or None),
+        leaves=leaves,
+        limit=number(config.get("max_samples")),
+        places=_places(above, "/config" if document.config_general is None else "/config_general"),
+        original_keys=original_keys,
+    )
+
+
+def _places(above: str, config: str) -> dict[str, str]:
+    return {
+        "model": f"{config}/model_name",
+        "revision": f"{config}/model_sha",
+        "precision": f"{config}/model_dtype",
+        "commit": f"{config}/lighteval_sha",
+        "limit": f"{config}/max_samples",
+        "leaves": above,
+        "leaf": f"{above}/{{leaf}}",
+        "value": f"{above}/{{leaf}}/{{value}}",
+        "version": "/versions/{leaf}",
+    }
+
+
+def _task_and_shots(key: str) -> tuple[str, int | None]:
+    """Part "harness|arc:challenge|25" into task and shots; a bare key names only the task.
+
+    lighteval writes the same form with suites of its own: there the same name is another measurement and stays whole.
+    """
+    if not _is_row(key):
+        return key, None
+    suite, task, shots = key.split("|")
+    count = whole(int(shots)) if shots.isdecimal() and len(shots) < 4 else None
+    return (task if suite == SUITE else key), count
+
+
+OPEN_LLM_V1 = Format(
+    id="open-llm-v1",
+    title="Open LLM Leaderboard v1",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+)

@@ -1,0 +1,52 @@
+"""Which model of the Hub a result is of, where the file names it by a path or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from bot.evaluation.finding import shown
+from bot.evaluation.result import Model
+from bot.evaluation.submission import Parsed
+
+HUB_ID = re.compile(r"(?=.{1,96}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
+MADE_UP = re.compile(r"[A-Za-z0-9]{8}")
+UNNAMED = "*"
+
+
+def why_unidentified(model: Model) -> str:
+    """Why a model's name is not that of a model on the Hub, "" where it is."""
+    if not model.id:
+        return "the file names no model"
+    if is_hub_id(model.id):
+        made_up = "/" not in model.id and not model.is_named and MADE_UP.fullmatch(model.id)
+        return f"the model name {model.id} was made up by the harness: its arguments name no model" if made_up else ""
+    if model.id.startswith(("/", ".", "~")) or model.id.count("/") > 1:
+        return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
+    return f"{shown(model.id)} is not a model id of the Hub"
+
+
+def is_hub_id(name: str) -> bool:
+    """Whether a text has the form of a repository id of the Hub (huggingface_hub, validate_repo_id)."""
+    return HUB_ID.fullmatch(name) is not None and "--" not in name and ".." not in name and not name.endswith(".git")
+
+
+def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
+    """The submission with the model's id that a mapping gives for what the file calls it.
+
+    A value is a Hub id, or `id@revision`, whose revision counts where the file records none. The key `*` stands for
+    every model without a name on the Hub.
+    """
+    if parsed.result is None or not names:
+        return parsed
+    model = parsed.result.model
+    found = names.get(model.id) or names.get(model.id.rstrip("/"))
+    if found is None and UNNAMED in names and why_unidentified(model):
+        found = names[UNNAMED]
+    if found is None:
+        return parsed
+    name, _, revision = found.partition("@")
+    named = replace(model, id=name, revision=model.revision or revision, is_named=True)
+    return replace(parsed, result=replace(parsed.result, model=named))

@@ -1,0 +1,249 @@
+"""Joins submissions into rows: for each leaf the newest submission counts in which that leaf has no error.
+
+The order of the submissions never matters, nor does a copy of one: what decides is their content and their dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+
+from bot.evaluation.finding import Finding, Status
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
+from bot.evaluation.row import Repeat, Row, Run
+from bot.evaluation.row_key import RowKey, key_of
+from bot.evaluation.rules import ROW_RULES
+from bot.evaluation.rules.harness_commit import judge_harness
+from bot.evaluation.rules.missing_task import missing_task
+from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase
+from bot.evaluation.score import make_scores
+from bot.evaluation.verdict import Verdict, findings_of
+from bot.evaluation.waiving import waive
+
+Leaves = dict[str, list[Measurement]]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A submission of a row's key: its leaves without error, those whose numbers can be shown all the same, the rest.
+
+    `blocked` has the rules that found errors in a leaf.
+    """
+
+    verdict: Verdict
+    sound: Leaves
+    shown: Leaves
+    blocked: Mapping[str, tuple[str, ...]]
+
+    @property
+    def age(self) -> tuple[float, str]:
+        """What the newest has most of; of equal dates the content decides."""
+        return self.verdict.date, self.verdict.sha256
+
+
+def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
+    """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
+    by_key: dict[RowKey, list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.result is not None:
+            by_key.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict)
+    return [_judged(_join(key, by_key[key], leaderboard, facts), by_key[key], facts) for key in sorted(by_key)]
+
+
+def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
+    if len(verdicts) == 1 and _is_sound(verdicts[0]):
+        return _of_one_file(key, verdicts[0], leaderboard)
+    candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
+    sets = _compatible(candidates, leaderboard, facts)
+    best = max(sets, key=_extent)
+    picked = {leaf_id: file for file in reversed(best) for leaf_id in file.sound}
+    for file in reversed(best):  # a leaf with all of its metrics counts before a newer one without
+        picked |= {leaf_id: file for leaf_id, found in file.sound.items() if _is_whole(found)}
+    if not picked:
+        return _rejected(key, candidates, leaderboard)
+    files = [file for file in best if any(file is one for one in picked.values())]
+    leaves = {leaf_id: file.sound[leaf_id] for leaf_id, file in picked.items()}
+    measurements = _in_order(leaves, files[0], leaderboard)
+    is_faulty = all(file.verdict.status == "rejected" for file in best)
+    compared = candidates if leaderboard.join.settings == "never" else best
+    others = [file for one in sets if one is not best for file in one if file.sound]
+    return Row(
+        key=key,
+        leaderboard=leaderboard,
+        status=("rejected" if is_faulty else "incomplete") if measurements.missing else "accepted",
+        measurements=measurements,
+        scores=make_scores(measurements, leaderboard),
+        lead=files[0].verdict,
+        files=tuple(file.verdict for file in files),
+        blocked=_blocked(candidates, picked),
+        repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
+        left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
+    )
+
+
+def _is_sound(verdict: Verdict) -> bool:
+    """Whether every measurement of a submission counts without a closer look."""
+    return bool(verdict.measurements and verdict.measurements.present) and not any(
+        found.is_error or found.waived for found in verdict.findings
+    )
+
+
+def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard) -> Row:
+    """The row of a single submission without errors, which most are: the same that joining it alone gives."""
+    measurements = verdict.measurements or Measurements((), ())
+    return Row(
+        key=key,
+        leaderboard=leaderboard,
+        status="incomplete" if measurements.missing else "accepted",
+        measurements=measurements,
+        scores=make_scores(measurements, leaderboard),
+        lead=verdict,
+        files=(verdict,),
+    )
+
+
+def _rejected(key: RowKey, candidates: Sequence[Candidate], leaderboard: Leaderboard) -> Row:
+    """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published."""
+    best = max(candidates, key=lambda one: (len(one.shown), one.age))
+    measurements = _in_order(best.shown, best, leaderboard)
+    return Row(
+        key=key,
+        leaderboard=leaderboard,
+        status="rejected",
+        measurements=measurements,
+        scores=make_scores(measurements, leaderboard),
+        lead=best.verdict,
+        files=(),
+        blocked=_blocked(candidates, {}),
+    )
+
+
+def _distinct(verdicts: Sequence[Verdict]) -> Iterable[Verdict]:
+    """Each content once, where it came first."""
+    first: dict[str, Verdict] = {}
+    for verdict in verdicts:
+        known = first.get(verdict.sha256)
+        if known is None or (verdict.date, verdict.path) < (known.date, known.path):
+            first[verdict.sha256] = verdict
+    return first.values()
+
+
+def _candidate(verdict: Verdict) -> Candidate:
+    leaves: Leaves = {}
+    for measurement in verdict.measurements.present if verdict.measurements else ():
+        leaves.setdefault(measurement.required.leaf_id, []).append(measurement)
+    errors = [found for found in verdict.findings if found.is_error or found.waived]
+    sound: Leaves = {}
+    shown: Leaves = {}
+    blocked: dict[str, tuple[str, ...]] = {}
+    for leaf_id, found in leaves.items():
+        about = [error for error in errors if _is_about(error, found[0])]
+        is_number = all(map(_is_in_range, found))
+        if is_number and not any(error.is_error for error in about):
+            sound[leaf_id] = found
+            continue
+        blocked[leaf_id] = tuple(dict.fromkeys(error.rule for error in about))
+        if is_number and not any(error.invalidates_score for error in about):
+            shown[leaf_id] = found
+    return Candidate(verdict, sound, shown, blocked)
+
+
+def _is_about(finding: Finding, measurement: Measurement) -> bool:
+    if not finding.task:
+        return True
+    return finding.task == measurement.required.task_id and (
+        not finding.leaves or measurement.required.leaf_id in finding.leaves
+    )
+
+
+def _is_in_range(measurement: Measurement) -> bool:
+    """Whether the value is a number that a score can be made of; false for NaN, waived or not."""
+    lowest, highest = measurement.required.task.range
+    return lowest <= measurement.value <= highest
+
+
+def _is_whole(measurements: Sequence[Measurement]) -> bool:
+    return len(measurements) == len(measurements[0].required.task.metrics)
+
+
+def _compatible(candidates: Sequence[Candidate], leaderboard: Leaderboard, facts: Facts) -> list[list[Candidate]]:
+    """The candidates in sets that may stand in one row, each newest first."""
+    if len(candidates) == 1:
+        return [list(candidates)]
+    sets: dict[object, list[Candidate]] = {}
+    for candidate in candidates:
+        sets.setdefault(_way_of_measuring(candidate.verdict, leaderboard, facts), []).append(candidate)
+    return list(sets.values())
+
+
+def _way_of_measuring(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> object:
+    """What files must share: the accepted range of the harness, and the generation settings.
+
+    A harness that cannot be verified is a range of its own for each format, unless only one range writes the format.
+    """
+    if leaderboard.join.settings == "never" or verdict.result is None:
+        return verdict.sha256
+    result = verdict.result
+    span = judge_harness(result.harness, leaderboard, facts).span
+    if span is None:
+        written = [number for number, one in enumerate(leaderboard.harness.accepted) if result.format in one.formats]
+        possible = written or range(len(leaderboard.harness.accepted))
+        span = possible[0] if len(possible) == 1 else None
+    return span, "" if span is not None else result.format, tuple(sorted(result.settings.items()))
+
+
+def _extent(candidates: Sequence[Candidate]) -> tuple[int, tuple[float, str]]:
+    """How many leaves a set has, and how new it is."""
+    leaves = {leaf_id for file in candidates for leaf_id, found in file.sound.items() if _is_whole(found)}
+    return len(leaves), max((file.age for file in candidates if file.sound), default=(-1.0, ""))
+
+
+def _in_order(leaves: Leaves, lead: Candidate, leaderboard: Leaderboard) -> Measurements:
+    """The measurements of these leaves in the order of the declaration, and what is missing."""
+    measured = {(leaf_id, one.required.metric_id): one for leaf_id, found in leaves.items() for one in found}
+    present: list[Measurement] = []
+    missing: list[RequiredMetric] = []
+    for required in required_metrics(leaderboard, lead.verdict.parsed.format or ""):
+        measurement = measured.get((required.leaf_id, required.metric_id))
+        if measurement is None:
+            missing.append(required)
+        else:
+            present.append(measurement)
+    return Measurements(tuple(present), tuple(missing))
+
+
+def _blocked(candidates: Sequence[Candidate], picked: Mapping[str, Candidate]) -> dict[str, tuple[str, ...]]:
+    """The leaves that only have measurements with errors, and the rules that found these."""
+    found: dict[str, list[str]] = {}
+    for candidate in candidates:
+        for leaf_id, rules in candidate.blocked.items():
+            if leaf_id not in picked:
+                found.setdefault(leaf_id, []).extend(rules)
+    return {leaf_id: tuple(dict.fromkeys(rules)) for leaf_id, rules in sorted(found.items())}
+
+
+def _repeats(candidates: Sequence[Candidate]) -> Iterable[Repeat]:
+    """The leaves with several sound values, in the order of their names; candidates come newest first."""
+    runs: dict[tuple[str, str], dict[tuple[float, ...], Run]] = {}
+    for candidate in candidates:
+        for leaf_id, found in candidate.sound.items():
+            if _is_whole(found):
+                values = tuple(one.value for one in found)
+                run = Run(candidate.verdict.path, fsum(values) / len(values))
+                runs.setdefault((found[0].required.task_id, leaf_id), {}).setdefault(values, run)
+    for (task_id, leaf_id), different in sorted(runs.items(), key=lambda item: item[0]):
+        if len(different) > 1:
+            yield Repeat(task_id, leaf_id, tuple(different.values()))
+
+
+def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts) -> Row:
+    """The row with what the rules of rows find."""
+    case = RowCase(row, row.leaderboard, facts)
+    parsed = [verdict.parsed for verdict in verdicts]
+    found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.parsed)]
+    findings = tuple(waive(finding, row.leaderboard, facts, parsed) for finding in found)
+    failed = any(finding.is_error and finding.rule != missing_task.id for finding in findings)
+    status: Status = "rejected" if failed else row.status
+    return replace(row, findings=findings, status=status) if findings else row

@@ -1,0 +1,122 @@
+"""Files that lie beside results and are none: how each kind is recognised, and what to do with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import from_json
+
+HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
+OPEN_COMPASS = b"dataset,version,metric,mode"
+NO_PROOF = "it records neither samples nor versions, so it is not read"
+LFS = b"version https://git-lfs.github.com/spec/"
+SAMPLE = frozenset({"doc_id", "doc"})
+REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
+TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file that is no result.
+
+    `title` is its name with its article, `advice` says what to do. `has_head` looks at the first bytes, `has_value` at
+    the JSON value of the whole file, or of the first of its lines.
+    """
+
+    id: str
+    title: str
+    advice: str
+    has_head: Callable[[bytes], bool] = lambda _: False
+    has_value: Callable[[Any], bool] = lambda _: False
+
+
+def _has(value: Any, *keys: str) -> bool:
+    return isinstance(value, dict) and all(key in value for key in keys)
+
+
+def _is_sample(value: Any) -> bool:
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and first.keys() >= SAMPLE
+
+
+def _begins_samples(head: bytes) -> bool:
+    """Whether an array of samples begins here, as the harness wrote before 0.4.3."""
+    return head.lstrip().startswith(b"[") and b'"doc_id"' in head
+
+
+def _is_bigcode(value: Any) -> bool:
+    if not _has(value, "config") or not isinstance(value["config"], dict):
+        return False
+    rows = [row for key, row in value.items() if key != "config"]
+    return bool(rows) and all(isinstance(row, dict) and any(k.startswith("pass@") for k in row) for row in rows)
+
+
+def _is_evalplus(value: Any) -> bool:
+    return _has(value, "eval", "hash", "date") and isinstance(value["eval"], dict)
+
+
+def _is_swe_bench(value: Any) -> bool:
+    counts = _has(value, "resolved_ids") and not _has(value, "n_resolved")
+    return counts or (_has(value, "resolved", "applied", "no_generation") and isinstance(value["resolved"], list))
+
+
+def _is_terminal_bench(value: Any) -> bool:
+    is_trial = isinstance(value, dict) and value.keys() >= TRIAL
+    return is_trial or _has(value, "n_resolved", "accuracy") or _has(value, "run_id", "agent_name", "dataset_name")
+
+
+def _is_request(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= REQUEST and "results" not in value
+
+
+KINDS = (
+    Kind(
+        "git-lfs-pointer", "a Git LFS pointer", "run `git lfs pull` to get the file", lambda head: head.startswith(LFS)
+    ),
+    Kind(
+        "sample-log",
+        "a log of samples",
+        "name the result file beside it; `audit drop` and `audit mmlu` read samples",
+        _begins_samples,
+        _is_sample,
+    ),
+    Kind("request-file", "a request for an evaluation", "name the result that came of it", has_value=_is_request),
+    Kind(
+        "hub-eval-results",
+        "a file for a model's page on the Hub",
+        "name the result file that it was made from",
+        lambda head: HUB_RESULTS.match(head) is not None,
+    ),
+    Kind("opencompass", "an OpenCompass summary", NO_PROOF, lambda head: head.startswith(OPEN_COMPASS)),
+    Kind("bigcode", "a result of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
+    Kind("evalplus", "an EvalPlus log", "it names no model and no score, so it is not read", has_value=_is_evalplus),
+    Kind("swe-bench", "a SWE-bench report", "it is of no format that is read here", has_value=_is_swe_bench),
+    Kind(
+        "terminal-bench", "a terminal-bench file", "it is of no format that is read here", has_value=_is_terminal_bench
+    ),
+)
+OTHER = Kind("other", "no result", "nothing needs to be done")
+
+
+def kind_of_head(head: bytes) -> Kind | None:
+    """The kind of a file by its first bytes, None where they do not tell."""
+    return next((kind for kind in KINDS if kind.has_head(head)), None)
+
+
+def kind_of_json(data: bytes) -> Kind | None:
+    """The kind of a file of JSON or of JSON lines, None where it is of none that is known."""
+    value = _decoded(data)
+    return next((kind for kind in KINDS if kind.has_value(value)), None)
+
+
+def _decoded(data: bytes) -> Any:
+    """The value of the file; of JSON lines that of the first line."""
+    for part in (data, data.lstrip().partition(b"\n")[0]):
+        try:
+            return from_json(part)
+        except ValueError:
+            continue
+    return None

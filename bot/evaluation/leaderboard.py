@@ -1,0 +1,221 @@
+"""A leaderboard's declaration: what results must hold to stand on it, how they are scored, and its digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from bot.errors import CallError, MalformedDeclaration
+from bot.evaluation.declared import Declared, FormatId, Id, Revision, Text
+from bot.evaluation.group_leaves import with_group_leaves
+from bot.evaluation.task import Leaf, Task
+from bot.evaluation.toml_file import Fault, parse_toml
+
+
+class Accepted(Declared):
+    """A range of harness commits that results may come from; ends are inclusive, no `until` leaves it open.
+
+    `commits` are known members of the range (checked without a network), `releases` names of the shipped table.
+    `formats` are those that the range writes, any where there are none.
+    """
+
+    repository: Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
+    since: Revision | None = None
+    until: Revision | None = None
+    commits: tuple[Revision, ...] = ()
+    releases: tuple[Text, ...] = ()
+    formats: tuple[FormatId, ...] = ()
+    reason: Text
+
+
+class KnownBad(Declared):
+    """A harness version whose results for some leaves are wrong for everybody; `leaves` are shell patterns."""
+
+    release: Text | None = None
+    commits: tuple[Revision, ...] = ()
+    leaves: Annotated[tuple[Text, ...], Field(min_length=1)]
+    reason: Text
+
+
+class Harness(Declared):
+    """What results must have been measured with."""
+
+    formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
+    accepted: tuple[Accepted, ...] = ()
+    known_bad: tuple[KnownBad, ...] = ()
+    chat_template: Literal["any", "never", "always"] = "any"
+
+
+class Waiver(Declared):
+    """A dated, signed exception: `submission` is a shell pattern on the path, `sha256:…`, or a model id."""
+
+    rule: Text
+    submission: Text
+    reason: Text
+    who: Text
+    until: date
+
+
+class Average(Declared):
+    """How the average is made, and whether an incomplete row stands unranked or is refused."""
+
+    aggregation: Literal["mean"] = "mean"
+    missing: Literal["unranked", "refused"] = "unranked"
+
+
+class Join(Declared):
+    """Which submissions make one row: `"same"` joins those of one accepted range and equal settings, `"never"` none."""
+
+    settings: Literal["same", "never"] = "same"
+
+
+ModelName = Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?$")]
+# The columns of a board's table and of a table of scores that are not tasks.
+COLUMNS = frozenset({"path", "rank", "model", "revision", "precision", "chat_template", "average", "average_stderr",
+                     "average_without_quarantined", "verdict", "missing", "warnings", "entry"})  # fmt: skip
+ID_REASON = "the file's name is the id; leave the key out"
+# What is said to people and decides neither verdicts nor scores.
+WORDS = frozenset({"title", "description", "homepage", "reason", "bound_reason", "who", "quarantined", "hub"})
+
+
+class Leaderboard(Declared):
+    """A leaderboard as data; the id is the stem of its file."""
+
+    id: Id
+    title: Text
+    description: Text
+    homepage: Text | None = None
+    average: Average = Average()
+    join: Join = Join()
+    harness: Harness
+    tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
+    models: dict[Text, ModelName] = Field(default={})
+    waivers: tuple[Waiver, ...] = ()
+
+    def leaves(self) -> Iterator[tuple[Task, Leaf]]:
+        """Every required leaf with its task, in the order of the declaration."""
+        return ((task, leaf) for task in self.tasks for leaf in task.leaves)
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` and the SHA-256 of the declaration's canonical JSON, without keys that have their default."""
+        return _digest(self._declared)
+
+    @cached_property
+    def scoring_digest(self) -> str:
+        """The same of what decides verdicts and scores: a changed description leaves it as it is."""
+        return _digest(_without_words(self._declared))
+
+    @property
+    def _declared(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+def _digest(declared: Any) -> str:
+    text = json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without_words(declared: Any) -> Any:
+    if isinstance(declared, list):
+        return [_without_words(inner) for inner in declared]
+    if not isinstance(declared, dict):
+        return declared
+    kept = {key: _without_words(value) for key, value in declared.items() if key not in WORDS}
+    if "older_versions" in kept:  # each with the words that say what was different
+        kept["older_versions"] = sorted(kept["older_versions"])
+    return kept
+
+
+def _prepared(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """The data with the leaves of groups, and what is wrong between its tables."""
+    prepared, faults = with_group_leaves(data)
+    return prepared, [*faults, *_faults_between_tables(prepared)]
+
+
+def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
+    """What no table shows by itself: names that are used twice or are taken."""
+    tasks = [task for task in _items(data, "tasks") if isinstance(task, dict)]
+    if tasks and all(task.get("quarantined") for task in tasks):
+        yield "tasks", "every task is quarantined, so no average is left without them"
+    ids = [task.get("id") for task in tasks]
+    for number, taken in enumerate(ids):
+        if taken in COLUMNS:
+            yield f"tasks.{number}.id", f"the task {taken} has the name of a column that every board has"
+    yield from _twice("tasks", "task", ids)
+    leaves = [leaf for task in tasks for leaf in _items(task, "leaves") if isinstance(leaf, dict)]
+    yield from _twice("tasks", "leaf", [leaf.get("id") for leaf in leaves])
+    harness = data.get("harness")
+    for format_id in _items(harness if isinstance(harness, dict) else {}, "formats"):
+        keys = [_spelled(leaf, format_id) for leaf in leaves]
+        if keys != [leaf.get("id") for leaf in leaves]:
+            yield from _twice("tasks", f"{format_id} key", keys)
+
+
+def _items(table: Mapping[str, Any], key: str) -> list[Any]:
+    value = table.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _spelled(leaf: Mapping[str, Any], format_id: object) -> Any:
+    keys = leaf.get("keys")
+    spelled = keys.get(format_id) if isinstance(keys, dict) and isinstance(format_id, str) else None
+    return spelled or leaf.get("id")
+
+
+def _twice(key: str, what: str, names: list[Any]) -> Iterator[Fault]:
+    counts = Counter(name for name in names if isinstance(name, str))
+    yield from ((key, f"the {what} {name} is declared twice") for name, count in counts.items() if count > 1)
+
+
+def shipped() -> tuple[str, ...]:
+    """The ids of the declarations that come with the program."""
+    folder = files("bot").joinpath("data", "leaderboards")
+    return tuple(sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml")))
+
+
+@lru_cache(maxsize=8)
+def load_shipped(leaderboard_id: str) -> Leaderboard:
+    """Read a shipped declaration, once."""
+    text = files("bot").joinpath("data", "leaderboards", f"{leaderboard_id}.toml").read_text(encoding="utf-8")
+    return parse_leaderboard(text, leaderboard_id, f"{leaderboard_id}.toml")
+
+
+def load_leaderboard(id_or_path: str) -> Leaderboard:
+    """Read a shipped declaration by its id, or anyone's by the path of its TOML file.
+
+    Raises CallError where there is no such id or file, MalformedDeclaration where the file is refused.
+    """
+    if id_or_path in shipped():
+        return load_shipped(id_or_path)
+    path = Path(id_or_path)
+    try:
+        return parse_leaderboard(path.read_text(encoding="utf-8"), path.stem, id_or_path)
+    except FileNotFoundError:
+        known = ", ".join(shipped())
+        raise CallError(f"there is no leaderboard {id_or_path!r}: name a TOML file, or one of {known}") from None
+    except UnicodeDecodeError:
+        raise MalformedDeclaration(id_or_path, [("", "is not UTF-8 text")]) from None
+    except (OSError, ValueError) as error:  # ValueError: there is a NUL in the path
+        raise CallError(f"{id_or_path[:80]!r} cannot be read: {getattr(error, 'strerror', error)}") from None
+
+
+def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
+    """Check a declaration's text; `path` names it in errors. Raises MalformedDeclaration with every key at fault."""
+    return parse_toml(
+        text,
+        path,
+        Leaderboard,
+        added={"id": leaderboard_id},
+        refused={"id": ID_REASON},
+        prepare=_prepared,
+    )

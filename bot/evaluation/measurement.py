@@ -1,0 +1,246 @@
+"""Holds a result against what a leaderboard requires: a measurement for each number, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import fsum, nan
+from typing import Any
+
+import msgspec
+
+from bot.evaluation.counts import right_answers, samples_behind, whole
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.task import Leaf, Metric, Task
+
+CACHED = 64  # declarations and formats whose requirements are kept
+
+
+class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
+    """A number that a leaderboard requires, with all that is known of it before any result is read.
+
+    What rules and scores ask of every leaf of every file is kept flat here, for they ask it thousands of times.
+
+    `samples` is the declared number of values behind it (None where none is declared) and `size` that of its leaf,
+    `weight` its part in the task's mean; `lower` and `span` are
+    lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
+    """
+
+    task: Task
+    leaf: Leaf
+    metric: Metric
+    task_id: str
+    leaf_id: str
+    metric_id: str
+    metric_name: str
+    leaf_key: str
+    value_key: str
+    stderr_key: str
+    samples: int | None
+    own_samples: int | None
+    integral: bool
+    unit: float
+    lower: float
+    span: float
+    lower_text: str
+    upper_text: str
+    weight: float
+    size: int | None
+    versions: frozenset[float | str]
+    has_older_versions: bool
+
+
+class Measurement(msgspec.Struct, gc=False):
+    """A required number as measured: `raw` as the file has it, `value` as a double (NaN where it is no number).
+
+    `stderr` is None where the file has none; `samples` is the recorded number of values behind the mean, None where
+    none is recorded: see `count`. `file` is the path of the submission that it comes from.
+    """
+
+    required: RequiredMetric
+    leaf: LeafResult
+    raw: Any
+    value: float
+    stderr: float | None
+    samples: int | None
+    file: str
+
+    def count(self) -> int | None:
+        """The number of values behind the mean: as recorded, else recovered from value and standard error.
+
+        What is recovered must be whole and make the number of right answers whole, or the two are not of one run.
+        """
+        if self.samples is not None or self.stderr is None or not self.required.integral:
+            return self.samples
+        share = self.value / self.required.unit
+        behind = samples_behind(share, self.stderr / self.required.unit)
+        samples = None if behind is None else whole(behind)
+        return samples if samples is not None and right_answers(share, samples) is not None else None
+
+
+class Measurements(msgspec.Struct, frozen=True, gc=False):
+    """What there is of what a leaderboard requires, and what is missing, in the order of the declaration."""
+
+    present: tuple[Measurement, ...]
+    missing: tuple[RequiredMetric, ...]
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """How many leaves are there, how many the leaderboard requires, and which are missing."""
+
+    present: int
+    required: int
+    missing: tuple[str, ...]
+
+
+class _Declaration:
+    """A leaderboard as the key of a cache: equal where the digest is."""
+
+    __slots__ = ("leaderboard",)
+
+    def __init__(self, leaderboard: Leaderboard) -> None:
+        self.leaderboard = leaderboard
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Declaration) and self.leaderboard.digest == other.leaderboard.digest
+
+    def __hash__(self) -> int:
+        return hash(self.leaderboard.digest)
+
+
+def required_metrics(leaderboard: Leaderboard, format_id: str) -> tuple[RequiredMetric, ...]:
+    """Every number that the leaderboard requires of a result of that format."""
+    return _required_metrics(_Declaration(leaderboard), format_id)
+
+
+@lru_cache(maxsize=CACHED)
+def _required_metrics(declaration: _Declaration, format_id: str) -> tuple[RequiredMetric, ...]:
+    leaves = declaration.leaderboard.leaves()
+    return tuple(_required(task, leaf, metric, format_id) for task, leaf in leaves for metric in task.metrics)
+
+
+def sizes(leaderboard: Leaderboard, format_id: str) -> Mapping[str, int | None]:
+    """The declared number of samples of every required leaf, None where none is declared, by its key in that format."""
+    return _sizes(_Declaration(leaderboard), format_id)
+
+
+@lru_cache(maxsize=CACHED)
+def _sizes(declaration: _Declaration, format_id: str) -> Mapping[str, int | None]:
+    return {required.leaf_key: required.size for required in _required_metrics(declaration, format_id)}
+
+
+@lru_cache(maxsize=CACHED)
+def _value_keys(declaration: _Declaration, format_id: str) -> frozenset[str]:
+    return frozenset(required.value_key for required in _required_metrics(declaration, format_id))
+
+
+def value_keys(leaderboard: Leaderboard, format_id: str) -> frozenset[str]:
+    """The key of every required metric in that format."""
+    return _value_keys(_Declaration(leaderboard), format_id)
+
+
+def _required(task: Task, leaf: Leaf, metric: Metric, format_id: str) -> RequiredMetric:
+    lower = float(task.leaf_lower_bound(leaf))
+    return RequiredMetric(
+        task=task,
+        leaf=leaf,
+        metric=metric,
+        task_id=task.id,
+        leaf_id=leaf.id,
+        metric_id=f"{metric.name},{metric.filter}",
+        metric_name=metric.name,
+        leaf_key=leaf.key(format_id),
+        value_key=metric.key(format_id),
+        stderr_key=metric.stderr_key(format_id),
+        samples=metric.samples or leaf.samples,
+        own_samples=metric.samples,
+        integral=metric.integral,
+        unit=100.0 if task.unit == "percent" else 1.0,
+        lower=lower,
+        span=float(task.upper_bound) - lower,
+        lower_text=str(task.leaf_lower_bound(leaf)),
+        upper_text=str(task.upper_bound),
+        weight=_weight(task, leaf),
+        size=leaf.samples,
+        has_older_versions=bool(task.older_versions),
+        versions=frozenset(spelling for version in task.versions_of(format_id) for spelling in _spellings(version)),
+    )
+
+
+def _weight(task: Task, leaf: Leaf) -> float:
+    """The part that one metric of one leaf has in the task's mean; all parts add up to 1."""
+    if task.aggregation == "size-weighted":
+        return (leaf.samples or 0) / sum(each.samples or 0 for each in task.leaves) / len(task.metrics)
+    return 1 / len(task.leaves) / len(task.metrics)
+
+
+def _spellings(version: str) -> tuple[float | str, ...]:
+    """A version as text and, where it is one, as the number that files write (0 and 0.0 are one key)."""
+    try:
+        return version, float(version)
+    except ValueError:
+        return (version,)
+
+
+def take_measurements(result: Result, leaderboard: Leaderboard, file: str = "") -> Measurements:
+    """Hold the result of a file against a leaderboard; a leaf without the required metric counts as missing."""
+    present: list[Measurement] = []
+    missing: list[RequiredMetric] = []
+    leaves = result.leaves
+    for required in required_metrics(leaderboard, result.format):
+        leaf = leaves.get(required.leaf_key)
+        if leaf is None or required.value_key not in leaf.numbers:
+            missing.append(required)
+            continue
+        raw = leaf.numbers[required.value_key]
+        stderr = leaf.numbers.get(required.stderr_key)
+        value = raw if type(raw) is float else float(raw) if type(raw) is int and abs(raw) < 1e300 else nan
+        error = stderr if type(stderr) is float else None
+        present.append(Measurement(required, leaf, raw, value, error, _recorded(required, leaf), file))
+    return Measurements(tuple(present), tuple(missing))
+
+
+def _recorded(required: RequiredMetric, leaf: LeafResult) -> int | None:
+    """What `n-samples` says; a metric with a count of its own (IFEval's instructions) is not counted there."""
+    if required.own_samples is None:
+        return leaf.samples
+    return required.own_samples if leaf.samples == required.size else None
+
+
+def by_task(measurements: Measurements) -> dict[str, list[Measurement]]:
+    """The measurements of each task, in the order of the declaration."""
+    tasks: dict[str, list[Measurement]] = {}
+    for measurement in measurements.present:
+        task_id = measurement.required.task_id
+        if task_id in tasks:
+            tasks[task_id].append(measurement)
+        else:
+            tasks[task_id] = [measurement]
+    return tasks
+
+
+def task_raw(task: Task, measurements: list[Measurement]) -> float:
+    """The raw value of a task: the metrics' mean, aggregated over the leaves, in the metric's unit.
+
+    `size-weighted` is sum(n_i v_i) / sum(n_i) with the declared n_i: all right answers over all samples.
+    """
+    if len(measurements) == 1:
+        return measurements[0].value
+    if task.aggregation == "size-weighted":
+        sizes = [measurement.required.size or 0 for measurement in measurements]
+        return fsum([one.value * size for one, size in zip(measurements, sizes, strict=True)]) / sum(sizes)
+    return fsum([measurement.value for measurement in measurements]) / len(measurements)
+
+
+def raw_values(measurements: Measurements, leaderboard: Leaderboard) -> tuple[float, ...]:
+    """The raw value of every task in the order of the declaration; only where nothing is missing."""
+    tasks = by_task(measurements)
+    return tuple(task_raw(task, tasks[task.id]) for task in leaderboard.tasks)
+
+
+def coverage_of(measurements: Measurements, leaderboard: Leaderboard) -> Coverage:
+    """Count the leaves that are there and name the others."""
+    missing = tuple(dict.fromkeys(required.leaf_id for required in measurements.missing))
+    required = sum(len(task.leaves) for task in leaderboard.tasks)
+    return Coverage(required - len(missing), required, missing)

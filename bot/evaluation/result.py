@@ -1,0 +1,123 @@
+"""One evaluation as measured, whatever file it came from; the formats make it, rules and scores read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+KEY = re.compile(r"\{(leaf|value)\}")
+FALLBACK = {"value": "leaf", "num_fewshot": "leaf", "version": "leaf", "samples": "leaf", "leaf": "leaves"}
+
+
+class Model(msgspec.Struct, frozen=True, gc=False):
+    """Which model was measured, as far as the file says.
+
+    `id` and `revision` are "" where the file names none, `precision` is a dtype such as "bfloat16" or a quantization
+    such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text. `is_named` says
+    that the arguments named a model: where they name none, the harness makes up eight random characters.
+    """
+
+    id: str = ""
+    revision: str = ""
+    precision: str = ""
+    chat_template: bool = False
+    source: str = ""
+    args: str = ""
+    requested_revision: str = ""
+    is_named: bool = False
+
+
+class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
+    """What measured: `git_hash` and `version` are None where the file does not say."""
+
+    name: str
+    git_hash: str | None = None
+    version: str | None = None
+    repository: str | None = None
+
+
+class LeafResult(msgspec.Struct, frozen=True, gc=False):
+    """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
+
+    `samples` is the number of samples that were scored, `original` the size of the task; None where not recorded.
+    `pointers` says where a number lies, by its key, in formats where that does not follow from the keys.
+    """
+
+    numbers: Mapping[str, Any]
+    num_fewshot: int | None = None
+    version: float | str | None = None
+    samples: int | None = None
+    original: int | None = None
+    pointers: Mapping[str, str] = {}
+
+
+class GroupRow(msgspec.Struct, frozen=True, gc=False):
+    """An aggregate row: the group's key, where the row lies, and its numbers as in the file."""
+
+    key: str
+    pointer: str
+    numbers: Mapping[str, Any]
+
+
+class MalformedField(msgspec.Struct, frozen=True, gc=False):
+    """A field that is too long or holds characters that it cannot hold; the result has it cut and cleaned."""
+
+    name: str
+    pointer: str
+    why: str
+
+
+class Result(msgspec.Struct, frozen=True, gc=False):
+    """What one submission measured.
+
+    `leaves` holds every row of results that is no group, by its key in the format; `groups` the rows that are
+    aggregates, `subtasks` the members of each group. `settings` are the generation settings that runs must share to
+    stand in one row, as texts. `date` is in Unix seconds.
+
+    `places` says where fields lie, see `pointer_to`; `original_keys` are the keys as the file spells them, where
+    `leaves` has them otherwise. A result can be stored: it holds plain values that MessagePack can write, of bounded
+    length.
+    """
+
+    format: str
+    model: Model
+    harness: HarnessVersion
+    leaves: Mapping[str, LeafResult]
+    limit: float | None = None
+    date: float | None = None
+    settings: Mapping[str, str] = {}
+    groups: tuple[GroupRow, ...] = ()
+    subtasks: Mapping[str, tuple[str, ...]] = {}
+    task_hashes: Mapping[str, str] = {}
+    places: Mapping[str, str] = {}
+    original_keys: Mapping[str, str] = {}
+    malformed: tuple[MalformedField, ...] = ()
+
+    def pointer_to(self, field: str, leaf_key: str = "", value_key: str = "") -> str:
+        """Where a field lies: a JSON pointer, after the file's name and `#` where the submission is of several files.
+
+        `field` is a key of `places`: `model`, `revision`, `arguments`, `commit`, `release`, `limit`, `chat_template`,
+        `leaves` (all rows), and for one leaf `leaf` (its row), `value`, `num_fewshot`, `version` and `samples`. In
+        `places`, `{leaf}` and `{value}` stand for the keys. A field that the format does not record lies where its
+        row or the whole file does.
+        """
+        if field == "value" and leaf_key in self.leaves and value_key in self.leaves[leaf_key].pointers:
+            return self.leaves[leaf_key].pointers[value_key]
+        while field not in self.places:
+            if field not in FALLBACK:
+                return ""
+            field = FALLBACK[field]
+        keys = {"leaf": self.original_keys.get(leaf_key, leaf_key), "value": value_key}
+        return KEY.sub(lambda match: escape_pointer(keys[match[1]]), self.places[field])
+
+    def records(self, field: str) -> bool:
+        """Whether the format records a field at all."""
+        return field in self.places
+
+
+def escape_pointer(part: str) -> str:
+    """One reference token of a JSON pointer (RFC 6901, section 3)."""
+    return part.replace("~", "~0").replace("/", "~1")

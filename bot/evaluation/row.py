@@ -1,0 +1,74 @@
+"""A row of a leaderboard: all submissions of one key, joined and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bot.evaluation.finding import Finding, Status
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.measurement import Coverage, Measurements, coverage_of
+from bot.evaluation.result import Model, Result
+from bot.evaluation.row_key import RowKey
+from bot.evaluation.score import Scores
+from bot.evaluation.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One value of a leaf that was run several times: the mean of its metrics, in the metric's unit."""
+
+    file: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A leaf that was run several times with different sound values, the newest run of each value first."""
+
+    task_id: str
+    leaf_id: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    `status` is "accepted" where every leaf has a sound number, else "incomplete", or "rejected" where no file of it is
+    without errors; where no leaf at all is sound the scores are those of the best file, for information. `files` are
+    the submissions that numbers come from, newest first; `lead` is the first of them, or the best of the key where none
+    counts. `blocked` names the leaves that were measured with errors only, and the rules that found these; `left_out`
+    the paths of sound files that do not join. `findings` are about the row; those about a file are in the file's
+    verdict.
+    """
+
+    key: RowKey
+    leaderboard: Leaderboard
+    status: Status
+    measurements: Measurements
+    scores: Scores
+    lead: Verdict
+    files: tuple[Verdict, ...]
+    blocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeats: tuple[Repeat, ...] = ()
+    left_out: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def result(self) -> Result:
+        """What the lead measured."""
+        result = self.lead.result
+        if result is None:
+            raise ValueError("a row is made of submissions that a format reads")
+        return result
+
+    @property
+    def model(self) -> Model:
+        """The model as the lead describes it."""
+        return self.result.model
+
+    @property
+    def coverage(self) -> Coverage:
+        """How many of the leaderboard's leaves the row has, and which it has not."""
+        return coverage_of(self.measurements, self.leaderboard)

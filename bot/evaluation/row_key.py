@@ -1,0 +1,101 @@
+"""The key of a row: what it is about, and the one text that names it in paths, branches and texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from bot.evaluation.result import Model
+
+LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+NO_ORGANIZATION = "_"
+UNPINNED, UNKNOWN, CHAT = "unpinned", "unknown", "chat"
+LONGEST = 200  # bytes of a folder's name
+LONGEST_PART = 90  # bytes of a revision or a precision: both, "-chat" and ".json" stay below 200 together
+DIGEST = 32  # hexadecimal digits that take the place of what is cut
+
+
+@dataclass(frozen=True, order=True)
+class RowKey:
+    """What one row is about; two rows with the same text are one.
+
+    `model` is the id as the result has it, `revision` a full commit id or "", `precision` a dtype, a quantization or
+    "".
+    """
+
+    leaderboard: str
+    model: str
+    revision: str
+    precision: str
+    chat_template: bool
+
+    @cached_property
+    def text(self) -> str:
+        """`<leaderboard>/<org>/<model>/<revision>-<precision>[-chat]`, injective and safe as a path and a git branch.
+
+        What is not `[A-Za-z0-9._-]` is percent-encoded, and so is a dot that would lead, end, follow another dot or
+        begin a last `.lock`. A model without an organization lies below `_`; of one with several slashes the first part
+        is the organization. No revision is `unpinned`, no precision `unknown`. A name of more than 200 bytes is cut and
+        ends in `%_` and a digest of the whole.
+        """
+        org, slash, name = self.model.partition("/")
+        if not (org and name):
+            org, name = "", self.model
+        folders = [
+            _name(self.leaderboard),
+            _name(org, reserved=NO_ORGANIZATION) if slash and org else NO_ORGANIZATION,
+            _name(name, reserved=NO_ORGANIZATION) if name else NO_ORGANIZATION,
+        ]
+        parts = [
+            _part(self.revision, UNPINNED),
+            _part(self.precision, UNKNOWN),
+            *([CHAT] if self.chat_template else []),
+        ]
+        return "/".join([*folders, "-".join(parts)])
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def key_of(leaderboard_id: str, model: Model) -> RowKey:
+    """The key of the row that results of this model make on a leaderboard."""
+    return RowKey(leaderboard_id, model.id, model.revision, model.precision, model.chat_template)
+
+
+def _name(text: str, reserved: str = "") -> str:
+    """A folder's name; a text that spells the reserved word is encoded, so that the word is free for what is absent."""
+    return _cut(_escape(text) if text == reserved else _encode(text), text, LONGEST)
+
+
+def _part(text: str, absent: str) -> str:
+    """A part between hyphens, in which hyphens are encoded; `absent` is what an empty one is called."""
+    if not text:
+        return absent
+    encoded = _escape(text) if text == absent else _encode(text).replace("-", "%2D")
+    return _cut(encoded, text, LONGEST_PART)
+
+
+def _escape(text: str) -> str:
+    """A reserved word as a text that is not it: its first letter is encoded."""
+    return f"%{ord(text[0]):02X}{text[1:]}"
+
+
+def _encode(text: str) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    out = [chr(byte) if byte in LETTERS else f"%{byte:02X}" for byte in data]
+    last = len(out) - 1
+    for place, char in enumerate(out):
+        is_lock = place == last - 4 and out[place:] == list(".lock")
+        if char == "." and (place in {0, last} or out[place - 1] in {".", "%2E"} or is_lock):
+            out[place] = "%2E"
+    return "".join(out)
+
+
+def _cut(encoded: str, text: str, limit: int) -> str:
+    """The encoded text within a limit of bytes; `%_` stands in no text that was not cut."""
+    if len(encoded) <= limit:
+        return encoded
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]
+    kept = encoded[: limit - DIGEST - 2]
+    return f"{kept[:-1] if kept.endswith('%') else kept[:-2] if kept[-2:-1] == '%' else kept}%_{digest}"

@@ -1,0 +1,63 @@
+"""The rules in reporting order; a rule that is not listed here is never asked."""
+
+from __future__ import annotations
+
+from bot.evaluation.rules.chat_template_differs import chat_template_differs
+from bot.evaluation.rules.duplicate_scores import duplicate_scores
+from bot.evaluation.rules.extra_task import extra_task
+from bot.evaluation.rules.group_contradicts_leaves import group_contradicts_leaves
+from bot.evaluation.rules.implementation_mismatch import implementation_mismatch
+from bot.evaluation.rules.known_bad_release import known_bad_release
+from bot.evaluation.rules.limited_run import limited_run
+from bot.evaluation.rules.malformed_field import malformed_field
+from bot.evaluation.rules.malformed_file import malformed_file
+from bot.evaluation.rules.missing_task import missing_task
+from bot.evaluation.rules.non_finite_value import non_finite_value
+from bot.evaluation.rules.not_comparable import not_comparable
+from bot.evaluation.rules.older_scorer_version import older_scorer_version
+from bot.evaluation.rules.quantized_run import quantized_run
+from bot.evaluation.rules.rerun_differs import rerun_differs
+from bot.evaluation.rules.rule import Rule
+from bot.evaluation.rules.settings_differ import settings_differ
+from bot.evaluation.rules.stderr_contradicts_samples import stderr_contradicts_samples
+from bot.evaluation.rules.unaccepted_format import unaccepted_format
+from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
+from bot.evaluation.rules.unaccepted_task_version import unaccepted_task_version
+from bot.evaluation.rules.unidentified_model import unidentified_model
+from bot.evaluation.rules.unpinned_revision import unpinned_revision
+from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
+from bot.evaluation.rules.value_not_integral import value_not_integral
+from bot.evaluation.rules.value_out_of_range import value_out_of_range
+from bot.evaluation.rules.wrong_num_fewshot import wrong_num_fewshot
+from bot.evaluation.rules.wrong_sample_count import wrong_sample_count
+
+# What judges one result.
+RULES: tuple[Rule, ...] = (
+    unaccepted_format,
+    malformed_field,
+    limited_run,
+    wrong_sample_count,
+    wrong_num_fewshot,
+    unaccepted_task_version,
+    unaccepted_harness_commit,
+    known_bad_release,
+    implementation_mismatch,
+    non_finite_value,
+    value_out_of_range,
+    value_not_integral,
+    stderr_contradicts_samples,
+    unidentified_model,
+    unpinned_revision,
+    group_contradicts_leaves,
+    quantized_run,
+    older_scorer_version,
+    not_comparable,
+    unverifiable_harness_commit,
+    extra_task,
+    chat_template_differs,
+)
+
+# What judges a row, joined from all files of its key.
+ROW_RULES: tuple[Rule, ...] = (missing_task, rerun_differs, settings_differ, duplicate_scores)
+
+ALL_RULES: tuple[Rule, ...] = (malformed_file, *RULES, *ROW_RULES)

@@ -1,0 +1,45 @@
+"""The chat template was not used as the leaderboard, or the model's name, lets expect.
+
+## What it does
+Where the declaration says `never` or `always`, compares. Where it says `any`, points out a model that is named as an
+instruction model and was run without its template.
+
+## Why is this bad?
+The same weights with and without their chat template differ by many points on IFEval. Both rows may stand on the
+leaderboard (the key of an entry holds the template), but they are not one measurement.
+
+## Example
+/model_name: "example-org/kestrel-7b-instruct"
+/config/model_args: "pretrained=example-org/kestrel-7b-instruct"
+
+## Use instead
+/model_name: "example-org/kestrel-7b"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re.IGNORECASE)
+
+
+@rule(Severity.NOTICE)
+def chat_template_differs(case: Case) -> Iterator[Violation]:
+    """Yield a violation where use of the template is not what was declared or to be expected."""
+    used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template
+    if expected != "any" and used != (expected == "always"):
+        yield Violation(
+            f"the run {'used' if used else 'did not use'} a chat template; {case.leaderboard.id} says {expected}",
+            "run again " + ("without --apply_chat_template" if used else "with --apply_chat_template"),
+            "/chat_template",
+        )
+    elif expected == "any" and not used and TUNED.search(case.result.model.id):
+        yield Violation(
+            "the model is named as an instruction model and was run without its chat template",
+            "if that was not meant, run again with --apply_chat_template --fewshot_as_multiturn",
+            "/chat_template",
+        )

@@ -1,0 +1,39 @@
+"""The file holds a task that the leaderboard does not use.
+
+## What it does
+Names tasks in the results that no column of the leaderboard needs.
+
+## Why is this bad?
+It is not: they are left out of every score. But aggregates in the file may include them. Runs of June 2024 hold
+`leaderboard_arc_challenge`, and their top row averages over it.
+
+## Example
+/results/leaderboard_arc_challenge/acc_norm,none: 0.4
+
+## Use instead
+/results/leaderboard_arc_challenge: (absent)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.measurement import sizes
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.NOTICE)
+def extra_task(case: Case) -> Iterator[Violation]:
+    """Yield one violation that names all tasks no column needs."""
+    if not case.takes_format:
+        return
+    wanted = sizes(case.leaderboard, case.result.format).keys()
+    if case.result.leaves.keys() <= wanted:
+        return
+    groups = {group for task in case.leaderboard.tasks for group in task.groups}
+    extra = [key for key in case.result.leaves if key not in wanted and key not in groups]
+    if extra:
+        hint = "nothing needs to be done: no score uses it"
+        pointer = case.result.pointer_to("leaf", extra[0])
+        yield Violation(f"not used by this leaderboard: {examples(extra)}", hint, pointer)

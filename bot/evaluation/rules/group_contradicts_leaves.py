@@ -1,0 +1,61 @@
+"""An aggregate row of the file is not the mean of its subtasks.
+
+## What it does
+Recomputes the needed metrics of each aggregate that holds a needed subtask, weighted by samples and plain, and reports
+one that is neither. Of a file with very many groups the first thousand are asked.
+
+## Why is this bad?
+The aggregate is stale or was edited. The score never uses it: it is made from the leaves. But other readers of the
+file do use it, and they will publish another number.
+
+## Example
+/results/leaderboard_musr/acc_norm,none: 0.9
+
+## Use instead
+/results/leaderboard_musr/acc_norm,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.measurement import sizes, value_keys
+from bot.evaluation.result import escape_pointer
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+TOLERANCE = 1e-6
+
+
+@rule(Severity.WARNING)
+def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each number of an aggregate row that its leaves do not give."""
+    result = case.result
+    if not result.groups:
+        return
+    known, metrics = sizes(case.leaderboard, result.format), value_keys(case.leaderboard, result.format)
+    members: dict[str, Sequence[str]] = {}
+    seen: set[tuple[str, str, float]] = set()
+    for group in result.groups[:MOST]:
+        if group.key not in members:
+            members[group.key] = leaves_of(group.key, result.subtasks)
+        if known.keys().isdisjoint(members[group.key]):
+            continue
+        for key, value in group.numbers.items():
+            if key not in metrics or type(value) is not float or (group.key, key, value) in seen:
+                continue
+            seen.add((group.key, key, value))  # `groups` repeats what `results` has
+            means = means_of_leaves(result, members[group.key], key, known)
+            if means is not None and not any(_is_near(value, mean) for mean in means):
+                yield Violation(
+                    f"{shown(group.key)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
+                    "the score follows the subtasks; upload the file as the harness wrote it",
+                    f"{group.pointer}/{escape_pointer(key)}",
+                )
+
+
+def _is_near(value: float, mean: float) -> bool:
+    """Whether they agree; the NaN of a leaf, which another rule reports, makes its groups NaN."""
+    return abs(value - mean) <= TOLERANCE or (isnan(value) and isnan(mean))

@@ -1,0 +1,91 @@
+"""Which harness measured a result, as far as it can be told, and whether the leaderboard accepts it.
+
+Three rules and the joining of files read it. Order of evidence: the release number (lm-eval 0.4.9 and later record it),
+what was looked up and handed in, the declared commits, the shipped table. A commit that none of these knows is not
+wrong, it is unverifiable: the harness records the commit of the working directory, which may be the user's own
+repository.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.evaluation.finding import shown
+from bot.evaluation.harness import RELEASE, is_same_commit, known_commit, parse_git_hash, repository
+from bot.evaluation.leaderboard import Accepted, Leaderboard
+from bot.evaluation.result import HarnessVersion
+from bot.evaluation.rules.rule import CommitAnswer, Facts
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessAnswer:
+    """What is known of the harness of a result, and why; `span` is the number of the accepted range that it lies in."""
+
+    answer: CommitAnswer
+    why: str
+    span: int | None = None
+
+
+def judge_harness(harness: HarnessVersion, leaderboard: Leaderboard, facts: Facts) -> HarnessAnswer:
+    """Say whether a harness is one that the declaration accepts."""
+    accepted = leaderboard.harness.accepted
+    if not accepted:
+        return HarnessAnswer("accepted", "the leaderboard does not pin the harness", 0)
+    if harness.version is not None and harness.version.strip():
+        by_release = _by_release(harness.version, accepted, f"the file records release {shown(harness.version)}")
+        if by_release.answer != "unknown":
+            return by_release
+    if harness.git_hash is None:
+        return HarnessAnswer("unknown", "the file records no commit of the harness (git_hash is null)")
+    return _by_commit(harness.git_hash, accepted, facts)
+
+
+def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
+    looked_up = facts.commits.get(git_hash)
+    if looked_up is not None and looked_up != "unknown":
+        why = facts.reasons.get(git_hash, f"commit {shown(git_hash)} was looked up")
+        found_in = facts.repositories.get(git_hash)
+        spans = [number for number, span in enumerate(accepted) if found_in in {None, span.repository}]
+        return HarnessAnswer(looked_up, why, spans[0] if looked_up == "accepted" and spans else None)
+    described = parse_git_hash(git_hash)
+    span = _declared_in(described.sha, accepted)
+    if span is not None:
+        return HarnessAnswer("accepted", f"commit {described.sha} is declared", span)
+    known = known_commit(git_hash)
+    if known is not None and known.version and (described.sha or not described.ahead):
+        return _by_release(known.version, accepted, f"{shown(git_hash)} is release {known.version} of {repository()}")
+    if known is not None:
+        return HarnessAnswer("unaccepted", f"{shown(git_hash)} is known ({known.note}) and not accepted")
+    why = f"commit {shown(git_hash)} is in no table here and was not looked up"
+    if described.tag:
+        why = f"git_hash {shown(git_hash)} is what git describe printed in some repository, perhaps the user's own"
+    return HarnessAnswer("unknown", facts.reasons.get(git_hash, why))
+
+
+def _declared_in(sha: str, accepted: tuple[Accepted, ...]) -> int | None:
+    """The number of the range that names a commit."""
+    for number, span in enumerate(accepted):
+        named = (*span.commits, *filter(None, (span.since, span.until)))
+        if sha and any(is_same_commit(sha, commit) for commit in named):
+            return number
+    return None
+
+
+def _by_release(text: str, accepted: tuple[Accepted, ...], what: str) -> HarnessAnswer:
+    release = RELEASE.fullmatch(text.strip())
+    version = release["version"] if release else ""
+    spans = [number for number, span in enumerate(accepted) if version and version in span.releases]
+    if spans:
+        return HarnessAnswer("accepted", what, spans[0])
+    if version and known_commit(version) is not None:
+        return HarnessAnswer("unaccepted", f"{what}, which is not accepted")
+    return HarnessAnswer("unknown", f"{what}, which is in no table here")
+
+
+def accepted_versions(leaderboard: Leaderboard) -> str:
+    """What to install instead, as a sentence."""
+    spans = leaderboard.harness.accepted
+    releases = [release for span in spans for release in span.releases]
+    if releases:
+        return f"measure with lm-eval {releases[-1]} (accepted are {', '.join(releases)})"
+    return "measure with " + " or ".join(f"{span.repository} at {(span.commits or ('?',))[-1]}" for span in spans)

@@ -1,0 +1,52 @@
+"""MMLU was measured by another implementation than the leaderboard's.
+
+## What it does
+Tells the family of an MMLU from the file alone: task version 0 of `hendrycksTest-*` scores the texts of the choices,
+version 1 and later the letters; and where letters are scored acc and acc_norm are equal, so any difference between
+them proves the older family.
+
+## Why is this bad?
+In 2023 one name, MMLU, stood for three measurements. For llama-65b they gave 0.637, 0.488 and 0.636, and the ranking
+changed with them. Numbers of two implementations do not belong in one column.
+
+## Example
+leaderboard: open-llm-v1
+(a file of open-llm-v1)
+/results/harness|hendrycksTest-virology|5/acc_norm: 0.5
+
+## Use instead
+leaderboard: open-llm-v1
+(a file of open-llm-v1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.mmlu_family import TITLES, Family, Recognition, recognise
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def implementation_mismatch(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each task whose leaves were measured by another family than declared."""
+    declared = [task for task in case.leaderboard.tasks if task.mmlu_family is not None]
+    recognised = recognise(case.result) if declared else None
+    if recognised is None or recognised.family is Family.UNKNOWN:
+        return
+    for task in declared:
+        first = next((m.required.leaf_key for m in case.measurements.present if m.required.task_id == task.id), None)
+        if first is not None and recognised.family.value != task.mmlu_family:
+            pointer = case.result.pointer_to("leaf", first)
+            yield Violation(_message(task.title, recognised, task.mmlu_family or ""), HINT, pointer, task.id)
+
+
+HINT = "no conversion exists, so measure it again with the leaderboard's implementation; `audit mmlu` tells them apart"
+
+
+def _message(title: str, recognised: Recognition, declared: str) -> str:
+    return (
+        f"{title} was measured by {TITLES[recognised.family]}, the leaderboard's is {declared}:"
+        f" {'; '.join(recognised.evidence)}"
+    )

@@ -1,0 +1,62 @@
+"""The harness version is known to give wrong numbers for these tasks, for everybody.
+
+## What it does
+Compares the recorded release or commit with the combinations that the declaration lists as bad.
+
+## Why is this bad?
+The number of the task did not change with the fault, so version checks pass. lm-eval 0.4.8 lost the Level 5 filter of
+`leaderboard_math_hard`: about 5,000 questions of all levels instead of 1,324.
+
+## Example
+/lm_eval_version: (absent)
+/git_hash: "6d2abda4"
+
+## Use instead
+/lm_eval_version: (absent)
+/git_hash: "452749513"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
+from bot.evaluation.leaderboard import KnownBad
+from bot.evaluation.measurement import RequiredMetric
+from bot.evaluation.result import HarnessVersion
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def known_bad_release(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each task that a known-bad version measured."""
+    for bad in case.leaderboard.harness.known_bad:
+        if not _is_of(case.result.harness, bad):
+            continue
+        hit: dict[str, list[RequiredMetric]] = {}
+        for measurement in case.measurements.present:
+            if any(fnmatchcase(measurement.required.leaf_key, pattern) for pattern in bad.leaves):
+                hit.setdefault(measurement.required.task_id, []).append(measurement.required)
+        for task_id, found in hit.items():
+            name = f"release {bad.release}" if bad.release else f"commit {shown(case.result.harness.git_hash)}"
+            yield Violation(
+                f"{name} of the harness measures {found[0].task.title} wrongly: {bad.reason}",
+                "measure these tasks again with another release",
+                case.result.pointer_to("leaf", found[0].leaf_key),
+                task_id,
+                tuple(dict.fromkeys(required.leaf_id for required in found)),
+            )
+
+
+def _is_of(harness: HarnessVersion, bad: KnownBad) -> bool:
+    release = RELEASE.fullmatch((harness.version or "").strip())
+    if release is not None:
+        return release["version"] == bad.release
+    if not harness.git_hash:
+        return False
+    sha, known = parse_git_hash(harness.git_hash).sha, known_commit(harness.git_hash)
+    if any(sha and is_same_commit(sha, commit) for commit in bad.commits):
+        return True
+    return known is not None and bad.release is not None and known.version == bad.release

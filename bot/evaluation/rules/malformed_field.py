@@ -1,0 +1,33 @@
+"""A field of the file is too long, or holds characters that it cannot hold.
+
+## What it does
+Bounds every text that a file brings: names of models and tasks (500 characters), precision, versions and commits (200,
+printable ASCII), model arguments (10,000). What is beyond is cut before anything else looks at it.
+
+## Why is this bad?
+The field becomes part of the row's key, of paths, titles and tables. A precision of 70,000 characters is not one, and
+no file system or service takes it.
+
+## Example
+/model_source: "hf™"
+
+## Use instead
+/model_source: "hf"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR, invalidates_score=False)
+def malformed_field(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each kind of field that is outside its bounds."""
+    seen: set[str] = set()
+    for field in case.result.malformed:
+        if field.name not in seen:
+            seen.add(field.name)
+            yield Violation(f"the {field.name} {field.why}", "upload the file as the harness wrote it", field.pointer)

@@ -1,0 +1,30 @@
+"""The file cannot be read as a result file.
+
+## What it does
+Reports a file that is not JSON, ends in the middle, is nested more than 100 levels deep, is larger than 8 MiB, or is of
+no format that is read here.
+
+## Why is this bad?
+Nothing can be said of it. Uploads that were cut at 65,536 characters stand in public results data sets to this day and
+look like any other file in a listing.
+
+## Example
+(file) {"results": {"leaderboard_bbh_navigate": {"acc_norm,none": 0.7
+
+## Use instead
+Upload the file that the harness wrote, whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import UnreadFile, Violation, rule
+
+
+@rule(Severity.ERROR, subject="file")
+def malformed_file(unread: UnreadFile) -> Iterator[Violation]:
+    """Yield why no format reads the submission."""
+    hint = unread.problem.hint or "upload the result file that the harness wrote, whole and unchanged"
+    yield Violation(f"the file {unread.problem.why}", hint, unread.problem.pointer)

@@ -1,0 +1,96 @@
+"""A task, or one of its subtasks, is in none of the row's files.
+
+## What it does
+Looks for every leaf and every metric that the declaration requires, in all files of one model. A file that brings one
+task of six is not at fault: the row is incomplete until the others are there.
+
+## Why is this bad?
+A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises. The
+row is shown with its hole and without rank instead.
+
+## Example
+/results/leaderboard_mmlu_pro: (absent)
+
+## Use instead
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: 0.00455847041936318
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
+from bot.evaluation.measurement import RequiredMetric, sizes
+from bot.evaluation.result import Result
+from bot.evaluation.rules.rerun import rerun_advice
+from bot.evaluation.rules.rule import RowCase, Violation, rule
+
+
+@rule(Severity.ERROR, subject="row")
+def missing_task(case: RowCase) -> Iterator[Violation]:
+    """Yield one violation for each task of which a leaf is missing, or a single one where everything is missing."""
+    row = case.row
+    if row.result.format not in case.leaderboard.harness.formats:
+        return  # `unaccepted-format` says enough
+    missing = [required for required in row.measurements.missing if required.leaf_id not in row.blocked]
+    if not row.measurements.present and not row.blocked:
+        yield _nothing(case)
+        return
+    by_task: dict[str, list[RequiredMetric]] = {}
+    for required in missing:
+        by_task.setdefault(required.task_id, []).append(required)
+    for found in by_task.values():
+        yield _violation(case, found)
+
+
+def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
+    task, result = missing[0].task, case.row.result
+    keys = list(dict.fromkeys(required.leaf_key for required in missing))
+    hint, command = rerun_advice(result, keys, task.num_fewshot, "measure it")
+    whole = len(keys) == len(task.leaves)
+    return Violation(
+        _message(missing, keys, result),
+        hint,
+        result.pointer_to("leaves") if whole and len(keys) > 1 else result.pointer_to("leaf", keys[0]),
+        task.id,
+        tuple(dict.fromkeys(required.leaf_id for required in missing)),
+        command,
+        case.row.lead.path,
+    )
+
+
+def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> str:
+    task = missing[0].task
+    partial = [required for required in missing if required.leaf_key in result.leaves]
+    if partial:
+        return f"{partial[0].leaf_key} has no {partial[0].value_key}, which {task.title} needs"
+    if len(task.leaves) == 1:
+        return f"{keys[0]} is missing: {task.title} is made of nothing else"
+    if len(keys) == len(task.leaves):
+        return f"{task.title} is missing: none of its {len(keys)} subtasks is there"
+    count = "is missing, one" if len(keys) == 1 else f"are missing, {len(keys)}"
+    return f"{examples(keys)} {count} of the {len(task.leaves)} that {task.title} needs"
+
+
+def _nothing(case: RowCase) -> Violation:
+    """What to say where nothing of the leaderboard is there: perhaps another leaderboard is meant."""
+    result, board = case.row.result, case.leaderboard
+    count = sum(len(task.leaves) for task in board.tasks)
+    fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
+    most, best = max(fits, default=(0, ""))
+    hint = (
+        f"name the leaderboard with --leaderboard; of {best}, {most} subtasks are there"
+        if most
+        else ("name the leaderboard that it was measured for with --leaderboard")
+    )
+    message = f"none of the {count} subtasks of {board.id} is there: was it measured for another leaderboard?"
+    return Violation(message, hint, result.pointer_to("leaves"), file=case.row.lead.path)
+
+
+def _count(result: Result, leaderboard: Leaderboard) -> int:
+    """How many subtasks of another leaderboard a result has."""
+    if result.format not in leaderboard.harness.formats:
+        return 0
+    return len(sizes(leaderboard, result.format).keys() & result.leaves.keys())

@@ -1,0 +1,45 @@
+"""A column was measured in a way that the declaration accepts, and that gives other numbers than the others do.
+
+## What it does
+Names the columns of a file whose numbers are not to be compared with those of other result formats, as the declaration
+says, with the reason.
+
+## Why is this bad?
+It is not: today's harness cannot measure as that of 2023 did. But a reader who puts both rows side by side takes a
+change of the harness for a difference between two models.
+
+## Example
+leaderboard: open-llm-v1
+(a file of open-llm-v1 by harness 0.4)
+/versions/gsm8k: 3.0
+
+## Use instead
+leaderboard: open-llm-v1
+(a file of open-llm-v1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.formats import format_of
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.NOTICE)
+def not_comparable(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each task and reason that the declaration gives for results of this format and version."""
+    result, seen = case.result, set()
+    for measurement in case.measurements.present:
+        required = measurement.required
+        for declared in required.task.not_comparable:
+            about = required.task_id, declared.reason
+            if about not in seen and declared.covers(result.format, measurement.leaf.version):
+                seen.add(about)
+                yield Violation(
+                    f"{required.task.title} is not comparable with the leaderboard's other rows: {declared.reason}",
+                    f"compare it with rows of {format_of(result.format).title} only",
+                    result.pointer_to("leaf", required.leaf_key),
+                    required.task_id,
+                )

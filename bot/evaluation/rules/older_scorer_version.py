@@ -1,0 +1,43 @@
+"""The task was scored by an older scorer: not wrong, another version.
+
+## What it does
+Points out versions that the declaration accepts and names as older, with what was different.
+
+## Why is this bad?
+MATH had three scorers within nine months. The same run of one model gave 186, 201 and 203 of 1,324. Rows of two
+scorers stand in one column, so the reader is told which is which.
+
+## Example
+/versions/leaderboard_math_algebra_hard: 1.0
+
+## Use instead
+/versions/leaderboard_math_algebra_hard: 3.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.declared import canonical_version
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.WARNING)
+def older_scorer_version(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each task and older version."""
+    seen: set[tuple[str, str]] = set()
+    for measurement in case.measurements.present:
+        if not measurement.required.has_older_versions or measurement.leaf.version is None:
+            continue
+        task = measurement.required.task
+        spelled = canonical_version(measurement.leaf.version)
+        if spelled in task.older_versions and (task.id, spelled) not in seen:
+            seen.add((task.id, spelled))
+            yield Violation(
+                f"{task.title} was scored by version {spelled}: {task.older_versions[spelled]}",
+                f"compare it with rows of version {spelled} only, or measure again with version"
+                f" {task.versions_of(case.result.format)[-1]}",
+                case.result.pointer_to("version", measurement.required.leaf_key),
+                task.id,
+            )

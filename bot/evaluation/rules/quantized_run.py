@@ -1,0 +1,47 @@
+"""The model was quantized for this run.
+
+## What it does
+Reads the arguments (`load_in_4bit`, `load_in_8bit`, `autogptq`, `gguf_file`, `quantization`), the recorded dtype, and
+the usual marks in the model's name.
+
+## Why is this bad?
+A quantized model is another model: its scores differ from those of the weights it was made from, mostly downwards.
+The entry says so in its precision, so that nobody compares it unawares.
+
+## Example
+/config/model_args: "pretrained=example-org/kestrel-7b,load_in_4bit=True"
+
+## Use instead
+/config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.result import Model
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+FULL = frozenset({"", "bfloat16", "float16", "float32", "float64", "float8_e4m3fn"})
+NAME = re.compile(r"(?:^|[-_.])(gptq|awq|gguf|exl2|bnb|int[48]|[2-8]bit|w4a16|w8a8)(?:$|[-_.])", re.IGNORECASE)
+
+
+@rule(Severity.WARNING)
+def quantized_run(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the run was of quantized weights."""
+    evidence = _evidence(case.result.model)
+    if evidence:
+        yield Violation(
+            f"the model was quantized: {evidence}",
+            "compare this row with rows of the same precision only",
+            case.result.pointer_to("arguments" if case.result.records("arguments") else "precision"),
+        )
+
+
+def _evidence(model: Model) -> str:
+    if model.precision not in FULL:
+        return f"precision {shown(model.precision)}"
+    mark = NAME.search(model.id)
+    return f"its name says {shown(mark[1])}" if mark else ""

@@ -1,0 +1,47 @@
+"""A task was run several times for this row, with different values.
+
+## What it does
+Compares the sound values that several files of the row have for one leaf. The newest counts; all are named.
+
+## Why is this bad?
+It need not be: a run is repeated for many reasons. But whoever runs a task until it comes out well must be seen to.
+
+## Example
+(another file)
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+/date: 1
+
+## Use instead
+(another file)
+/date: 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.rules.rule import RowCase, Violation, rule
+
+MOST = 5  # runs of one leaf that are named
+
+
+@rule(Severity.WARNING, subject="row")
+def rerun_differs(case: RowCase) -> Iterator[Violation]:
+    """Yield one violation for each task of which a leaf has several sound values."""
+    by_task: dict[str, list[str]] = {}
+    for repeat in case.row.repeats:
+        runs = [f"{run.value!r} ({shown(run.file)})" for run in repeat.runs[:MOST]]
+        more = f" and {len(repeat.runs) - MOST} more" if len(repeat.runs) > MOST else ""
+        by_task.setdefault(repeat.task_id, []).append(f"{repeat.leaf_id}: {', '.join(runs)}{more}")
+    for task_id, leaves in by_task.items():
+        more = f"; and so {len(leaves) - 1} more subtasks" if len(leaves) > 1 else ""
+        row = case.row
+        yield Violation(
+            f"was run several times with different values, of which the newest counts; {leaves[0]}{more}",
+            "say in the request why it was run again",
+            row.result.pointer_to("leaves"),
+            task_id,
+            file=row.lead.path,
+        )

@@ -1,0 +1,127 @@
+"""What a rule is: the case it judges, the violations it yields, and how it is registered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.measurement import Measurements
+from bot.evaluation.result import Result
+from bot.evaluation.submission import Problem
+
+if TYPE_CHECKING:
+    from bot.evaluation.row import Row
+
+CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
+Subject = Literal["file", "result", "row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What lies outside the results, looked up before and handed in: no rule looks anything up.
+
+    `today` decides whether a waiver still holds (None: none does). `commits` answers for a `git_hash` as the file
+    spells it, `reasons` says why, `repositories` in which accepted repository it was found; a hash that is absent was
+    not looked up. `same_values` names, for the raw values of all tasks in order, the model on the board that has them.
+    `waivers` are further ones. `committed` has, by path, the date in Unix seconds of the commit that brought a file.
+    """
+
+    today: date | None = None
+    commits: Mapping[str, CommitAnswer] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    repositories: Mapping[str, str] = field(default_factory=dict)
+    same_values: Mapping[tuple[float, ...], str] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
+    committed: Mapping[str, float] = field(default_factory=dict)
+
+
+NO_FACTS = Facts()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One result held against one leaderboard."""
+
+    result: Result
+    leaderboard: Leaderboard
+    measurements: Measurements
+    facts: Facts = NO_FACTS
+
+    @property
+    def takes_format(self) -> bool:
+        """Whether the leaderboard takes the result's format; where it does not, only `unaccepted-format` says so."""
+        return self.result.format in self.leaderboard.harness.formats
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A submission that no format reads, and why."""
+
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class RowCase:
+    """One row, joined and scored, with the other submissions of its key."""
+
+    row: Row
+    leaderboard: Leaderboard
+    facts: Facts = NO_FACTS
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What a rule saw: one sentence with the value, what to do, and where (`Result.pointer_to`).
+
+    `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
+    `command` is the command line that repairs it, "" where none can. `file` is the path of the submission that a
+    violation of a row points into.
+    """
+
+    message: str
+    hint: str = ""
+    pointer: str = ""
+    task: str = ""
+    leaves: tuple[str, ...] = ()
+    command: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A registered rule.
+
+    `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
+    `invalidates_score` says that where it reports an error there is no number to show.
+    """
+
+    id: str
+    severity: Severity
+    since: str
+    invalidates_score: bool
+    check: Callable[[Any], Iterable[Violation]]
+    page: str
+    subject: Subject = "result"
+
+    @property
+    def title(self) -> str:
+        """The first line of the rule's page."""
+        return self.page.partition("\n")[0]
+
+
+def rule(
+    severity: Severity, *, since: str = "0.1.0", invalidates_score: bool | None = None, subject: Subject = "result"
+) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
+    """Register a function as the rule of its name in kebab case; its module's docstring is its page."""
+
+    def register(check: Callable[[Any], Iterable[Violation]]) -> Rule:
+        page = (sys.modules[check.__module__].__doc__ or "").strip()
+        blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
+        return Rule(check.__name__.replace("_", "-"), severity, since, blocks, check, page, subject)
+
+    return register

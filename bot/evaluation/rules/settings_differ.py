@@ -1,0 +1,41 @@
+"""Files of one model are not joined, because they were measured in different ways.
+
+## What it does
+Joins only files that were measured by harness versions of one accepted range, with the same generation settings and the
+same chat template. Names the files that are left out of the row; the set with the most subtasks, or else the newest,
+counts.
+
+## Why is this bad?
+Numbers that were measured in different ways do not belong in one average.
+
+## Example
+(another file)
+/config/gen_kwargs: "temperature=0.8"
+/date: 1
+
+## Use instead
+(another file)
+/date: 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.rules.rule import RowCase, Violation, rule
+
+
+@rule(Severity.WARNING, subject="row")
+def settings_differ(case: RowCase) -> Iterator[Violation]:
+    """Yield one violation that names the files that are sound and left out."""
+    row = case.row
+    if row.left_out and case.leaderboard.join.settings == "same":
+        count = len(row.left_out)
+        what = "file was" if count == 1 else "files were"
+        yield Violation(
+            f"{count} {what} measured with another harness or other settings and not joined: {examples(row.left_out)}",
+            "measure all tasks with the same release of the harness and the same settings",
+            row.result.pointer_to("leaves"),
+            file=row.lead.path,
+        )

@@ -1,0 +1,63 @@
+"""Value, standard error and number of samples do not fit together.
+
+## What it does
+For a mean of n zeros and ones the harness writes se = sqrt(p(1 - p) / (n - 1)). Reports a standard error that is not
+that of the value and n, to one in ten thousand. One that is missing or "N/A" is not asked.
+
+## Why is this bad?
+One of the three was changed after the run, or the value is not the mean it claims to be.
+
+## Example
+/results/leaderboard_mmlu_pro/acc_stderr,none: 0.01
+
+## Use instead
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.counts import expected_stderr, samples_behind
+from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+TOLERANCE = 1e-4
+TINY = 1e-24  # the square of what a standard error of 0 may be off by
+
+
+@rule(Severity.ERROR, invalidates_score=False)
+def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each standard error that is not that of value and number of samples."""
+    for measurement in case.measurements.present:
+        required, stderr = measurement.required, measurement.stderr
+        if stderr is None or not required.integral:
+            continue
+        samples = (
+            measurement.samples if measurement.leaf.samples is not None else measurement.count() or required.samples
+        )
+        if samples is None or samples < 2:
+            continue
+        share, error = measurement.value / required.unit, stderr / required.unit
+        variance = share * (1.0 - share)
+        # squared, so the tolerance is doubled; a value that is NaN or out of range is another rule's
+        if variance >= 0.0 and not (
+            error >= 0.0 and abs(error * error * (samples - 1) - variance) <= 2.0 * TOLERANCE * variance + TINY
+        ):
+            yield _violation(case, measurement, samples)
+
+
+def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
+    required, stderr = measurement.required, measurement.stderr or 0.0
+    expected = (expected_stderr(measurement.value / required.unit, samples) or 0.0) * required.unit
+    behind = samples_behind(measurement.value / required.unit, stderr / required.unit)
+    implied = f"; it would belong to {behind:,.1f} samples" if behind is not None else ""
+    return Violation(
+        f"{required.leaf_key}: {required.stderr_key} {stderr!r} is not that of {measurement.value!r}"
+        f" on {samples:,} samples, {expected:.6g}{implied}",
+        "upload the file as the harness wrote it",
+        case.result.pointer_to("value", required.leaf_key, required.stderr_key),
+        required.task_id,
+        (required.leaf_id,),
+    )

@@ -1,0 +1,33 @@
+"""The leaderboard does not take results of this format.
+
+## What it does
+Compares the format, recognised by content, with the formats that the declaration lists.
+
+## Why is this bad?
+Another format is another harness or another generation of it, and its task names mean other measurements.
+
+## Example
+leaderboard: open-llm-v1-drop
+
+## Use instead
+leaderboard: open-llm-v2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.leaderboard import shipped
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def unaccepted_format(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the result's format is not among the declared ones."""
+    if not case.takes_format:
+        formats = case.leaderboard.harness.formats
+        yield Violation(
+            f"the file is of format {case.result.format}; {case.leaderboard.id} takes {' and '.join(formats)}",
+            f"name the leaderboard that it was measured for with --leaderboard; shipped are {', '.join(shipped())}",
+        )

@@ -1,0 +1,34 @@
+"""The harness was at a commit that the leaderboard does not accept.
+
+## What it does
+Takes the recorded release, commit or `git describe` text, and compares it with the declared ranges. Offline it knows
+the declared commits and the releases; with a network it asks for the ancestry of any other commit.
+
+## Why is this bad?
+Prompts, parsers and metrics change from commit to commit under the same task name.
+
+## Example
+/lm_eval_version: (absent)
+/git_hash: "3fa4fd72"
+
+## Use instead
+/lm_eval_version: (absent)
+/git_hash: "543617fe"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def unaccepted_harness_commit(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the harness is known, and known not to be accepted."""
+    judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
+    if judged.answer == "unaccepted" and case.takes_format:
+        pointer = case.result.pointer_to("commit" if case.result.harness.git_hash else "release")
+        yield Violation(f"the harness is not accepted: {judged.why}", accepted_versions(case.leaderboard), pointer)

@@ -1,0 +1,47 @@
+"""A task has a version that the leaderboard does not accept.
+
+## What it does
+Compares the recorded version of each leaf with the declared ones; 1, 1.0 and "1.0" are the same.
+
+## Why is this bad?
+The version of a task is raised when its prompt, its data or its scorer changes: same name, other measurement.
+
+## Example
+/versions/leaderboard_mmlu_pro: 0.2
+
+## Use instead
+/versions/leaderboard_mmlu_pro: 0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.declared import canonical_version
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.measurement import RequiredMetric
+from bot.evaluation.rules.harness_commit import accepted_versions
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def unaccepted_task_version(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each task and version that is not accepted; an unrecorded version is none."""
+    wrong: dict[tuple[str, str], list[RequiredMetric]] = {}
+    for measurement in case.measurements.present:
+        version, required = measurement.leaf.version, measurement.required
+        if version in required.versions or version is None or not required.versions:
+            continue
+        spelled = canonical_version(version)
+        if spelled not in required.versions:
+            wrong.setdefault((required.task_id, spelled), []).append(required)
+    for (task_id, spelled), found in wrong.items():
+        first, accepted = found[0], case.leaderboard.harness.accepted
+        versions = ", ".join(first.task.versions_of(case.result.format))
+        yield Violation(
+            f"{first.leaf_key} has version {shown(spelled)}, accepted are {versions}",
+            accepted_versions(case.leaderboard) if accepted else "measure with an accepted version",
+            case.result.pointer_to("version", first.leaf_key),
+            task_id,
+            tuple(dict.fromkeys(required.leaf_id for required in found)),
+        )

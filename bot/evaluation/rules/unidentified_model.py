@@ -1,0 +1,37 @@
+"""The result does not say which model was measured.
+
+## What it does
+Reports a model name that is missing, that is no Hub id (`name` or `organization/name`), that is a path on somebody's
+disk, or that the harness made up: where its arguments name no model it writes eight random characters.
+
+## Why is this bad?
+A row without a model cannot be checked, repeated or told from a copy.
+
+## Example
+/model_name: "i82qcls7"
+/config/model_args: ""
+
+## Use instead
+/model_name: "example-org/kestrel-7b"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.identity import why_unidentified
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+HINT = (
+    "run with --model_args pretrained=<organization>/<name>,revision=<commit> of a model on the Hub,"
+    " or say with --model-name which model it is"
+)
+
+
+@rule(Severity.ERROR, invalidates_score=False)
+def unidentified_model(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the model's name is no name of a model on the Hub."""
+    why = why_unidentified(case.result.model)
+    if why:
+        yield Violation(why, HINT, case.result.pointer_to("model"))

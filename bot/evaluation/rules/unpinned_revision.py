@@ -1,0 +1,36 @@
+"""The commit of the model is unknown.
+
+## What it does
+Looks for a full commit id of the model: `config.model_sha`, or `revision=` in the arguments.
+
+## Why is this bad?
+A branch such as `main` moves. When the model's owner pushes new weights the row goes on showing the old ones' scores.
+
+## Example
+/config/model_sha: ""
+/config/model_revision: "main"
+/config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
+
+## Use instead
+/config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.WARNING)
+def unpinned_revision(case: Case) -> Iterator[Violation]:
+    """Yield a violation where no full commit id of the model is recorded."""
+    model = case.result.model
+    if not model.revision:
+        asked = f" (asked for was {shown(model.requested_revision)})" if model.requested_revision else ""
+        yield Violation(
+            f"the file does not record the commit of the model{asked}",
+            "add revision=<40 hex digits> to --model_args; the model's page on the Hub shows it under Files",
+            case.result.pointer_to("revision"),
+        )

@@ -1,0 +1,39 @@
+"""It cannot be told which harness measured.
+
+## What it does
+Points out a commit that is null, that looks like `git describe` of another repository, or that no table here knows and
+nobody looked up.
+
+## Why is this bad?
+The harness records the commit of the directory it was started in. Installed as a package outside a repository it
+records nothing; started inside the user's own repository it records that one. The result may be sound; the file does
+not prove it.
+
+## Example
+/lm_eval_version: (absent)
+/git_hash: null
+
+## Use instead
+/lm_eval_version: "0.4.9"
+/git_hash: null
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.harness_commit import judge_harness
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.NOTICE)
+def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the harness can be neither accepted nor refused."""
+    judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
+    if judged.answer == "unknown" and case.takes_format:
+        yield Violation(
+            judged.why,
+            "lm-eval 0.4.9 and later record their release; `check --online` looks commits up",
+            case.result.pointer_to("commit"),
+        )

@@ -1,0 +1,51 @@
+"""A value cannot come from its number of samples.
+
+## What it does
+A mean of n zeros and ones is k/n with a whole k. Reports a value whose product with n is no whole number, to 1e-6.
+
+## Why is this bad?
+The value was edited, rounded, or measured on another number of samples.
+
+## Example
+/results/leaderboard_mmlu_pro/acc,none: 0.5001
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+
+## Use instead
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.counts import TOLERANCE
+from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def value_not_integral(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each value of zeros and ones that is no k/n."""
+    for measurement in case.measurements.present:
+        required, value = measurement.required, measurement.value
+        samples = required.samples if measurement.leaf.samples is None else measurement.samples
+        if not required.integral or samples is None:
+            continue
+        right = value / required.unit * samples
+        # NaN and what lies outside the range are other rules'; the comparison is false for NaN
+        if 0.0 <= right <= samples and abs(right - round(right)) > TOLERANCE:
+            yield _violation(case, measurement, samples)
+
+
+def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
+    required = measurement.required
+    return Violation(
+        f"{required.leaf_key}: {required.value_key} {measurement.value!r} is no whole number of right answers"
+        f" out of {samples:,} ({measurement.value / required.unit * samples:.4f})",
+        "upload the file as the harness wrote it, with all digits",
+        case.result.pointer_to("value", required.leaf_key, required.value_key),
+        required.task_id,
+        (required.leaf_id,),
+    )

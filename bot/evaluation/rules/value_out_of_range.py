@@ -1,0 +1,39 @@
+"""A value lies outside what its metric can take.
+
+## What it does
+Compares each value with the declared range (0 to 1 for a fraction).
+
+## Why is this bad?
+41.2 where 0.412 is meant passes every other check and tops the table.
+
+## Example
+/results/leaderboard_mmlu_pro/acc,none: 41.2
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+
+## Use instead
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def value_out_of_range(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each value outside its range; NaN is another rule's."""
+    for measurement in case.measurements.present:
+        low, high = measurement.required.task.range
+        if measurement.value < low or measurement.value > high:
+            required = measurement.required
+            yield Violation(
+                f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",
+                "write a fraction, not a percentage" if required.unit == 1 and measurement.value <= 100 else "",
+                case.result.pointer_to("value", required.leaf_key, required.value_key),
+                required.task_id,
+                (required.leaf_id,),
+            )

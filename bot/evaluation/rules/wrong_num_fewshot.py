@@ -1,0 +1,47 @@
+"""A task was run with another number of examples in the prompt.
+
+## What it does
+Compares the recorded shots of each leaf with the declared ones. Aggregate rows print 0 or nothing and are not asked.
+
+## Why is this bad?
+Five examples instead of three is an easier test.
+
+## Example
+/n-shot/leaderboard_bbh_navigate: 5
+
+## Use instead
+/n-shot/leaderboard_bbh_navigate: 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rerun import rerun_advice
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each task and number of shots that is not the declared one."""
+    wrong: dict[tuple[str, int], list[Measurement]] = {}
+    for measurement in case.measurements.present:
+        shots, task = measurement.leaf.num_fewshot, measurement.required.task
+        if shots is not None and shots != (shots if task.num_fewshot is None else task.num_fewshot):
+            wrong.setdefault((task.id, shots), []).append(measurement)
+    for (task_id, shots), found in wrong.items():
+        required = found[0].required
+        keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
+        task = required.task
+        count = f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
+        hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure it again")
+        yield Violation(
+            f"{keys[0] if len(keys) == 1 else count} was run with {shots} shots, {task.num_fewshot} are required",
+            hint,
+            case.result.pointer_to("num_fewshot", keys[0]),
+            task_id,
+            tuple(dict.fromkeys(measurement.required.leaf_id for measurement in found)),
+            command,
+        )

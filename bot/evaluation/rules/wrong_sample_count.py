@@ -1,0 +1,74 @@
+"""A task was scored on another number of samples than it has.
+
+## What it does
+Compares the number of samples with the declared one. It is taken from `n-samples`, and recovered from value and
+standard error where the file does not record it: for a metric of zeros and ones n = 1 + p(1 - p) / se^2.
+
+## Why is this bad?
+Another number of samples is another data set under the same name.
+
+## Example
+/n-samples/leaderboard_mmlu_pro/original: 12000
+/n-samples/leaderboard_mmlu_pro/effective: 12000
+/results/leaderboard_mmlu_pro/acc,none: 0.5
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+
+## Use instead
+/n-samples/leaderboard_mmlu_pro/original: 12032
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rerun import rerun_advice
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+Counted = tuple[Measurement, int, int]  # with the number of samples that there are, and that there should be
+
+
+@rule(Severity.ERROR)
+def wrong_sample_count(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each task of which leaves have another size than declared."""
+    if case.result.limit is not None:
+        return
+    wrong: dict[str, list[Counted]] = {}
+    for measurement in case.measurements.present:
+        if measurement.required.size == measurement.leaf.samples == measurement.leaf.original:
+            continue
+        count, wanted = _counted(measurement)
+        if count is not None and wanted is not None and count != wanted:
+            wrong.setdefault(measurement.required.task_id, []).append((measurement, count, wanted))
+    for found in wrong.values():
+        yield _violation(case, found)
+
+
+def _counted(measurement: Measurement) -> tuple[int | None, int | None]:
+    """The number of samples that a leaf has, and the number that it should have."""
+    leaf, required = measurement.leaf, measurement.required
+    if leaf.samples is None:
+        return measurement.count(), required.samples
+    # fewer than the original is limited-run's
+    is_cut = leaf.original is not None and leaf.samples < leaf.original
+    return leaf.original if is_cut else leaf.samples, required.size
+
+
+def _violation(case: Case, found: list[Counted]) -> Violation:
+    measurement, count, wanted = found[0]
+    required, recorded = measurement.required, measurement.leaf.samples is not None
+    source = "n-samples" if recorded else "recovered from value and standard error"
+    more = f", and so {len(found) - 1} more of {required.task.title}" if len(found) > 1 else ""
+    keys = dict.fromkeys(one.required.leaf_key for one, *_ in found)
+    hint, command = rerun_advice(case.result, keys, required.task.num_fewshot, "measure it again")
+    return Violation(
+        f"{required.leaf_key} has {count:,} samples ({source}), {wanted:,} are expected{more}",
+        hint,
+        case.result.pointer_to("samples", required.leaf_key)
+        if recorded
+        else case.result.pointer_to("value", required.leaf_key, required.stderr_key),
+        required.task_id,
+        tuple(dict.fromkeys(one.required.leaf_id for one, *_ in found)),
+        command,
+    )

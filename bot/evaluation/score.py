@@ -1,0 +1,151 @@
+"""Scores measurements: raw value, bound, clip, mean, each step kept so that it can be shown.
+
+score = 100 * max(0, (value - lower_bound) / (upper_bound - lower_bound)). The bounds are exact fractions; the double
+next to the fraction is subtracted, so a value measured at the bound scores exactly 0 and one at the top exactly 100.
+Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normalization"), which clip below the bound.
+"""
+
+from __future__ import annotations
+
+from math import fsum, isfinite, sqrt
+
+import msgspec
+
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.measurement import Measurement, Measurements, by_task, task_raw
+from bot.evaluation.task import Task
+
+
+class LeafScore(msgspec.Struct, frozen=True, gc=False):
+    """A leaf's value of one metric; `score` (0 to 100) is None where the value is no number in its range.
+
+    `stderr` is the standard error of `raw` as the file has it, None where it has none or none that is a finite number;
+    `file` is the path of the submission.
+    """
+
+    id: str
+    metric: str
+    samples: int | None
+    raw: float
+    stderr: float | None
+    lower_bound: str
+    upper_bound: str
+    score: float | None
+    file: str
+
+
+class TaskScore(msgspec.Struct, frozen=True, gc=False):
+    """A column: `raw` in the metric's unit, `score` 0 to 100, both None where a leaf is missing.
+
+    `stderr` is the score's standard error in points, None where a metric has none.
+    """
+
+    id: str
+    title: str
+    raw: float | None
+    score: float | None
+    stderr: float | None
+    leaves: tuple[LeafScore, ...]
+
+
+class Scores(msgspec.Struct, frozen=True, gc=False):
+    """All columns, and their plain mean; `average` is None unless every task has a score."""
+
+    average: float | None
+    tasks: tuple[TaskScore, ...]
+
+    @property
+    def stderr(self) -> float | None:
+        """The standard error of the average in points: sqrt(sum se_i^2) / k, the columns being independent runs."""
+        errors = [task.stderr for task in self.tasks if task.stderr is not None]
+        if self.average is None or len(errors) < len(self.tasks):
+            return None
+        return sqrt(fsum(error * error for error in errors)) / len(errors)
+
+
+def normalize(value: float, lower: float, span: float) -> float:
+    """Map a value to 0 at `lower` and 100 at `lower + span`, and to 0 below."""
+    part = (value - lower) / span
+    return part * 100.0 if part > 0.0 else 0.0
+
+
+def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
+    """Score every task of which no leaf is missing."""
+    present = by_task(measurements)
+    holes = {required.task_id for required in measurements.missing}
+    tasks = [
+        _task_score(task, present.get(task.id, []), is_whole=task.id not in holes and task.id in present)
+        for task in leaderboard.tasks
+    ]
+    scores = [task.score for task in tasks if task.score is not None]
+    average = fsum(scores) / len(scores) if len(scores) == len(tasks) else None
+    return Scores(average, tuple(tasks))
+
+
+def _task_score(task: Task, measurements: list[Measurement], *, is_whole: bool) -> TaskScore:
+    leaves = _leaf_scores(task, measurements)
+    points = [leaf.score for leaf in leaves if leaf.score is not None]
+    if not is_whole or len(points) < len(leaves):
+        return TaskScore(task.id, task.title, None, None, None, leaves)
+    raw = task_raw(task, measurements)
+    if task.normalize == "leaf":
+        score = _mean(points, task, measurements)
+    else:
+        score = normalize(raw, measurements[0].required.lower, measurements[0].required.span)
+    return TaskScore(task.id, task.title, raw, score, _stderr(task, measurements), leaves)
+
+
+def _leaf_scores(task: Task, measurements: list[Measurement]) -> tuple[LeafScore, ...]:
+    lowest, highest = task.range
+    leaves = []
+    for measurement in measurements:
+        required, value, error = measurement.required, measurement.value, measurement.stderr
+        leaves.append(
+            LeafScore(
+                required.leaf_id,
+                required.metric_name,
+                measurement.samples,
+                value,
+                error if error is not None and isfinite(error) else None,
+                required.lower_text,
+                required.upper_text,
+                normalize(value, required.lower, required.span) if lowest <= value <= highest else None,
+                measurement.file,
+            )
+        )
+    return tuple(leaves)
+
+
+def _mean(points: list[float], task: Task, measurements: list[Measurement]) -> float:
+    """The mean of a task's leaf scores, plain or weighted by the declared samples."""
+    if task.aggregation == "size-weighted":
+        return fsum(
+            [point * measurement.required.weight for point, measurement in zip(points, measurements, strict=True)]
+        )
+    return points[0] if len(points) == 1 else fsum(points) / len(points)
+
+
+def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
+    """The standard error of a task's score in points, the clip left out of account; None where a metric has none.
+
+    Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2). Metrics of one leaf are not (IFEval counts the same
+    answers twice): their errors are added, which is the largest that their mean can have.
+    """
+    variance = together = 0.0
+    count = len(task.metrics)
+    for number, measurement in enumerate(measurements, start=1):
+        required = measurement.required
+        samples = required.samples or measurement.samples
+        if required.integral and samples is not None:
+            share = measurement.value / required.unit
+            spread = share * (1.0 - share)
+            error = required.unit * sqrt(spread / (samples - 1)) if spread > 0.0 and samples > 1 else 0.0
+        elif measurement.stderr is not None and measurement.stderr >= 0.0:
+            error = measurement.stderr
+        else:
+            return None
+        together += error * required.weight / required.span
+        if number % count == 0:
+            variance += together * together
+            together = 0.0
+    return 100.0 * sqrt(variance) if isfinite(variance) else None

@@ -1,0 +1,140 @@
+"""Submissions: the bytes of one result, and what reading them came to."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+
+import msgspec
+
+from bot.errors import MalformedResult, UnknownFormat
+from bot.evaluation.finding import shown
+from bot.evaluation.formats import MAX_BYTES, Content, parse_content
+from bot.evaluation.result import Result
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedFile:
+    """A file as it was found: `data` is None where it is larger than is read; `size` is in bytes."""
+
+    path: str
+    data: bytes | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The files of one result: one file, or those of a run's folder, whose path is then the submission's."""
+
+    path: str
+    files: tuple[SubmittedFile, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files below the submission's path, "" for a file that is the submission."""
+        return tuple(file.path.removeprefix(self.path).lstrip("/") for file in self.files)
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file; of several, that of the lines `SHA-256, two spaces, name`; "" where one is not read.
+
+        The lines are what `sha256sum` prints in the folder, in the order of their names.
+        """
+        data = [file.data for file in self.files]
+        if None in data:
+            return ""
+        digests = [hashlib.sha256(one or b"").hexdigest() for one in data]
+        if self.names == ("",):
+            return digests[0]
+        lines = sorted((name, digest) for name, digest in zip(self.names, digests, strict=True))
+        text = "".join(f"{digest}  {name}\n" for name, digest in lines)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Problem(msgspec.Struct, frozen=True, gc=False):
+    """Why a submission could not be read as a result: a sentence without its subject, where, and what to do.
+
+    `is_damage` says that the bytes are not whole JSON, or hold more than is read, so that it may have been a result.
+    """
+
+    why: str
+    pointer: str = ""
+    line: int = 0
+    hint: str = ""
+    is_damage: bool = False
+
+
+class Parsed(msgspec.Struct, frozen=True, gc=False):
+    """What reading a submission came to: a `result`, or the `problem` that kept it from being one.
+
+    All that judging needs, without the bytes. `sha256` is "" where the submission was too large to be read.
+    """
+
+    path: str
+    sha256: str
+    size: int
+    result: Result | None = None
+    problem: Problem | None = None
+
+    @property
+    def format(self) -> str | None:
+        """The id of the submission's format, None where no format took it."""
+        return self.result.format if self.result else None
+
+    def to_bytes(self) -> bytes:
+        """The bytes to be stored; `from_bytes` reads them back."""
+        return ENCODER.encode(self)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Parsed:
+        """What `to_bytes` wrote. Raises msgspec.DecodeError for anything else."""
+        return DECODER.decode(data)
+
+
+ENCODER = msgspec.msgpack.Encoder()
+DECODER = msgspec.msgpack.Decoder(Parsed)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadPath:
+    """A file that was found and is not a result: the id of its kind, and what to do with it."""
+
+    path: str
+    kind: str
+    why: str
+
+
+def unread_submission(path: str, size: int, problem: Problem, sha256: str = "") -> Parsed:
+    """A submission that is not read, and why."""
+    return Parsed(path, sha256, size, None, problem)
+
+
+def one_file(path: str, data: bytes | None, size: int | None = None) -> Submission:
+    """The submission of a single file; `size` is needed where the file was too large to be read."""
+    return Submission(path, (SubmittedFile(path, data, len(data or b"") if size is None else size),))
+
+
+def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES) -> Parsed:
+    """Read the result in a submission; never raises for what its bytes hold."""
+    problem, result, sha256 = None, None, submission.sha256
+    if not sha256:
+        why = f"has {submission.size:,} bytes; more than {max_bytes:,} are not read"
+        problem = Problem(why)
+    else:
+        files = zip(submission.names, submission.files, strict=True)
+        try:
+            result = parse_content(Content({name: file.data or b"" for name, file in files}, submission.path))
+        except MalformedResult as error:
+            problem = Problem(error.why, error.pointer, error.line, is_damage=not isinstance(error, UnknownFormat))
+        except Exception as error:
+            log.exception("a format failed on %s", submission.path)
+            problem = Problem(f"could not be read: {shown(f'{type(error).__name__}: {error}', 200)}")
+    return Parsed(submission.path, sha256, submission.size, result, problem)

@@ -1,0 +1,176 @@
+"""The tasks of a leaderboard's declaration: columns, the subtasks and metrics they are made of, and their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from bot.evaluation.declared import (
+    Bound,
+    Declared,
+    FormatId,
+    Id,
+    Limit,
+    MmluFamily,
+    Text,
+    Version,
+    canonical_version,
+)
+from bot.evaluation.formats import format_of
+
+
+class Metric(Declared):
+    """A number that a leaf yields.
+
+    `filter` is lm-eval 0.4's name of the answer filter, `keys` the spelling in formats that spell it otherwise.
+    `samples` is the number of values behind the mean where it is not the leaf's. `integral` says that value * samples
+    is a whole number: the metric is the mean of zeros and ones.
+    """
+
+    name: Text
+    filter: Text = "none"
+    keys: dict[FormatId, Text] = Field(default_factory=dict)
+    samples: Annotated[int, Field(gt=0)] | None = None
+    integral: bool = True
+
+    def key(self, format_id: str) -> str:
+        """The key of the value in a leaf's row of that format."""
+        return self.keys.get(format_id) or format_of(format_id).metric_key(self.name, self.filter)
+
+    def stderr_key(self, format_id: str) -> str:
+        """The key of the value's standard error beside it."""
+        return format_of(format_id).stderr_key(self.key(format_id))
+
+
+class Leaf(Declared):
+    """A subtask that was run: its key in each format (the id where none is given), its bounds, its sample count.
+
+    The number of samples is not asked where `samples` is None.
+    """
+
+    id: Id
+    keys: dict[FormatId, Text] = Field(default_factory=dict)
+    lower_bound: Bound | None = None
+    bound_reason: Text | None = None
+    samples: Annotated[int, Field(gt=0)] | None = None
+
+    def key(self, format_id: str) -> str:
+        """The key of this leaf in a result of that format."""
+        return self.keys.get(format_id) or format_of(format_id).leaf_key(self.id)
+
+
+class HubBenchmark(Declared):
+    """The benchmark on the Hub that a task's raw value belongs to: what goes to the page of each model.
+
+    `task_id` is one of those in the dataset's `eval.yaml`, `unit` that of the benchmark's board, for which no file has
+    a field. `leaf` publishes one subtask and not the whole column. `framework_differs` is the reason for publishing
+    what another harness than the benchmark's own measured.
+    """
+
+    dataset: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
+    task_id: Text
+    unit: Literal["percent", "proportion"]
+    leaf: Id | None = None
+    framework_differs: Text | None = None
+
+
+class NotComparable(Declared):
+    """Results that are accepted, and whose numbers are not to be compared with the others.
+
+    They are of any task version where `versions` names none.
+    """
+
+    formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
+    versions: tuple[Version, ...] = ()
+    reason: Text
+
+    def covers(self, format_id: str, version: float | str | None) -> bool:
+        """Whether a leaf of that format and task version is one of these."""
+        return format_id in self.formats and (not self.versions or canonical_version(version) in self.versions)
+
+
+class Task(Declared):
+    """A column: leaves, the metric or the metrics whose mean counts, and the way from raw values to a score.
+
+    `normalize = "leaf"` scores each leaf and averages the scores; `"task"` aggregates the raw values and scores that.
+    Bounds and range are in the metric's own unit; where less is better the lower_bound lies above the upper_bound.
+    `num_fewshot` is None where the number of shots is not asked. `versions` are the accepted task versions,
+    `format_versions` those of formats that count them otherwise; none are asked where they are empty.
+    `older_versions` names accepted versions whose scorer is not today's, each with what was different. `quarantined`
+    says why the column is in doubt: the board then shows the average without it, too.
+
+    `group` names a group of the catalogue, `group_keys` what its members are called in further formats, `{}` standing
+    for the member's name. `leaves` then has the members: the digest holds them, and not the name.
+    """
+
+    id: Id
+    title: Text
+    metrics: Annotated[tuple[Metric, ...], Field(min_length=1)]
+    higher_is_better: bool = True
+    unit: Literal["fraction", "percent"] = "fraction"
+    range: tuple[Limit, Limit] = (0.0, 1.0)
+    num_fewshot: Annotated[int, Field(ge=0)] | None = None
+    aggregation: Literal["mean", "size-weighted"] = "mean"
+    normalize: Literal["leaf", "task"] = "task"
+    lower_bound: Bound = Fraction(0)
+    upper_bound: Bound = Fraction(1)
+    bound_reason: Text | None = None
+    versions: tuple[Version, ...] = ()
+    format_versions: dict[FormatId, tuple[Version, ...]] = Field(default_factory=dict)
+    older_versions: dict[Version, Text] = Field(default_factory=dict)
+    not_comparable: tuple[NotComparable, ...] = ()
+    mmlu_family: MmluFamily | None = None
+    quarantined: Text | None = None
+    groups: tuple[Text, ...] = ()
+    hub: HubBenchmark | None = None
+    group: Annotated[Text | None, Field(exclude=True)] = None
+    group_keys: dict[FormatId, Text] = Field(default_factory=dict, exclude=True)
+    leaves: tuple[Leaf, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _percent_reaches_to_100(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("unit") == "percent":
+            return {"range": (0.0, 100.0), "upper_bound": "100", **data}
+        return data
+
+    @model_validator(mode="after")
+    def _bounds_are_sound(self) -> Self:
+        faults = [fault for leaf in self.leaves for fault in self._faults_of(leaf)]
+        if not self.leaves and self.group is None:
+            faults.append("write at least one of its leaves, or the name of a group of the catalogue")
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    @model_validator(mode="after")
+    def _hub_fits(self) -> Self:
+        hub = self.hub
+        if hub is not None and not self.higher_is_better:
+            raise ValueError("hub: boards on the Hub rank higher values first, and less is better here")
+        if hub is not None and hub.leaf is not None and hub.leaf not in {leaf.id for leaf in self.leaves}:
+            raise ValueError(f"hub.leaf: the task has no leaf {hub.leaf}")
+        return self
+
+    def _faults_of(self, leaf: Leaf) -> Iterator[str]:
+        lower = self.leaf_lower_bound(leaf)
+        if lower == self.upper_bound or (lower < self.upper_bound) != self.higher_is_better:
+            side = "below" if self.higher_is_better else "above"
+            yield f"{leaf.id}: lower_bound {lower} is not {side} upper_bound {self.upper_bound}"
+        if lower and not (leaf.bound_reason or self.bound_reason):
+            yield f"{leaf.id}: lower_bound {lower} needs a bound_reason"
+        if leaf.lower_bound is not None and self.normalize == "task":
+            yield f'{leaf.id}: a leaf has a lower_bound only where normalize = "leaf"'
+        if leaf.samples is None and self.aggregation == "size-weighted":
+            yield f'{leaf.id}: aggregation = "size-weighted" needs the samples of each leaf'
+
+    def versions_of(self, format_id: str) -> tuple[str, ...]:
+        """The task versions that are accepted from a format; any where there are none."""
+        return self.format_versions.get(format_id, self.versions)
+
+    def leaf_lower_bound(self, leaf: Leaf) -> Fraction:
+        """The raw value of `leaf` that becomes 0."""
+        return self.lower_bound if leaf.lower_bound is None else leaf.lower_bound

@@ -1,0 +1,94 @@
+"""Checks a TOML file against a pydantic model and names all of its faults at once."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from bot.errors import MalformedDeclaration
+
+Checked = TypeVar("Checked", bound=BaseModel)
+Fault = tuple[str, str]
+UNKNOWN = "extra_forbidden"
+
+
+def as_written(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """The data of a file that is checked as it is written."""
+    return dict(data), []
+
+
+def parse_toml(
+    text: str,
+    path: str,
+    model: type[Checked],
+    *,
+    added: Mapping[str, Any] | None = None,
+    refused: Mapping[str, str] | None = None,
+    prepare: Callable[[Mapping[str, Any]], tuple[dict[str, Any], list[Fault]]] = as_written,
+) -> Checked:
+    """Check the text of a file; `path` names it in errors.
+
+    `added` are keys that do not come from the file, `refused` those that it may not hold, with the reason.
+    `prepare` makes what is checked from what is written, of any type, and gives the key and the reason of each fault
+    that no table shows by itself. Raises MalformedDeclaration with the path of every key at fault.
+    """
+    try:
+        written = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise MalformedDeclaration(path, [("", f"is not valid TOML: {error}")]) from None
+    data, faults = prepare(written | dict(added or {}))
+    faults += [(key, why) for key, why in (refused or {}).items() if key in written]
+    found = None
+    try:
+        found = model.model_validate(data)
+    except ValidationError as error:
+        faults += _all_faults(error, data, model)
+    if faults or found is None:
+        raise MalformedDeclaration(path, faults)
+    return found
+
+
+def _all_faults(error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
+    """The faults of a file, with those that appear only where unknown keys are left out."""
+    faults = _faults(error)
+    rest = deepcopy(dict(data))
+    for one in error.errors():
+        if one["type"] == UNKNOWN:
+            _remove(rest, one["loc"])
+    try:
+        model.model_validate(rest)
+    except ValidationError as further:
+        faults += _faults(further)
+    return list(dict.fromkeys(faults))
+
+
+def _faults(error: ValidationError) -> list[Fault]:
+    """Each fault, but for lists that are called too short because of the faults inside them."""
+    found = error.errors()
+    return [
+        (_key(one["loc"]), _why(one["type"], one["msg"]))
+        for one in found
+        if one["type"] != "too_short" or not any(_is_inside(other["loc"], one["loc"]) for other in found)
+    ]
+
+
+def _is_inside(location: tuple[str | int, ...], outer: tuple[str | int, ...]) -> bool:
+    return len(location) > len(outer) and location[: len(outer)] == outer
+
+
+def _key(location: tuple[str | int, ...]) -> str:
+    return ".".join(str(part) for part in location)
+
+
+def _why(kind: str, message: str) -> str:
+    return "is not a key that is known here" if kind == UNKNOWN else message.removeprefix("Value error, ")
+
+
+def _remove(data: Any, location: tuple[str | int, ...]) -> None:
+    for part in location[:-1]:
+        data = data[part]
+    del data[location[-1]]

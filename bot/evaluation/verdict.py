@@ -1,0 +1,107 @@
+"""The verdict on one submission: what the rules find in it, and its measurements. It never needs the bytes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from bot import HOME
+from bot.evaluation.dates import believed_date, own_date
+from bot.evaluation.finding import Finding, Location, Severity, shown
+from bot.evaluation.identity import with_names
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.measurement import Measurements, take_measurements
+from bot.evaluation.result import Result
+from bot.evaluation.rules import RULES
+from bot.evaluation.rules.malformed_file import malformed_file
+from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, Violation
+from bot.evaluation.submission import Parsed, Problem
+from bot.evaluation.waiving import waive
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Findings and measurements of one submission.
+
+    `status` is "rejected" where anything is wrong with the submission itself; that it does not bring every task is no
+    fault of it. `measurements` is None where no format reads it. `date` is when it was measured, in Unix seconds,
+    believed no further than the commit that brought it; 0 where it is unknown.
+    """
+
+    parsed: Parsed
+    leaderboard: Leaderboard
+    status: Literal["accepted", "rejected"]
+    findings: tuple[Finding, ...]
+    measurements: Measurements | None
+    date: float = 0.0
+
+    @property
+    def path(self) -> str:
+        """Where the submission lies."""
+        return self.parsed.path
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of its bytes, "" where it was too large to be read."""
+        return self.parsed.sha256
+
+    @property
+    def result(self) -> Result | None:
+        """What it measured, None where no format reads it."""
+        return self.parsed.result
+
+
+def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rules: Iterable[Rule] = RULES) -> Verdict:
+    """Check one submission by the rules. A rule that fails is an error finding of this submission."""
+    parsed = with_names(parsed, leaderboard.models)
+    date = believed_date(own_date(parsed.result, parsed.path), facts.committed.get(parsed.path))
+    if parsed.result is None:
+        problem = parsed.problem or Problem("was not read")
+        findings = tuple(findings_of(malformed_file, UnreadFile(problem), parsed, line=problem.line))
+        return Verdict(parsed, leaderboard, "rejected", findings, None, date)
+    measurements = take_measurements(parsed.result, leaderboard, parsed.path)
+    case = Case(parsed.result, leaderboard, measurements, facts)
+    found: list[Finding] = []
+    for rule in rules:
+        found += findings_of(rule, case, parsed)
+    findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
+    status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
+    return Verdict(parsed, leaderboard, status, findings, measurements, date)
+
+
+def findings_of(rule: Rule, case: object, parsed: Parsed, *, line: int = 0) -> list[Finding]:
+    """What one rule finds; one that raises blocks what it judges and names itself."""
+    try:
+        violations = [*rule.check(case)]
+    except Exception as error:
+        log.exception("the rule %s failed on %s", rule.id, parsed.path)
+        return [_failure(rule, error, parsed.path)]
+    if not violations:
+        return []
+    return [finding_of(rule, violation, violation.file or parsed.path, line=line) for violation in violations]
+
+
+def finding_of(rule: Rule, violation: Violation, path: str, *, line: int = 0) -> Finding:
+    """A violation as a finding in a file; a pointer of a folder's file names the file before `#`."""
+    name, _, pointer = violation.pointer.rpartition("#") if not violation.pointer.startswith("/") else ("", "", "")
+    return Finding(
+        rule=rule.id,
+        severity=rule.severity,
+        message=violation.message,
+        hint=violation.hint,
+        location=Location(f"{path}/{name}" if name else path, pointer or violation.pointer, line),
+        task=violation.task,
+        leaves=violation.leaves,
+        command=violation.command,
+        invalidates_score=rule.invalidates_score,
+    )
+
+
+def _failure(rule: Rule, error: Exception, path: str) -> Finding:
+    message = f"the rule {rule.id} failed, so nothing is accepted: {shown(f'{type(error).__name__}: {error}', 200)}"
+    hint = f"report it at {HOME}/issues, with the file"
+    return Finding(rule.id, Severity.ERROR, message, hint, Location(path), invalidates_score=True)

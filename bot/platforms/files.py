@@ -1,0 +1,65 @@
+"""Files of this machine: those that are named, and all below the folders that are named."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from bot.errors import CallError
+from bot.evaluation.discovery import ListedFile
+
+UNSEEN = frozenset({".git", "__pycache__", ".venv", "node_modules"})  # folders of tools
+
+
+def list_files(name: str) -> list[ListedFile]:
+    """The file of this name, or every file below the folder of this name, in the order of their paths.
+
+    Links to files are followed, as in the Hub's cache; links to folders are not. Raises CallError for what is not
+    there.
+    """
+    if not name:
+        raise CallError("a path is empty: name a file or a folder")
+    path = Path(name)
+    try:
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            return sorted(walk(name))
+        if stat.S_ISREG(found.st_mode):
+            return [ListedFile(name, found.st_size)]
+        raise CallError(f"{name}: is neither a file nor a folder")
+    except FileNotFoundError:
+        raise CallError(f"{name}: there is no such file or folder") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "is not a path of this machine"
+        raise CallError(f"{name[:80]!r}: {why}") from None
+
+
+def walk(folder: str) -> Iterator[ListedFile]:
+    """Every file below a folder with its size; a link that leads nowhere is left out."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in UNSEEN:
+                    yield from walk(entry.path)
+            elif entry.is_file():
+                yield ListedFile(entry.path, entry.stat().st_size)
+
+
+def place_of(name: str) -> str:
+    """What is recorded of where a local file lies: its folder and its name, as the harness lays results out.
+
+    So a row is the same from whichever folder it is published, and no path of a person's machine is published with it.
+    """
+    return "/".join(Path(name).absolute().parts[-2:]).replace("//", "/")
+
+
+def read_file(name: str, limit: int) -> bytes:
+    """At most so many bytes of the beginning of a file. Raises CallError where it cannot be read."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)  # thousands of files are read, and Path costs
+        with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123
+            return file.read(limit)
+    except OSError as error:
+        raise CallError(f"{name}: cannot be read: {error.strerror or error}") from None

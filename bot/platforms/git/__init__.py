@@ -1,0 +1,1 @@
+"""Local git repositories as sources and targets."""

@@ -1,0 +1,153 @@
+"""A folder in, its own git repository out: made where it is absent, held against other bots, its work tree following.
+
+Every step leaves a state that the next run can go on from, wherever the process is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from shutil import rmtree, which
+from tempfile import mkdtemp
+
+from bot.errors import BotError, CallError
+from bot.platforms.git.repository import Repository
+
+MAIN = "refs/heads/main"
+LOCK = "leaderboard-bot.lock"
+NEW = ".leaderboard-bot-"
+
+
+class LocalRepository(Repository):
+    """The repository whose root is one folder; `refs` are the namespaces that only bots write."""
+
+    def __init__(self, folder: str, refs: tuple[str, ...]) -> None:
+        super().__init__(Path(folder))
+        self.name, self._refs = folder, refs
+        self._started = False
+
+    def check(self) -> None:
+        """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
+        if not self.name:
+            raise CallError("the target is empty: name a folder, hf://datasets/org/name, or github://owner/name")
+        if which("git") is None:
+            raise CallError("git is not installed, and a folder as target needs it")
+        if self.folder.exists() and not self.folder.is_dir():
+            raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
+        has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
+        if has_files and not self._is_started():  # asked last, for another process may just have made it
+            raise CallError(f"{self.name} is no git repository and not empty: run git init in it, or name another")
+
+    def _is_started(self) -> bool:
+        self._started = self._started or (self.folder.is_dir() and self._own_root() is not None)
+        return self._started
+
+    def _own_root(self) -> Path | None:
+        """Where the repository keeps its refs, if the folder is its root; None for a folder inside of another."""
+        found = self.try_git("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir")
+        if found is None:
+            return None
+        common, git_dir = found.decode().splitlines()
+        top = self.try_git("rev-parse", "--show-toplevel") or git_dir.encode()
+        return Path(common) if self.folder.resolve() == Path(top.decode().strip()).resolve() else None
+
+    def start(self) -> None:
+        """Make the repository where there is none. Raises CallError where the folder cannot be made."""
+        self.check()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not self._is_started():
+                self._init()
+            for left in self.folder.glob(f"{NEW}*"):  # by a process that was killed, or was slower than another
+                rmtree(left, ignore_errors=True)
+        except OSError as error:
+            raise CallError(f"{self.name}: cannot be written: {error.strerror}") from None
+
+    def _init(self) -> None:
+        """Make a repository aside and move it in at once: a killed `git init` leaves one that git refuses."""
+        aside = Path(mkdtemp(prefix=NEW, dir=self.folder))
+        self.git("init", "--quiet", "--initial-branch=main", aside.name)
+        with suppress(OSError):  # another process moved its own in before
+            (aside / ".git").rename(self.folder / ".git")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the repository against other bots; the lock ends with the process, however that ends.
+
+        While it is held the file says so. Where it says so when it is taken, a bot was killed in the middle, and what
+        locks of git it may have left behind are removed: no living bot has them.
+        """
+        root = self._own_root() or self.folder / ".git"
+        with (root / LOCK).open("a+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            was_killed = os.fstat(lock.fileno()).st_size > 0
+            if was_killed:
+                self._remove_locks(root)
+            lock.write("held\n")
+            lock.flush()
+            try:
+                self._begin()
+                self.follow(was_killed=was_killed)
+                yield
+            finally:
+                lock.truncate(0)
+
+    def _remove_locks(self, root: Path) -> None:
+        names = ("--git-path", "HEAD.lock", "--git-path", "index.lock")  # of this work tree, where there are several
+        private = map(Path, self.git("rev-parse", "--path-format=absolute", *names).decode().splitlines())
+        fixed = (*private, root / "packed-refs.lock", root / "refs" / "heads" / "main.lock")
+        ours = (root.joinpath(*Path(refs).parts).rglob("*.lock") for refs in self._refs)
+        for stale in (*fixed, *(lock for locks in ours for lock in locks)):
+            stale.unlink(missing_ok=True)
+
+    def _begin(self) -> None:
+        """Let main begin with an empty commit, so that requests have a base."""
+        if not self.main:
+            first = self.write_commit("", {}, "Start the leaderboard")
+            self.move_refs([(MAIN, "", first)])
+
+    @property
+    def main(self) -> str:
+        """The commit of main, "" where there is no repository yet."""
+        return self.resolve(MAIN) if self._is_started() else ""
+
+    def follow(self, *, was_killed: bool = False) -> None:
+        """Let the work tree follow main, where main is checked out and nobody has changed it.
+
+        Run whenever the lock is taken too, for a process may be killed between moving main and this. A work tree that
+        somebody works in is left alone: git says there what is to be done.
+        """
+        staged = self.try_git("write-tree") if self._has_main_checked_out() else None
+        if staged is None:
+            return
+        tree, main = staged.decode().strip(), self.main
+        if tree == self.git("rev-parse", f"{main}^{{tree}}").decode().strip():
+            return
+        history = self.git("log", "-50", "--format=%T", main).decode().split()
+        empty = self.git("hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
+        if tree in {*history, empty}:
+            if was_killed:
+                self._remove_torn(tree, main)
+            with suppress(BotError):
+                self.git("read-tree", "-m", "-u", tree, main)
+
+    def _has_main_checked_out(self) -> bool:
+        head = self.try_git("symbolic-ref", "--quiet", "HEAD")
+        is_bare = self.git("rev-parse", "--is-bare-repository").strip() == b"true"
+        return head is not None and head.decode().strip() == MAIN and not is_bare
+
+    def _remove_torn(self, tree: str, main: str) -> None:
+        """Remove what a killed bot had begun to check out: files that are the new ones, or the beginning of them."""
+        changed = self.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", tree, main).decode().split("\0")
+        for path in filter(None, changed):
+            file, new = self.folder / path, self.read(main, path)
+            if new is not None and file.is_file() and new.startswith(file.read_bytes()):
+                file.unlink()
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether a file in a folder without repository is not a rest of ours."""
+    return not path.name.startswith(NEW)

@@ -1,0 +1,196 @@
+"""A folder as target: a local git repository in which a request is a branch; publications in, refs moved.
+
+`leaderboard-bot/<key>` holds one commit on top of main with the request's text as its message. Beside each branch
+`refs/leaderboard-bot/requests/<key>` remembers what was proposed last: where it is there and the branch is gone, a
+person closed the request. Comments stand under `comments/` on main, for there is nowhere else to write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.errors import Stale
+from bot.platforms.git.local import MAIN, LocalRepository
+from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
+from bot.publishing.card import derived_files
+from bot.publishing.entry import FOLDER, Entry, parse_entry
+from bot.publishing.publication import (
+    CloseRequest,
+    Commit,
+    EditNote,
+    Mark,
+    Note,
+    OpenRequest,
+    PostNote,
+    Publication,
+    Request,
+    Standing,
+    Text,
+    UpdateRequest,
+)
+
+BRANCHES = "refs/heads/leaderboard-bot/"
+MEMORY = "refs/leaderboard-bot/requests/"
+COMMENTS = "comments"
+
+
+class Folder:
+    """The target in one folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.name = folder
+        self._repository = LocalRepository(folder, (BRANCHES, MEMORY))
+        self._seen: dict[Mark, tuple[tuple[str, ...], Standing]] = {}
+        self._entries_seen = ""
+
+    def check(self) -> None:
+        """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
+        self._repository.check()
+
+    def head(self) -> str:
+        """The commit at the main branch, "" where there is none yet."""
+        return self._repository.main
+
+    def read_entries(self) -> list[Entry]:
+        """All entries on main. Raises MalformedEntry with the path of one that is none."""
+        main = self._repository.main
+        self._entries_seen = self._entries_at(main)
+        files = self._repository.read_all(main, FOLDER) if main else {}
+        return [parse_entry(data, path) for path, data in sorted(files.items()) if path.endswith(".json")]
+
+    def _entries_at(self, main: str) -> str:
+        """The object id of the folder of entries."""
+        found = self._repository.try_git("rev-parse", "--verify", "--quiet", f"{main}:{FOLDER}") if main else None
+        return found.decode().strip() if found else ""
+
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        main = self._repository.main
+        if not main:
+            return set()
+        branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
+        notes = self._repository.files(main, f"{COMMENTS}/{leaderboard}")
+        said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in notes}
+        return {key for key in branches | said if not key.startswith("rolling/")}
+
+    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+        """What stands there: files on main, the request of this mark, what a person closed, the comment."""
+        standing = self._read_standing(mark, paths)
+        self._seen[mark] = (paths, standing)
+        return standing
+
+    def _read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+        main = self._repository.main
+        if not main:
+            return Standing()
+        files = {path: data for path in paths if (data := self._repository.read(main, path)) is not None}
+        branch = self._repository.resolve(BRANCHES + mark.key)
+        remembered = self._repository.resolve(MEMORY + mark.key)
+        note = self._repository.read(main, _note_path(mark))
+        return Standing(
+            files=files,
+            request=self._request(branch, mark) if branch and not self._is_merged(branch, main) else None,
+            declined=self._proposed(remembered) if remembered and not branch else None,
+            note=Note(_note_path(mark), note.decode("utf-8", "replace")) if note is not None else None,
+        )
+
+    def _is_merged(self, commit: str, main: str) -> bool:
+        return self._repository.try_git("merge-base", "--is-ancestor", commit, main) is not None
+
+    def _request(self, commit: str, mark: Mark) -> Request:
+        message = self._repository.git("show", "-s", "--format=%B", commit).decode("utf-8", "replace")
+        title, _, body = message.partition("\n\n")
+        return Request(mark.key, self._proposed(commit), Text(title, body.strip()))
+
+    def _proposed(self, commit: str) -> Mapping[str, bytes | None]:
+        """What a request's commit changes against the commit it stands on."""
+        changed = self._repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit)
+        paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
+        return {path: self._repository.read(commit, path) for path in paths}
+
+    def carry_out(self, publication: Publication) -> str:
+        """Do it, and say where it can be seen. Raises Stale where what stands there moved since it was read."""
+        self._repository.start()
+        with self._repository.alone():
+            paths, seen = self._seen.get(publication.mark, ((), None))
+            if seen is not None and self._read_standing(publication.mark, paths) != seen:
+                raise Stale(f"{self.name}: another process changed {publication.mark.key}")
+            match publication:
+                case OpenRequest() | UpdateRequest():
+                    return self._propose(publication.mark, publication.text, publication.files)
+                case CloseRequest():
+                    return self._close(publication.mark)
+                case Commit():
+                    self._commit(publication.files, publication.text)
+                    return f"{self.name}: main"
+                case PostNote() | EditNote():
+                    path = _note_path(publication.mark)
+                    self._commit({path: publication.text.body.encode()}, publication.text)
+                    return f"{self.name}: {path}"
+
+    def _propose(self, mark: Mark, text: Text, files: Mapping[str, bytes | None]) -> str:
+        branch, memory = BRANCHES + mark.key, MEMORY + mark.key
+        commit = self._repository.write_commit(self._repository.main, files, _message(text))
+        olds = [(ref, self._repository.resolve(ref), commit) for ref in (branch, memory)]
+        self._repository.move_refs(olds)
+        return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
+
+    def _close(self, mark: Mark) -> str:
+        refs = ((ref, self._repository.resolve(ref)) for ref in (BRANCHES + mark.key, MEMORY + mark.key))
+        self._repository.move_refs([(ref, old, "") for ref, old in refs if old])
+        return f"{self.name}: closed {mark.key}"
+
+    def _commit(self, files: Mapping[str, bytes | None], text: Text) -> None:
+        main = self._repository.main
+        self._repository.move_refs([(MAIN, main, self._repository.write_commit(main, files, _message(text)))])
+        self._repository.follow()
+
+    def rebuild_board(self, board: Board) -> bool:
+        """Write the table where it is not what the entries on main give; says whether anything was written.
+
+        Raises Stale where main has other entries than when they were read.
+        """
+        if not self._repository.main:
+            return False
+        with self._repository.alone():
+            if self._entries_at(self._repository.main) != self._entries_seen:
+                raise Stale(f"{self.name}: another process changed the entries")
+            self._forget_merged()
+            files = self._table(board)
+            if files:
+                self._commit(files, Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
+        return bool(files)
+
+    def _table(self, board: Board) -> dict[str, bytes | None]:
+        """What is to be written of the table, nothing where it stands there."""
+        main = self._repository.main
+        files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
+        parquet = bool(self._repository.files(main, PARQUET_NAME))
+        if CSV_NAME in files or parquet != _has_parquet():
+            data = to_parquet(board)
+            if data is not None or parquet:
+                files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes
+        return files
+
+    def _forget_merged(self) -> None:
+        """Delete the branches of requests that a person merged, but for one that is checked out."""
+        form = "%(refname) %(objectname) %(worktreepath)"
+        listed = self._repository.git("for-each-ref", "--merged", MAIN, f"--format={form}", BRANCHES)
+        rows = (line.split(" ", 2) for line in listed.decode().splitlines())
+        gone = [(ref, commit, "") for ref, commit, checked_out in rows if not checked_out]
+        if gone:
+            self._repository.move_refs(gone)
+
+
+def _has_parquet() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("polars") is not None
+
+
+def _note_path(mark: Mark) -> str:
+    return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
+
+
+def _message(text: Text) -> str:
+    return f"{text.title}\n\n{text.body}\n"

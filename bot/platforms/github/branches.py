@@ -1,0 +1,117 @@
+"""Commits on branches of a GitHub repository: files to change in, a ref moved forward (never over another's work)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+
+from github.GitCommit import GitCommit
+from github.GitRef import GitRef
+from github.InputGitTreeElement import InputGitTreeElement
+from github.Repository import Repository
+
+from bot.errors import Stale
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.errors import NotThere
+from bot.publishing.publication import Mark
+
+PREFIX = "leaderboard-bot/"
+# What git refuses in a ref, of what an entry's key can hold (git help check-ref-format).
+REFUSED = re.compile(r"\.\.|(^|/)\.|\.(/|$)|\.lock(/|$)|//|[^\w./-]", re.ASCII)
+
+
+def branch_name(mark: Mark) -> str:
+    """The branch of a request, which follows from its key; a key that git refuses is named by its digest."""
+    if mark.key and not REFUSED.search(mark.key):
+        return PREFIX + mark.key
+    return f"{PREFIX}key-{hashlib.sha256(mark.key.encode()).hexdigest()[:16]}"
+
+
+class Branches:
+    """The branches of one repository. What another did first ends in Stale: nothing is forced."""
+
+    def __init__(self, client: GitHubClient, repo: Repository) -> None:
+        self._call = client
+        self._repo = repo
+
+    @property
+    def main(self) -> str:
+        """The name of the default branch."""
+        return self._repo.default_branch
+
+    def ref(self, branch: str) -> GitRef | None:
+        """A branch's ref as it is now, None where there is none."""
+        try:
+            return self._call(lambda: self._repo.get_git_ref(f"heads/{branch}"))
+        except NotThere:
+            return None
+
+    def head(self) -> GitRef:
+        """The default branch's ref. Raises NotThere where the repository is empty."""
+        return self._call(lambda: self._repo.get_git_ref(f"heads/{self.main}"))
+
+    def commit_to_main(self, files: Mapping[str, bytes | None], message: str) -> str:
+        """Commit on the default branch; raises Stale where it moved meanwhile."""
+        ref = self.head()
+        commit = self._commit(files, message, [ref.object.sha])
+        self._call(lambda: ref.edit(commit.sha))
+        return commit.sha
+
+    def propose(self, branch: str, files: Mapping[str, bytes | None], message: str) -> str:
+        """Bring a branch to main with these files changed.
+
+        The commit has the branch as its first parent and main as its second, so the ref only moves forward, and the
+        request shows these files and nothing else, however far main has moved.
+        """
+        main, ref = self.head().object.sha, self.ref(branch)
+        if ref is None:
+            commit = self._commit(files, message, [main])
+            self._call(lambda: self._repo.create_git_ref(f"refs/heads/{branch}", commit.sha))
+            return commit.sha
+        standing = ref.object.sha
+        commit = self._commit(files, message, [main] if standing == main else [main, standing])
+        if commit.tree.sha == self._git_commit(standing).tree.sha and self._is_on(main, standing):
+            return standing  # a try before this one got as far as here
+        self._call(lambda: ref.edit(commit.sha))
+        return commit.sha
+
+    def delete(self, branch: str) -> None:
+        """Take a branch away where it is still there."""
+        ref = self.ref(branch)
+        if ref is not None:
+            with suppress(Stale):  # somebody else has just done it
+                self._call(ref.delete)
+
+    def _is_on(self, main: str, commit: str) -> bool:
+        return self._call(lambda: self._repo.compare(main, commit).status) in {"ahead", "identical"}
+
+    def _git_commit(self, sha: str) -> GitCommit:
+        return self._call(lambda: self._repo.get_git_commit(sha))
+
+    def _commit(self, files: Mapping[str, bytes | None], message: str, parents: list[str]) -> GitCommit:
+        """Make a commit with the tree of the first parent and files changed; its parents are listed newest last."""
+        known = [self._git_commit(sha) for sha in parents]
+        there = self._paths(known[0]) if None in files.values() else set(files)
+        elements = [
+            self._element(path, data) for path, data in sorted(files.items()) if data is not None or path in there
+        ]
+        tree = self._call(lambda: self._repo.create_git_tree(elements, known[0].tree))
+        # The branch comes first: its history is the request's, main is what was merged into it.
+        return self._call(lambda: self._repo.create_git_commit(message, tree, known[::-1]))
+
+    def _paths(self, commit: GitCommit) -> set[str]:
+        tree = self._call(lambda: self._repo.get_git_tree(commit.tree.sha, recursive=True))
+        return {item.path for item in tree.tree}
+
+    def _element(self, path: str, data: bytes | None) -> InputGitTreeElement:
+        if data is None:
+            return InputGitTreeElement(path, "100644", "blob", sha=None)
+        try:
+            return InputGitTreeElement(path, "100644", "blob", content=data.decode())
+        except UnicodeDecodeError:
+            text = base64.b64encode(data).decode()
+            blob = self._call(lambda: self._repo.create_git_blob(text, "base64"))
+            return InputGitTreeElement(path, "100644", "blob", sha=blob.sha)

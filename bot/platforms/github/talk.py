@@ -1,0 +1,86 @@
+"""Comments of ours on GitHub: a mark in, the one comment that carries it out, on whatever page it stands.
+
+A comment is ours when this account wrote it and the mark is in it: anybody can copy a mark.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from github.Issue import Issue
+from github.IssueComment import IssueComment
+from github.Repository import Repository
+
+from bot.errors import Stale
+from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.errors import SERVICE, NotThere
+from bot.publishing.publication import Mark, Text, find_mark, holder_of
+from bot.publishing.texts import board_text
+
+
+class Talk:
+    """The comments of one repository: on a given issue or request, else on our issue for the leaderboard."""
+
+    def __init__(self, client: GitHubClient, repo: Repository, address: Address) -> None:
+        self._call = client
+        self._repo = repo
+        self._number = address.number
+
+    def keys(self, leaderboard: str) -> set[str]:
+        """The rows that our comments on one leaderboard are about."""
+        issue = self._issue(Mark("entry", "", leaderboard))
+        comments = self._call(lambda: list(issue.get_comments())) if issue else []
+        marks = [find_mark(one.body or "") for one in comments if one.user.login == self._call.login]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
+    def find(self, mark: Mark) -> IssueComment | None:
+        """The comment that carries the mark, the oldest where there are several."""
+        issue = self._issue(mark)
+        return next(iter(self._ours(issue, mark)), None) if issue else None
+
+    def post(self, mark: Mark, text: Text) -> str:
+        """Write a comment and give its URL; where another run was faster, its comment is kept and says this."""
+        issue = self._issue(mark) or self._open_issue(mark)
+        self._call(lambda: issue.create_comment(text.body))
+        first, *later = self._ours(issue, mark)
+        for comment in later:
+            with suppress(NotThere):  # the other run tidies up too
+                self._call(comment.delete)
+        if first.body.strip() != text.body.strip():
+            self._call(lambda: first.edit(text.body))
+        return first.html_url
+
+    def edit(self, comment_id: int, mark: Mark, text: Text) -> str:
+        """Change a comment in place and give its URL."""
+        comment = self.find(mark)
+        if comment is None or comment.id != comment_id:
+            raise Stale(f"{SERVICE}: comment {comment_id} has gone since it was read")
+        self._call(lambda: comment.edit(text.body))
+        return comment.html_url
+
+    def _ours(self, issue: Issue, mark: Mark) -> list[IssueComment]:
+        comments = self._call(lambda: list(issue.get_comments()))
+        ours = [one for one in comments if one.user.login == self._call.login and find_mark(one.body or "") == mark]
+        return sorted(ours, key=lambda comment: comment.id)
+
+    def _issue(self, mark: Mark) -> Issue | None:
+        if (number := self._number) and mark.kind != "alarm":
+            return self._call(lambda: self._repo.get_issue(number))
+        return next(iter(self._our_issues(mark)), None)
+
+    def _our_issues(self, mark: Mark) -> list[Issue]:
+        wanted, login = holder_of(mark), self._call.login
+        creator: Any = login  # a login will do, and spares the account's own page
+        found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
+        ours = [one for one in found if one.user.login == login and find_mark(one.body or "") == wanted]
+        return sorted(ours, key=lambda issue: issue.number)
+
+    def _open_issue(self, mark: Mark) -> Issue:
+        """Open the leaderboard's issue; where another run was faster, its issue is kept and ours is closed."""
+        text = board_text(holder_of(mark))
+        made = self._call(lambda: self._repo.create_issue(text.title, body=text.body))
+        first = next(iter(self._our_issues(mark)), made)
+        if first.number != made.number:
+            self._call(lambda: made.edit(state="closed", state_reason="not_planned"))
+        return first

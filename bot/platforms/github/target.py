@@ -1,0 +1,191 @@
+"""A repository of GitHub as a target: what stands there out, publications in; what to publish is decided elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from github.PullRequest import PullRequest
+from github.Repository import Repository
+
+from bot.errors import CallError
+from bot.platforms.github.branches import Branches, branch_name
+from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.errors import NotThere
+from bot.platforms.github.source import GitHubSource
+from bot.platforms.github.talk import Talk
+from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
+from bot.publishing.card import derived_files
+from bot.publishing.entry import FOLDER, Entry, parse_entry
+from bot.publishing.publication import (
+    CloseRequest,
+    Commit,
+    EditNote,
+    Form,
+    Mark,
+    Note,
+    OpenRequest,
+    PostNote,
+    Publication,
+    Request,
+    Standing,
+    Text,
+    UpdateRequest,
+    find_mark,
+)
+
+MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
+
+
+class GitHubTarget:
+    """The target in one repository: requests are pull requests, comments stand on an issue or a pull request."""
+
+    def __init__(self, client: GitHubClient, address: Address, form: Form = "pull-request") -> None:
+        self.name = f"github://{address.name}" + (f"#{address.number}" if address.number else "")
+        self._client = client
+        self._address = address
+        self._form = form
+        self._source = GitHubSource(client, address)
+
+    def check(self) -> None:
+        """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
+        if not self._client.token:
+            raise CallError(f"{self.name}: publishing to GitHub needs a token; set GITHUB_TOKEN")
+        _ = self._client.login, self._repo
+
+    @cached_property
+    def _repo(self) -> Repository:
+        return self._client.repo(self._address.name)
+
+    @cached_property
+    def _branches(self) -> Branches:
+        return Branches(self._client, self._repo)
+
+    @cached_property
+    def _talk(self) -> Talk:
+        return Talk(self._client, self._repo, self._address)
+
+    def head(self) -> str:
+        """The commit at the default branch, "" where the repository is empty."""
+        try:
+            return self._branches.head().object.sha
+        except NotThere:
+            return ""
+
+    def read_entries(self) -> list[Entry]:
+        """All entries on the default branch. Raises MalformedEntry with the path of one that is none."""
+        files = self._source.read_folder(FOLDER, MAX_BYTES)
+        return [parse_entry(data, path) for path, data in sorted(files.items()) if path.endswith(".json")]
+
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        if self._form == "comment":
+            return self._talk.keys(leaderboard)
+        found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
+        marks = [find_mark(pull.body or "") for pull in found if pull.user.login == self._client.login]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
+    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+        """What stands there: files on the default branch; of requests and comments what the form asks for."""
+        files = self._files(paths)
+        if self._form == "comment" or mark.kind == "alarm":
+            note = self._talk.find(mark)
+            return Standing(files=files, note=Note(str(note.id), note.body) if note else None)
+        pulls = self._pulls(mark) if self._form == "pull-request" else []
+        live = next((pull for pull in pulls if pull.state == "open"), None)
+        return Standing(
+            files=files,
+            request=self._request(live) if live else None,
+            declined=self._declined(pulls[0]) if pulls and not live else None,
+        )
+
+    def _files(self, paths: tuple[str, ...]) -> dict[str, bytes]:
+        if not paths:
+            return {}
+        head = self._branches.head().object.sha
+        found = {path: self._source.read(path, head, MAX_BYTES) for path in paths}
+        return {path: data for path, data in found.items() if data is not None}
+
+    def _pulls(self, mark: Mark) -> list[PullRequest]:
+        """Our requests of this mark, newest first."""
+        head = f"{self._address.owner}:{branch_name(mark)}"
+        found = self._client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._branches.main)))
+        login = self._client.login
+        ours = [pull for pull in found if pull.user.login == login and find_mark(pull.body or "") == mark]
+        return sorted(ours, key=lambda pull: -pull.number)
+
+    def _request(self, pull: PullRequest) -> Request:
+        return Request(str(pull.number), self._proposed(pull), Text(pull.title, pull.body or ""))
+
+    def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
+        """What a request proposed that a person closed; None where it was merged, or closed by us."""
+        if pull.merged_at is not None:
+            return None
+        closed_by = self._client(lambda: self._repo.get_issue(pull.number)).closed_by
+        if closed_by is not None and closed_by.login == self._client.login:
+            return None
+        return self._proposed(pull)
+
+    def _proposed(self, pull: PullRequest) -> Mapping[str, bytes | None]:
+        files = self._client(lambda: list(pull.get_files()))
+        removed = {file.filename for file in files if file.status == "removed"}
+        kept = {file.filename: file.sha for file in files if file.filename not in removed}
+        return {**dict.fromkeys(removed), **self._source.read_contents(kept, MAX_BYTES)}
+
+    def carry_out(self, publication: Publication) -> str:
+        """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""
+        match publication:
+            case OpenRequest():
+                return self._open(publication)
+            case UpdateRequest():
+                return self._update(publication)
+            case CloseRequest():
+                return self._close(publication)
+            case Commit():
+                commit = self._branches.commit_to_main(publication.files, message_of(publication.text))
+                return f"{self._repo.html_url}/commit/{commit}"
+            case PostNote():
+                return self._talk.post(publication.mark, publication.text)
+            case EditNote():
+                return self._talk.edit(int(publication.note.name), publication.mark, publication.text)
+
+    def _open(self, publication: OpenRequest) -> str:
+        branch, text = branch_name(publication.mark), publication.text
+        self._branches.propose(branch, publication.files, message_of(text))
+        base = self._branches.main
+        made = self._client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
+        return made.html_url
+
+    def _update(self, publication: UpdateRequest) -> str:
+        text = publication.text
+        self._branches.propose(branch_name(publication.mark), publication.files, message_of(text))
+        pull = self._client(lambda: self._repo.get_pull(int(publication.request.name)))
+        if (pull.title, pull.body) != (text.title, text.body):
+            self._client(lambda: pull.edit(title=text.title, body=text.body))
+        return pull.html_url
+
+    def _close(self, publication: CloseRequest) -> str:
+        """Close with the reason on top of the text: one call, so that a try after a failure says it once."""
+        pull = self._client(lambda: self._repo.get_pull(int(publication.request.name)))
+        body = f"{publication.reason}\n\n{pull.body or ''}"
+        self._client(lambda: pull.edit(body=body, state="closed"))
+        self._branches.delete(branch_name(publication.mark))
+        return pull.html_url
+
+    def rebuild_board(self, board: Board) -> bool:
+        """Write the table where it is not what the entries give; says whether anything was written."""
+        head = self._branches.head().object.sha
+        derived = derived_files(board, lambda path: self._source.read(path, head, MAX_BYTES))
+        if not derived:
+            return False
+        files: dict[str, bytes | None] = {**derived}
+        if CSV_NAME in derived:
+            files[PARQUET_NAME] = to_parquet(board)
+        text = Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
+        self._branches.commit_to_main(files, message_of(text))
+        return True
+
+
+def message_of(text: Text) -> str:
+    """A commit's message: the title, and the text below it."""
+    return f"{text.title}\n\n{text.body}\n"

@@ -1,0 +1,284 @@
+"""A repository of the Hub as target: what stands there for a mark comes in, one publication is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from bot.errors import BotError, Refused, Stale
+from bot.platforms.hub.client import SERVICE, Address, HubClient
+from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.talk import HubTalk, Talk
+from bot.publishing.board import Board
+from bot.publishing.card import derived_files
+from bot.publishing.entry import FOLDER, Entry, parse_entry
+from bot.publishing.publication import (
+    CloseRequest,
+    Commit,
+    EditNote,
+    Mark,
+    Note,
+    OpenRequest,
+    PostNote,
+    Publication,
+    Request,
+    Standing,
+    Text,
+    UpdateRequest,
+    find_mark,
+    holder_of,
+)
+from bot.publishing.texts import board_text
+
+FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
+FEW = 3  # paths that are asked for one by one, before the list of what exists pays
+THREADS = 8
+Files = Mapping[str, bytes | None]
+
+
+@dataclass
+class HubTarget:
+    """The target in one repository, as it stood when it was first looked at; a failed write makes it look again.
+
+    `memory` and `blobs` may keep what was read before, by number and by object id. `discussion` is the number of
+    the discussion that holds the rows of the form `comment`, None for one of our own for each leaderboard.
+    """
+
+    client: HubClient
+    address: Address
+    memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
+    blobs: MutableMapping[str, bytes] = field(default_factory=dict, repr=False)
+    discussion: int | None = None
+    has_notes: bool = False
+    has_requests: bool = True
+    own_commits: set[str] = field(default_factory=set, repr=False)
+    seen: dict[tuple[str, str], bytes | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """How outcomes and pages name it."""
+        return self.address.url
+
+    @cached_property
+    def source(self) -> HubSource:
+        """The same repository, for reading."""
+        return HubSource(self.client, self.address)
+
+    @cached_property
+    def talk(self) -> HubTalk:
+        """The same repository, for its requests and discussions."""
+        return HubTalk(self.client, self.address, self.memory)
+
+    @cached_property
+    def refs(self) -> dict[str, str]:
+        """Branches and requests with their commits."""
+        return self.source.refs(requests=True)
+
+    @cached_property
+    def requests(self) -> list[tuple[int, dict[str, str]]]:
+        """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
+        if not self.has_requests:
+            return []
+        return list(self.talk.ours("pull_request"))
+
+    def head(self) -> str:
+        """The commit at main. Raises Refused where there is no such branch."""
+        try:
+            return self.refs["refs/heads/main"]
+        except KeyError:
+            raise Refused(SERVICE, f"{self.name} has no branch main") from None
+
+    def look_again(self) -> None:
+        """Forget how it stood."""
+        for name in ("refs", "requests"):
+            self.__dict__.pop(name, None)
+
+    def check(self) -> None:
+        """See that the repository is there and knows us. Raises Unavailable or Refused."""
+        self.source.head()
+        if self.has_requests or self.has_notes:
+            _ = self.client.user
+
+    # what stands there
+
+    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+        """What stands there: files on main, our open request, what a person closed, our comment."""
+        files = self.read_files(paths, self.head())
+        wanted = [(num, row) for num, row in self.requests if find_mark(row["mark"]) == mark]
+        is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
+        declined = [
+            num for num, row in wanted if row["status"] == "closed" and row["closed_by"] not in {"", self.client.user}
+        ]
+        found = [request for num in is_open if (request := self.read_request(num, mark, paths, files))]
+        return Standing(
+            files=files,
+            request=found[0] if found else None,
+            duplicates=tuple(found[1:]),
+            declined=self.proposed(max(declined), mark, paths, files) if declined else None,
+            note=self.read_note(mark),
+        )
+
+    def read_request(self, num: int, mark: Mark, paths: tuple[str, ...], files: Mapping[str, bytes]) -> Request | None:
+        """One of our requests, None where it is closed by now."""
+        talk = self.talk.read(num)
+        if not talk.is_open:
+            return None
+        return Request(str(num), self.proposed(num, mark, paths, files), Text(talk.title, talk.description))
+
+    def proposed(self, num: int, mark: Mark, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
+        """The files that a request would change: those at `paths`, and all of them for a rolling one."""
+        head = self.refs.get(f"refs/pr/{num}")
+        if head is None:
+            return {}
+        if mark.kind == "rolling":
+            base = self.source.fork_point(head, self.head())
+            paths = tuple(change.path for change in self.source.changes(base, head))
+            files = self.read_files(paths, self.head())
+        there = self.read_files(paths, head)
+        return {path: there.get(path) for path in paths if there.get(path) != files.get(path)}
+
+    def read_files(self, paths: Sequence[str], commit: str) -> dict[str, bytes]:
+        """The bytes of those files that are there, at a commit."""
+        unseen = [path for path in paths if (commit, path) not in self.seen]
+        if len(unseen) <= FEW:
+            found = {path: self.source.read(path, commit, FILE_LIMIT) for path in unseen}
+        else:
+            found = dict.fromkeys(unseen) | self.read_blobs(self.source.object_ids(unseen, commit), commit)
+        self.seen |= {(commit, path): data for path, data in found.items()}
+        return {path: data for path in paths if (data := self.seen[commit, path]) is not None}
+
+    def read_blobs(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
+        """The bytes of files whose object ids are known: each content is fetched once."""
+        unknown = {path: oid for path, oid in oids.items() if oid not in self.blobs}
+        with ThreadPoolExecutor(THREADS) as pool:
+            fetched = pool.map(lambda path: self.source.read(path, commit, FILE_LIMIT), unknown)
+            for oid, data in zip(unknown.values(), fetched, strict=True):
+                self.blobs[oid] = data or b""
+        return {path: self.blobs[oid] for path, oid in oids.items()}
+
+    def read_note(self, mark: Mark) -> Note | None:
+        """Our comment about a row; its name is discussion and comment, as `12 64f1…`."""
+        talk = self.board_talk(mark) if self.has_notes or mark.kind == "alarm" else None
+        for comment in talk.comments if talk else ():
+            if comment.author == self.client.user and find_mark(comment.text) == mark:
+                return Note(f"{talk.num} {comment.id}" if talk else "", comment.text)
+        return None
+
+    def board_talk(self, mark: Mark) -> Talk | None:
+        """The discussion that holds the rows of a leaderboard, None where it is still to be opened."""
+        if self.discussion is not None and mark.kind != "alarm":
+            return self.talk.read(self.discussion)
+        board = holder_of(mark).render()
+        nums = [num for num, row in self.talk.ours("discussion") if row["mark"] == board]
+        return self.talk.read(nums[0]) if nums else None
+
+    def read_entries(self) -> list[Entry]:
+        """All entries on main. Raises MalformedEntry with the path of one that is none."""
+        oids = {
+            item.path: item.blob_id for item in self.source.walk(self.head(), FOLDER) if item.path.endswith(".json")
+        }
+        return [parse_entry(data, path) for path, data in sorted(self.read_blobs(oids, self.head()).items())]
+
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        texts = [row["mark"] for _, row in self.requests if row["status"] in {"open", "draft"}]
+        if self.has_notes and (talk := self.board_talk(Mark("entry", "", leaderboard))):
+            texts += [comment.text for comment in talk.comments if comment.author == self.client.user]
+        marks = [find_mark(text) for text in texts]
+        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+
+    # what is written
+
+    def carry_out(self, publication: Publication) -> str:
+        """Do it, and say where it can be seen. Raises Stale where something else stands there by now."""
+        try:
+            match publication:
+                case OpenRequest():
+                    return self.open_request(publication)
+                case UpdateRequest():
+                    return self.update_request(publication)
+                case CloseRequest(_, request, reason):
+                    self.talk.set_status(int(request.name), "closed", reason)
+                    return self.url(int(request.name))
+                case Commit(_, text, files):
+                    return self.commit(text, files)
+                case PostNote():
+                    return self.post_note(publication)
+                case EditNote(_, note, text):
+                    num, _, comment = note.name.partition(" ")
+                    self.talk.edit(int(num), comment, text.body)
+                    return self.url(int(num))
+        except BotError:
+            self.look_again()  # it may have landed all the same
+            raise
+
+    def open_request(self, publication: OpenRequest) -> str:
+        """Open a request, after a last look for one that another process opened meanwhile.
+
+        The Hub has no key that would keep two processes from opening one each at the same moment: the next
+        settlement closes the later one.
+        """
+        text, mark = publication.text, publication.mark
+        self.look_again()
+        if any(find_mark(row["mark"]) == mark and row["status"] in {"open", "draft"} for _, row in self.requests):
+            raise Stale(f"{self.name}: a request stands there by now")
+        oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.head(), request=True)
+        self.own_commits.add(oid)
+        self.look_again()
+        return self.url(num or 0)
+
+    def update_request(self, publication: UpdateRequest) -> str:
+        """Bring a request's files, title and description to what they should be, in this order."""
+        request, files, text = publication.request, publication.files, publication.text
+        num, body = int(request.name), publication.text.body
+        changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
+        dropped = [path for path in request.files if path not in files]
+        back = self.read_files(dropped, self.head())
+        changes |= {path: back.get(path) for path in dropped}
+        if changes:
+            ref = f"refs/pr/{num}"
+            oid, _ = self.talk.commit(changes, text.title, body, revision=ref, parent=self.refs[ref])
+            self.own_commits.add(oid)
+            self.look_again()
+        if request.text.title != text.title:
+            self.talk.rename(num, text.title)
+        if request.text.body.strip() != body.strip():
+            self.talk.edit(num, self.talk.read(num).comments[0].id, body)
+        return self.url(num)
+
+    def commit(self, text: Text, files: Files) -> str:
+        """Write to main. Raises Stale where main moved since it was read."""
+        oid, _ = self.talk.commit(dict(files), text.title, text.body, parent=self.head())
+        self.own_commits.add(oid)
+        self.look_again()
+        return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
+
+    def post_note(self, publication: PostNote) -> str:
+        """Add the row's comment; its discussion is opened where there is none."""
+        talk = self.board_talk(publication.mark)
+        if talk is None:
+            text = board_text(holder_of(publication.mark))
+            num = self.talk.open_discussion(text.title, text.body)
+        else:
+            num = talk.num
+        self.talk.comment(num, publication.text.body)
+        return self.url(num)
+
+    def rebuild_board(self, board: Board) -> bool:
+        """Write the table as CSV, and into the card, where it is not what the entries on main give.
+
+        A Parquet file is left to the Hub, which makes one from the CSV: a binary file would go through its
+        large-file storage.
+        """
+        files = derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))
+        if files:
+            self.commit(Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), dict(files))
+        return bool(files)
+
+    def url(self, num: int) -> str:
+        """Where a request or discussion can be seen."""
+        prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
+        return f"{self.client.endpoint}/{prefix}{self.address.name}/discussions/{num}"

@@ -1,0 +1,146 @@
+"""What a PATH of the command line names: files and folders here, and those of datasets on the Hub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from bot.errors import CallError
+from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
+from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.submission import Parsed, Submission, UnreadPath, one_file
+from bot.platforms.files import list_files, place_of, read_file
+from bot.platforms.registry import Access
+from bot.platforms.source import Change, Source, TooLarge
+from bot.publishing.entry import Evidence
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What may be a submission, how its files are read, and where evidence says that it lies.
+
+    `source` is the name of the repository that it lies in, `path` its path there and `commit` the one it is read at;
+    `origin` is the repository itself where it can be asked for the commit that last touched a file. `is_named` says
+    that somebody named it itself.
+    """
+
+    candidate: Candidate
+    read: Read
+    path: str
+    is_named: bool = False
+    source: str = ""
+    commit: str = ""
+    origin: Source | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports."""
+        return self.candidate.path
+
+    def parse(self) -> Parsed | UnreadPath:
+        """Read it."""
+        return read_candidate(self.candidate, self.read, is_named=self.is_named)
+
+
+def find_places(paths: Iterable[str], access: Access) -> list[Place]:
+    """What every path names, each file once. Raises CallError for what is not there and for a folder without files."""
+    found: dict[str, Place] = {}
+    for name in paths:
+        places = hub_places(name, access) if name.startswith("hf://") else local_places(name)
+        for place in places:
+            known = found.get(place.name)
+            found[place.name] = place if known is None or place.is_named else known
+    return list(found.values())
+
+
+def local_places(name: str) -> Iterator[Place]:
+    """A file of this machine, or everything below a folder."""
+    listing = list_files(name)
+    if not listing:
+        raise CallError(f"{name}: there is no result file in this folder or below it")
+    for candidate in candidates_in(listing):
+        yield Place(candidate, read_file, place_of(candidate.path), candidate.path == name)
+
+
+def hub_places(name: str, access: Access) -> Iterator[Place]:
+    """The files at an `hf://` address, pinned to the commit that its revision names now."""
+    from bot.platforms.hub.client import HubClient, parse_address
+    from bot.platforms.hub.source import HubSource
+
+    address = parse_address(name)
+    source = HubSource(HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless), address)
+    commit = _commit(source.refs(requests=True), address.revision or "main", name)
+    named = source.files_at([address.path], commit) if address.path else []
+    files = named or source.walk(commit, address.path)
+    if not files:
+        raise CallError(f"{name}: there is no such file, and no file below it")
+    shown = f"{address.url}@{commit[:12]}/"
+    read = _reader(source, commit, shown)
+    for candidate in candidates_in(ListedFile(shown + item.path, item.size) for item in files):
+        yield Place(candidate, read, candidate.path.removeprefix(shown), bool(named), source.name, commit, source)
+
+
+def _reader(source: Source, commit: str, shown: str) -> Read:
+    """What reads files of a source by the names they are shown with; the last one is kept, for it is read in parts."""
+    last: dict[str, bytes | None] = {}
+
+    def read(path: str, limit: int) -> bytes | None:
+        if path not in last:
+            last.clear()
+            try:
+                last[path] = source.read(path.removeprefix(shown), commit, MAX_BYTES)
+            except TooLarge:
+                last[path] = b""
+        data = last[path]
+        return None if data is None else data[:limit]
+
+    return read
+
+
+def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:
+    """Where the places lie, by their names, each at the commit that last touched it where that can be asked."""
+    known = list(places)
+    commits = {place.name: place.commit for place in known}
+    origins = {id(place.origin): place.origin for place in known if place.origin is not None}
+    for origin in origins.values():
+        group = [place for place in known if place.origin is origin]
+        touched = origin.touched([place.path for place in group], group[0].commit)
+        commits |= {place.name: touched.get(place.path, place.commit) for place in group}
+    return {place.name: Evidence(place.source, place.path, commits[place.name]) for place in known}
+
+
+def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
+    """What reads a file of a submission once more, to find the lines of what is shown."""
+    files = {file.path: (place.read, file.size) for place in places for file in place.candidate.files}
+
+    def read(path: str) -> bytes | None:
+        if path not in files:
+            return None
+        read_part, size = files[path]
+        return read_part(path, size)
+
+    return read
+
+
+def read_bounded(source: Source, change: Change, commit: str) -> Submission:
+    """Read a file within the limit; one that is larger, or gone, is a submission without data."""
+    if change.size > MAX_BYTES:
+        return one_file(change.path, None, change.size)
+    try:
+        data = source.read(change.path, commit, MAX_BYTES)
+    except TooLarge:
+        return one_file(change.path, None, MAX_BYTES + 1)
+    return one_file(change.path, data)
+
+
+def _commit(refs: dict[str, str], revision: str, name: str) -> str:
+    """The commit of a branch, a ref, or a full commit id."""
+    if COMMIT.fullmatch(revision):
+        return revision
+    found = refs.get(f"refs/heads/{revision}") or refs.get(revision)
+    if found is None:
+        raise CallError(f"{name}: there is no branch {revision!r}; a commit is named by its 40 digits")
+    return found

@@ -1,0 +1,45 @@
+"""What every target of entries can do, whatever it is: only a target writes, and it decides nothing."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from bot.publishing.board import Board
+from bot.publishing.entry import Entry
+from bot.publishing.publication import Mark, Publication, Standing
+
+
+class Target(Protocol):
+    """Where entries go."""
+
+    @property
+    def name(self) -> str:
+        """How people write it."""
+        ...
+
+    def check(self) -> None:
+        """See that the target can be one. Raises CallError, Unavailable or Refused."""
+
+    def head(self) -> str:
+        """The commit at the main branch, "" where there is none yet."""
+        ...
+
+    def read_entries(self) -> list[Entry]:
+        """All entries on the main branch."""
+        ...
+
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        ...
+
+    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+        """What stands there for one mark, and the files at these paths."""
+        ...
+
+    def carry_out(self, publication: Publication) -> str:
+        """Do it and say where it can be seen. Raises Stale where what stands there moved since it was read."""
+        ...
+
+    def rebuild_board(self, board: Board) -> bool:
+        """Write the table where it is not what the entries give; says whether anything was written."""
+        ...

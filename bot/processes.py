@@ -1,0 +1,112 @@
+"""Spread work over the processors of this machine: one process for each, results in order, progress on a terminal."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from bot.errors import BotError
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+JOBS = Annotated[
+    int, typer.Option("--jobs", "-j", min=0, help="Processes to use; 0 uses all processors where that pays.")
+]
+# How many items wait at each process: enough to keep it busy, few enough that memory stays flat.
+AHEAD = 4
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def choose_jobs(asked: int, worth: int) -> int:
+    """Return the number of processes: as asked for, else as many as pay, of which each has `worth` to do."""
+    return asked or max(1, min(processors(), worth))
+
+
+def run_jobs(
+    work: Callable[[Item], Outcome], items: Sequence[Item], jobs: int, *, label: str = "", quiet: bool = False
+) -> Iterator[Outcome]:
+    """Yield work(item) for each item, in the order of the items.
+
+    With more than one job, `work` is copied to each process once, and it, the items and the results must be picklable.
+    A terminal shows progress unless `quiet`. What `work` raises is raised here.
+    """
+    jobs = min(jobs, len(items))
+    with _rare_collections():
+        results = _in_processes(work, items, jobs) if jobs > 1 else map(work, items)
+        if quiet or len(items) < 2 or not sys.stderr.isatty():
+            yield from results
+            return
+        with typer.progressbar(length=len(items), label=label, file=sys.stderr) as bar:
+            for result in results:
+                yield result
+                bar.update(1)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Look for reference cycles 100 times less often: millions of short-lived values make next to none."""
+    threshold = gc.get_threshold()
+    gc.set_threshold(100 * threshold[0], *threshold[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*threshold)
+
+
+def _in_processes(work: Callable[[Item], Outcome], items: Iterable[Item], jobs: int) -> Iterator[Outcome]:
+    # A new interpreter takes half a second; a fork is safe on Linux, because this process has no threads of its own.
+    context = get_context("fork" if sys.platform == "linux" else None)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(work,)) as pool:
+        waiting: deque[Future[Outcome]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(_work, item))
+                if len(waiting) >= AHEAD * jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool:
+            raise BotError("a worker process ended early, perhaps for lack of memory; run it with --jobs 1") from None
+        except BaseException:
+            # Nobody waits for the rest: after an interrupt, a long task would keep the command from ending.
+            for child in active_children():
+                child.terminate()
+            raise
+
+
+_job: Callable[[Any], Any]
+
+
+def _start(work: Callable[[Any], Any]) -> None:
+    global _job  # noqa: PLW0603 - a process of the pool has one job for all its life
+    _job = work
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent reports an interrupt; a worker only ends
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the parent is gone: a killed parent closes no pool."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(item: Any) -> Any:
+    return _job(item)

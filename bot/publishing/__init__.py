@@ -1,0 +1,1 @@
+"""What is published: entries, boards, decisions, and every sentence that the bot posts."""

@@ -1,0 +1,167 @@
+"""Entries in, the table of all of them out: ranks with ties, CSV and Parquet. Always derived, never edited."""
+
+from __future__ import annotations
+
+import csv
+import io
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, sqrt
+
+from bot.audits.score_table import ScoreTable as Table
+from bot.errors import CallError
+from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.entry import Entry
+from bot.reporting.escape import inert
+
+CSV_NAME = "leaderboard.csv"
+WITHOUT = "average_without_quarantined"
+PARQUET_NAME = "leaderboard.parquet"
+# Two averages are tied where they differ by less than this many standard errors of their difference (95 %).
+TIE = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """An entry on the board. `rank` is None for an incomplete row; `position` is its place in the file, from 1."""
+
+    position: int
+    rank: int | None
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All rows: the complete ones from the best down, then the incomplete ones by name."""
+
+    leaderboard: Leaderboard
+    rows: tuple[BoardRow, ...]
+
+
+def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
+    """Rank the entries: rank = 1 + the number of rows that are better by more than chance explains.
+
+    BoardRow j is better than row i beyond chance where average_j - average_i > 1.96 sqrt(se_i^2 + se_j^2). So rows
+    whose averages cannot be told apart share a rank, and a rank may stand above a slightly better average's.
+    """
+    everything = list(entries)
+    complete = sorted((e for e in everything if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
+    partial = sorted((e for e in everything if e.average is None), key=lambda e: e.key)
+    ranked = [BoardRow(i, rank, e) for i, (rank, e) in enumerate(zip(_ranks(complete), complete, strict=True), start=1)]
+    return Board(
+        leaderboard, (*ranked, *(BoardRow(i, None, e) for i, e in enumerate(partial, start=len(complete) + 1)))
+    )
+
+
+def _ranks(complete: Sequence[Entry]) -> list[int]:
+    """The rank of each of the rows, which come from the best down."""
+    falling = [-(entry.average or 0.0) for entry in complete]
+    errors = [entry.stderr or 0.0 for entry in complete]
+    largest = max(errors, default=0.0)
+    ranks = []
+    for fell, error in zip(falling, errors, strict=True):
+        surely = bisect_left(falling, fell - TIE * sqrt(error * error + largest * largest))
+        near = bisect_left(falling, fell)
+        beyond = (fell - falling[j] > TIE * sqrt(error * error + errors[j] * errors[j]) for j in range(surely, near))
+        ranks.append(1 + surely + sum(beyond))
+    return ranks
+
+
+def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
+    """The columns of the table, in order."""
+    tasks = [task.id for task in leaderboard.tasks]
+    front: tuple[str, ...] = ("rank", "model", "revision", "precision", "chat_template", "average", "average_stderr")
+    if any(task.quarantined for task in leaderboard.tasks):
+        front = (*front, WITHOUT)
+    return (*front, *tasks, "verdict", "missing", "warnings", "entry")
+
+
+def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
+    """The plain mean of the tasks that are not quarantined, None where one of them has no score."""
+    doubted = {task.id for task in leaderboard.tasks if task.quarantined}
+    scores = [task.score for task in entry.tasks if task.id not in doubted]
+    had = [score for score in scores if score is not None]
+    return fsum(had) / len(had) if had and len(had) == len(scores) else None
+
+
+def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
+    """The rows as plain values, keyed by column; a task without a score is None."""
+    table, named = [], columns(board.leaderboard)
+    for row in board.rows:
+        entry = row.entry
+        scores = {task.id: task.score for task in entry.tasks}
+        without = {WITHOUT: average_without(entry, board.leaderboard)} if WITHOUT in named else {}
+        table.append(
+            {
+                "rank": row.rank,
+                "model": entry.model.id,
+                "revision": entry.model.revision,
+                "precision": entry.model.precision,
+                "chat_template": entry.model.chat_template,
+                "average": entry.average,
+                "average_stderr": entry.stderr,
+                **without,
+                **{task.id: scores.get(task.id) for task in board.leaderboard.tasks},
+                "verdict": entry.verdict,
+                "missing": " ".join(entry.coverage.missing),
+                "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
+                "entry": entry.path,
+            }
+        )
+    return table
+
+
+def to_csv(board: Board) -> bytes:
+    """The table as CSV: full doubles, empty where there is no value."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns(board.leaderboard), lineterminator="\n")
+    writer.writeheader()
+    for record in records(board):
+        texts = {name: inert(cell) for name, cell in record.items() if isinstance(cell, str)}
+        writer.writerow({**record, **texts, "chat_template": str(record["chat_template"]).lower()})
+    return text.getvalue().encode()
+
+
+def to_parquet(board: Board) -> bytes | None:
+    """The table as Parquet, None where the extra `board` is not installed."""
+    try:
+        import polars as pl
+    except ImportError:
+        return None
+    types: dict[str, type[pl.DataType]] = dict.fromkeys(columns(board.leaderboard), pl.String)
+    types |= dict.fromkeys(("average", "average_stderr", *(task.id for task in board.leaderboard.tasks)), pl.Float64)
+    types |= {WITHOUT: pl.Float64} if WITHOUT in types else {}
+    types |= {"rank": pl.Int64, "chat_template": pl.Boolean}
+    out = io.BytesIO()
+    pl.DataFrame(records(board), schema=types).write_parquet(out)
+    return out.getvalue()
+
+
+def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str] = ()) -> Table:
+    """Take the scores of entries; `leaderboard` is the id of theirs, "" where there is only one.
+
+    Raises CallError where there are entries of no leaderboard or of several, or a named column is not among them.
+    """
+    had = [entry for entry in entries if leaderboard in {"", entry.leaderboard.id}]
+    ids = sorted({entry.leaderboard.id for entry in had})
+    if len(ids) != 1:
+        found = f"entries of several leaderboards, {', '.join(ids)}: name one" if ids else "no entries of it"
+        raise CallError(f"there are {found}")
+    tasks = list(dict.fromkeys(task.id for entry in had for task in entry.tasks))
+    missing = [column for column in only if column not in tasks]
+    if missing:
+        raise CallError(f"there is no column {missing[0]!r}; the columns are {', '.join(tasks)}")
+    scores = [{task.id: task.score for task in entry.tasks} for entry in had]
+    columns = {task: tuple(row.get(task) for row in scores) for task in (only or tasks)}
+    return Table(tuple(entry.model.id for entry in had), columns)
+
+
+def same_values(entries: Iterable[Entry]) -> Mapping[tuple[float, ...], str]:
+    """For the raw values of all tasks in order, the model on the board that has them: what `duplicate-scores` asks."""
+    known: dict[tuple[float, ...], str] = {}
+    for entry in sorted(entries, key=lambda e: e.key):
+        raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
+        if len(raws) == len(entry.tasks):
+            known.setdefault(raws, entry.model.id)
+    return known

@@ -1,0 +1,61 @@
+"""A board as a table for a terminal, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+from textwrap import fill
+
+from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.board import TIE, Board, BoardRow, average_without, records
+from bot.reporting.markdown import cell
+from bot.reporting.prose import escaped
+from bot.reporting.scores import fit
+from bot.reporting.table import Table, markdown_table, text_table
+from bot.reporting.text import WIDTH
+
+
+def board_text(board: Board) -> str:
+    """The rows with rank, model, average and scores; what the ranks mean is said below."""
+    return f"{text_table(fit(_table(board)))}\n\n" + "".join(f"{fill(note, WIDTH)}\n" for note in _notes(board))
+
+
+def board_markdown(board: Board) -> str:
+    """The same as a table of GitHub's Markdown."""
+    return (
+        f"{markdown_table(_table(board))}\n\n"
+        + "".join(f"{escaped(note)}\n\n" for note in _notes(board)).rstrip()
+        + "\n"
+    )
+
+
+def board_json(board: Board) -> str:
+    """The rows with full doubles, keyed by the columns of the CSV."""
+    rows = {"leaderboard": board.leaderboard.id, "rows": records(board)}
+    return json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _table(board: Board) -> Table:
+    tasks = board.leaderboard.tasks
+    doubted = [task.id for task in tasks if task.quarantined]
+    without = [f"without {', '.join(doubted)}"] if doubted else []
+    titles = ("rank", "model", "average", *without, *(task.id for task in tasks))
+    return Table(titles, tuple(_cells(row, board.leaderboard) for row in board.rows))
+
+
+def _notes(board: Board) -> list[str]:
+    note = f"Rows share a rank where their averages differ by less than {TIE} standard errors of the difference."
+    doubted = [task for task in board.leaderboard.tasks if task.quarantined]
+    return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted)]
+
+
+def _cells(row: BoardRow, leaderboard: Leaderboard) -> tuple[str, ...]:
+    entry = row.entry
+    chat = " (chat)" if entry.model.chat_template else ""
+    front: tuple[str, ...] = (
+        str(row.rank) if row.rank else "–",
+        f"{entry.model.id}{chat}",
+        cell(entry.average, 2),
+    )
+    if any(task.quarantined for task in leaderboard.tasks):
+        front = (*front, cell(average_without(entry, leaderboard), 2))
+    return (*front, *(cell(task.score, 2) for task in entry.tasks))

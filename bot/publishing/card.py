@@ -1,0 +1,54 @@
+"""A board and what stands at a target in, the text files derived from it out: the table, and the card that shows it.
+
+A card (README.md) is the maintainers': only what stands between the two marks is written, and without them nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.publishing.board import CSV_NAME, Board, BoardRow, to_csv
+from bot.reporting.escape import code_in_table
+from bot.reporting.markdown import cell
+
+CARD = "README.md"
+BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
+SHOWN = 100  # rows: a card is read by people, the rest stands in the CSV
+
+
+def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
+    """The table and the card where they are not what the board gives; `read` gives what stands there."""
+    table, card = to_csv(board), read(CARD)
+    files = {CSV_NAME: table} if read(CSV_NAME) != table else {}
+    shown = None if card is None else with_table(card, board)
+    return files if shown is None or shown == card else {**files, CARD: shown}
+
+
+def with_table(card: bytes, board: Board) -> bytes | None:
+    """The card with the board's table between its marks, None where it has not both, or is no text."""
+    try:
+        text = card.decode()
+    except UnicodeDecodeError:
+        return None
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return f"{before}{begin}\n{card_table(board)}\n{end}{after}".encode() if begin and end else None
+
+
+def card_table(board: Board) -> str:
+    """The best rows as a table of Markdown."""
+    tasks = board.leaderboard.tasks
+    titles = ["Rank", "Model", "Average", *(task.title.replace("|", r"\|") for task in tasks)]
+    lines = [f"| {' | '.join(titles)} |", f"| ---: | --- |{' ---: |' * (len(tasks) + 1)}"]
+    lines += [_line(row) for row in board.rows[:SHOWN]]
+    more = len(board.rows) - SHOWN
+    return "\n".join([*lines, *([f"\n{more} more rows stand in `{CSV_NAME}`."] if more > 0 else [])])
+
+
+def _line(row: BoardRow) -> str:
+    entry = row.entry
+    chat = ", chat template" if entry.model.chat_template else ""
+    name = f"{code_in_table(entry.model.id)} {code_in_table(entry.model.precision or 'unknown precision')}{chat}"
+    name = name.replace("<!--", "<! --")  # or a word of the file could end the table
+    numbers = [cell(entry.average, 2), *(cell(task.score, 2) for task in entry.tasks)]
+    return f"| {row.rank or '–'} | {name} | {' | '.join(numbers)} |"

@@ -1,0 +1,293 @@
+"""Entries: one row of a leaderboard with its evidence, as canonical bytes that are read back before they are used."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from bot import __version__
+from bot.errors import MalformedEntry
+from bot.evaluation.dates import iso_date
+from bot.evaluation.declared import canonical_version
+from bot.evaluation.finding import Finding, Severity
+from bot.evaluation.measurement import Coverage, Measurements
+from bot.evaluation.result import Result
+from bot.evaluation.row import Row
+from bot.evaluation.score import TaskScore
+from bot.evaluation.verdict import Verdict
+
+Schema = Literal["leaderboard-bot/entry/2"]
+SCHEMA: Schema = "leaderboard-bot/entry/2"
+FOLDER = "entries"
+MAX_BYTES = 512 * 1024
+MAX_REMARKS = 50  # warnings that one entry carries
+LONGEST_REMARK = 1_000  # characters
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """The leaderboard that a row was scored by, with the digests of its declaration."""
+
+    id: str
+    digest: str
+    scoring_digest: str
+
+
+class EntryModel(msgspec.Struct, frozen=True):
+    """The model of a row; "" where the result does not say."""
+
+    id: str
+    revision: str
+    precision: str
+    chat_template: bool
+
+
+class EntryHarness(msgspec.Struct, frozen=True):
+    """What measured, as the result says."""
+
+    name: str
+    repository: str | None = None
+    git_hash: str | None = None
+    version: str | None = None
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """A submission that numbers of the row come from.
+
+    `source` is the name of the repository that it lies in, "" for a file of somebody's machine; `commit` the commit
+    that it was read at, "" outside of a repository; `submitter` who brought it, "" where nobody knows. `date` is when
+    it was measured (ISO 8601, UTC), believed no further than its commit, "" where neither file, name nor commit says.
+    What the file itself shows (`sha256`, `date`, `format`, `harness`) is filled in when the entry is made.
+    """
+
+    source: str = ""
+    path: str = ""
+    commit: str = ""
+    sha256: str = ""
+    submitter: str = ""
+    date: str = ""
+    format: str = ""
+    harness: EntryHarness = EntryHarness("")
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """A warning that the row carries; a waived error is one too."""
+
+    rule: str
+    message: str
+
+
+class EntryWaiver(msgspec.Struct, frozen=True):
+    """A dated exception that the row needed."""
+
+    rule: str
+    who: str
+    reason: str
+    until: str
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One row. `average` and `stderr` (points) are None where the row is incomplete; such a row has no rank.
+
+    `evidence` has the newest file first. Each leaf of a task names its file by the path that the evidence has.
+    """
+
+    schema: Schema
+    key: str
+    leaderboard: Declared
+    model: EntryModel
+    verdict: Literal["accepted", "incomplete"]
+    average: float | None
+    stderr: float | None
+    tasks: tuple[TaskScore, ...]
+    coverage: Coverage
+    evidence: tuple[Evidence, ...]
+    harness: EntryHarness
+    versions: dict[str, str]
+    num_fewshot: dict[str, int] = msgspec.field(name="n-shot")
+    num_samples: dict[str, int] = msgspec.field(name="n-samples")
+    warnings: tuple[Remark, ...]
+    waivers: tuple[EntryWaiver, ...]
+    tool: str
+
+    @property
+    def path(self) -> str:
+        """Where the entry lies in the target."""
+        return entry_path(self.key)
+
+    @property
+    def date(self) -> str:
+        """When the newest of its files was measured, ISO 8601 in UTC, "" where that is unknown."""
+        return max((file.date for file in self.evidence), default="")
+
+    def to_bytes(self) -> bytes:
+        """The canonical bytes: fields in declared order, two spaces, one line feed at the end."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
+
+
+DECODER = msgspec.json.Decoder(Entry)
+
+
+def entry_path(key: str) -> str:
+    """The path of an entry's file below the root of the target."""
+    return f"{FOLDER}/{key}.json"
+
+
+def parse_entry(data: bytes, path: str = "") -> Entry:
+    """Read an entry back. Raises MalformedEntry where the bytes are none."""
+    if len(data) > MAX_BYTES:
+        raise MalformedEntry(f"{path or 'the entry'} has {len(data):,} bytes; an entry has {MAX_BYTES:,} at most")
+    try:
+        return DECODER.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedEntry(f"{path or 'the entry'} is not an entry of {SCHEMA}: {error}") from None
+
+
+def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry | None:
+    """The entry of a row, None where it is rejected or the declaration refuses incomplete rows.
+
+    `evidence` says, by the path of a submission, where it lies; one that it does not name lies at its own path. Raises
+    MalformedEntry where the entry would be too large, or would not be read back as it is.
+    """
+    if row.status == "rejected" or (row.status == "incomplete" and row.leaderboard.average.missing == "refused"):
+        return None
+    board, model, harness = row.leaderboard, row.model, row.result.harness
+    places = {file.path: _evidence(file, (evidence or {}).get(file.path)) for file in row.files}
+    found = [*row.findings, *(finding for file in row.files for finding in file.findings)]
+    entry = Entry(
+        schema=SCHEMA,
+        key=row.key.text,
+        leaderboard=Declared(board.id, board.digest, board.scoring_digest),
+        model=EntryModel(model.id, model.revision, model.precision, model.chat_template),
+        verdict="incomplete" if row.scores.average is None else "accepted",
+        average=row.scores.average,
+        stderr=row.scores.stderr,
+        tasks=_with_places(row.scores.tasks, _names(places)),
+        coverage=row.coverage,
+        evidence=tuple(places.values()),
+        harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
+        versions=_versions(row.measurements),
+        num_fewshot=_shots(row.measurements),
+        num_samples=_samples(row.measurements),
+        warnings=_remarks(found),
+        waivers=_waivers(found),
+        tool=__version__,
+    )
+    return checked(entry)
+
+
+def checked(entry: Entry) -> Entry:
+    """The entry, where its bytes read back as it is. Raises MalformedEntry."""
+    if parse_entry(entry.to_bytes(), entry.path) != entry:
+        raise MalformedEntry(f"{entry.path} does not read back as it was written")
+    return entry
+
+
+def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
+    harness = file.result.harness if isinstance(file.result, Result) else EntryHarness("")
+    return replace(
+        place or Evidence(path=file.path),
+        sha256=file.sha256,
+        date=iso_date(file.date),
+        format=file.parsed.format or "",
+        harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
+    )
+
+
+def _names(places: Mapping[str, Evidence]) -> dict[str, str]:
+    """What a leaf calls its file: its path there, after its source where two sources have the same path."""
+    paths = [place.path for place in places.values()]
+    return {
+        path: place.path if paths.count(place.path) == 1 else f"{place.source}/{place.path}"
+        for path, place in places.items()
+    }
+
+
+def _with_places(tasks: Iterable[TaskScore], names: Mapping[str, str]) -> tuple[TaskScore, ...]:
+    return tuple(
+        replace(task, leaves=tuple(replace(leaf, file=names.get(leaf.file, "")) for leaf in task.leaves))
+        for task in tasks
+    )
+
+
+def _versions(measurements: Measurements) -> dict[str, str]:
+    """The task version of each leaf, where recorded."""
+    leaves = {one.required.leaf_id: one.leaf.version for one in measurements.present}
+    return {leaf: canonical_version(version) for leaf, version in leaves.items() if version is not None}
+
+
+def _shots(measurements: Measurements) -> dict[str, int]:
+    """The examples in the prompt of each leaf, where recorded."""
+    leaves = {one.required.leaf_id: one.leaf.num_fewshot for one in measurements.present}
+    return {leaf: shots for leaf, shots in leaves.items() if shots is not None}
+
+
+def _samples(measurements: Measurements) -> dict[str, int]:
+    """The samples of each leaf that were scored, where recorded."""
+    leaves = {one.required.leaf_id: one.leaf.samples for one in measurements.present}
+    return {leaf: samples for leaf, samples in leaves.items() if samples is not None}
+
+
+def _remarks(findings: Iterable[Finding]) -> tuple[Remark, ...]:
+    """The warnings, each once; of very many the first, and how many more there are."""
+    found = dict.fromkeys(
+        Remark(finding.rule, finding.message[:LONGEST_REMARK])
+        for finding in findings
+        if finding.severity is Severity.WARNING
+    )
+    remarks = tuple(found)
+    if len(remarks) <= MAX_REMARKS:
+        return remarks
+    more = Remark(remarks[MAX_REMARKS - 1].rule, f"and {len(remarks) - MAX_REMARKS + 1} more warnings")
+    return (*remarks[: MAX_REMARKS - 1], more)
+
+
+def _waivers(findings: Iterable[Finding]) -> tuple[EntryWaiver, ...]:
+    waived = (finding.waived for finding in findings if finding.waived)
+    return tuple(dict.fromkeys(EntryWaiver(one.rule, one.who, one.reason, one.until) for one in waived))
+
+
+def digest_of(entry: Entry) -> str:
+    """The SHA-256 of what makes a row the same: the sources and bytes of its evidence, and every number.
+
+    Another commit, path, date or tool version leaves it as it is.
+    """
+    files = sorted((file.source, file.sha256) for file in entry.evidence)
+    data = msgspec.json.encode((entry.key, entry.verdict, files, list(_numbers(entry))))
+    return hashlib.sha256(data).hexdigest()
+
+
+def _numbers(entry: Entry) -> Iterator[tuple[str, str, float | None, float | None, float | None]]:
+    yield "", "", entry.average, None, entry.stderr
+    for task in entry.tasks:
+        yield task.id, "", task.raw, task.score, task.stderr
+        yield from ((leaf.id, leaf.metric, leaf.raw, leaf.score, leaf.stderr) for leaf in task.leaves)
+
+
+def is_same_row(one: bytes | None, other: bytes | None) -> bool:
+    """Whether two files are entries of the same row, see `digest_of`; what is no entry is the same as itself alone."""
+    if one is None or other is None or one == other:
+        return one == other
+    try:
+        return digest_of(parse_entry(one)) == digest_of(parse_entry(other))
+    except MalformedEntry:
+        return False
+
+
+def choose(candidates: Iterable[Entry], standing: Entry | None = None) -> Entry:
+    """Of several entries of one key, and the one at the target, the most complete, then the newest.
+
+    One of which the evidence is the same as at the target keeps the commits that are named there.
+    """
+    rivals = [*candidates, *([standing] if standing else [])]
+    best = max(rivals, key=_precedence)
+    if standing is not None and digest_of(best) == digest_of(standing):
+        return standing
+    return best
+
+
+def _precedence(entry: Entry) -> tuple[int, str, tuple[str, ...]]:
+    return entry.coverage.present, entry.date, tuple(sorted(file.sha256 for file in entry.evidence))

@@ -1,0 +1,120 @@
+"""The layout of a model's repository: one file for each task in `.eval_results`, never one that somebody else wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from bot.errors import Unwritable
+from bot.evaluation.task import HubBenchmark, Task
+from bot.publishing.hub_evals.benchmark import check_benchmark, check_unit
+from bot.publishing.hub_evals.eval_result import HubEvalResult, parse_eval_results, to_yaml
+from bot.publishing.hub_evals.measured import eval_result_of
+from bot.publishing.hub_evals.model_layout import ModelLayout
+from bot.publishing.hub_evals.model_page import claims, is_ours, judge_value, signed
+from bot.publishing.layout import CellChange, Draft, RowChange
+from bot.publishing.publication import entry_mark
+from bot.publishing.tables.values import RowView
+
+FOLDER = ".eval_results"
+SUFFIXES = (".yaml", ".yml")
+
+
+def eval_results_path(leaderboard: str, task_id: str) -> str:
+    """The file of one task."""
+    return f"{FOLDER}/{leaderboard}-{task_id}.yaml".replace(":", "%3A")
+
+
+class EvalResultsLayout(ModelLayout):
+    """A value of somebody else that differs is a conflict: it is refused with both values, and nothing is written.
+
+    The caller says so at the leaderboard, and never on the model's page.
+    """
+
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """The folder of the results."""
+        del changes
+        return (FOLDER,)
+
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """All result files in the folder, since conflicts are found by content, and the bot's own paths."""
+        del changes
+        ours = [eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks]
+        return tuple(dict.fromkeys([*ours, *sorted(path for path in listed if path.endswith(SUFFIXES))]))
+
+    def written(self, row: RowView, current: Mapping[str, bytes], remarks: list[str]) -> Draft:
+        """A file for each task; the bot's files of tasks that are no longer mapped are deleted."""
+        paths = {task.id: eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks}
+        stale = [path for path in self._ours(current) if path not in paths.values()]
+        files: dict[str, bytes | None] = dict.fromkeys(stale)
+        cells, refused = [], []
+        for task, hub in self.tasks:
+            path = paths[task.id]
+            try:
+                result = self._result(row, task, hub)
+                why = self._agreement(result, path, current)
+                data = signed(to_yaml(result), entry_mark(row.entry))
+            except Unwritable as error:
+                refused.append(f"{task.id}: {error}")
+                continue
+            if why:
+                remarks.append(f"{task.id}: {why}.")
+            elif not self.is_same((), path, current.get(path), data):
+                files[path] = data
+                cells.append(CellChange(task.id, _value(current.get(path)), f"{result.value:f}"))
+        key = row.entry.key
+        reasons = {key: "; ".join(refused)} if refused else {}
+        return Draft(files, reasons, {key: tuple(cells)} if cells else {}, tuple(remarks))
+
+    def withdrawn(self, current: Mapping[str, bytes]) -> Draft:
+        """Delete the bot's files, which removes the scores from the model's page."""
+        return Draft(dict.fromkeys(self._ours(current)))
+
+    def _ours(self, current: Mapping[str, bytes]) -> list[str]:
+        return [path for path, data in current.items() if is_ours(data, self.leaderboard.id)]
+
+    def _result(self, row: RowView, task: Task, hub: HubBenchmark) -> HubEvalResult:
+        """The entry of one task, checked against the benchmark. Raises Unwritable."""
+        harness, data = row.entry.harness.name, self.page.benchmarks.get(hub.dataset)
+        check_benchmark(data, hub.dataset, hub.task_id, harness, hub.framework_differs)
+        check_unit(hub.unit, self.page.published.get(hub.dataset, ()), hub.dataset)
+        return eval_result_of(row, task, hub, self.page.account, is_org=self.page.is_org)
+
+    def _agreement(self, result: HubEvalResult, path: str, current: Mapping[str, bytes]) -> str:
+        """Who already has the same value, "" where nobody has. Raises Unwritable for a conflict."""
+        if path in current and not is_ours(current[path], self.leaderboard.id):
+            raise Unwritable(f"conflict: {path} exists, and is not as the bot wrote it for this leaderboard")
+        found = judge_value(result, list(claims(self.page, current, self.leaderboard.id)))
+        if found.state == "conflict":
+            raise Unwritable(f"conflict: {found.why}")
+        return found.why
+
+    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
+        """Whether both files say the same value about the same task, measured on the same day in the same way."""
+        del changes, path
+        if one is None or other is None or one == other:
+            return one == other
+        try:
+            said = [[_told(each) for each in parse_eval_results(data)] for data in (one, other)]
+        except Unwritable:
+            return False
+        return said[0] == said[1]
+
+    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
+        """The values in the bot's files, by task."""
+        del change
+        places = {task.id: current.get(eval_results_path(self.leaderboard.id, task.id), b"") for task, _ in self.tasks}
+        said = {task: _value(data) for task, data in places.items() if is_ours(data, self.leaderboard.id)}
+        return {task: value for task, value in said.items() if value is not None} or None
+
+
+def _told(result: HubEvalResult) -> tuple[object, ...]:
+    """An entry without its link: another commit of the same evidence does not count as a change."""
+    return result.dataset_id, result.task_id, result.value, result.date, result.notes
+
+
+def _value(data: bytes | None) -> str | None:
+    try:
+        found = parse_eval_results(data) if data is not None else ()
+    except Unwritable:
+        return None
+    return f"{found[0].value:f}" if found else None

@@ -1,0 +1,181 @@
+"""The block of results in the front matter of a model's card (`model-index`), marked by two comments.
+
+The Hub's client would load the card, merge results that differ in shots or source, and write all fields in an order of
+its own. Here the card is edited as text: the block is inserted, replaced or removed, and all other text stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+import yaml
+
+from bot.errors import Unwritable
+from bot.publishing.front_matter import front_matter
+from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult
+from bot.publishing.hub_evals.model_page import signature, signed_by
+from bot.publishing.publication import Mark
+from bot.publishing.tables.sheet import line_end
+from bot.publishing.yaml_text import compose, end_of, entries, is_flow, load, single_quoted
+
+KEY = "model-index"
+CARD = "README.md"
+END = "# leaderboard-bot end"
+BLOCK = re.compile(
+    rf"^[ ]*(# <!-- leaderboard-bot [^\r\n]*)\r?\n(.*?)^[ ]*{END}[ ]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
+EMPTY = re.compile(r"\A---\r?\n---\r?\n")  # a front matter that was made for our block alone
+TYPE, VALUE = re.compile(r"^[ -]*type: '(.*)'$"), re.compile(r"^ *value: (\S+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedResult:
+    """A result with what a card says beyond an `.eval_results` file."""
+
+    result: HubEvalResult
+    title: str
+    metric: str
+    num_fewshot: int | None
+
+
+def block_of(card: str, leaderboard: str) -> str:
+    """The bot's block for a leaderboard, "" where the card has none, or where a person edited it."""
+    place = front_matter(card)
+    for found in BLOCK.finditer(card, *place) if place else ():
+        if signed_by(found[1], _said(found[2].splitlines()), leaderboard):
+            return found[0]
+    return ""
+
+
+def _said(lines: Sequence[str]) -> bytes:
+    """The content of a block without its indentation."""
+    return "\n".join(line.strip() for line in lines).encode()
+
+
+def without_block(card: str, leaderboard: str) -> str:
+    """The card without the bot's block for a leaderboard."""
+    block = block_of(card, leaderboard)
+    return EMPTY.sub("", card.replace(block, "", 1)) if block else card
+
+
+def values_of(block: str) -> dict[str, str]:
+    """The values in the bot's block, by dataset and metric."""
+    values: dict[str, str] = {}
+    names: list[str] = []
+    for line in block.splitlines():
+        if found := TYPE.match(line):
+            names.append(found[1])
+        elif found := VALUE.match(line):
+            values[" ".join(names[-2:])] = found[1]
+    return values
+
+
+def with_results(card: str, model: str, results: Sequence[IndexedResult], mark: Mark) -> str:
+    """The card with these results in the bot's block; without results the block is removed.
+
+    Raises Unwritable where the front matter has no place that could be edited without touching the rest.
+    """
+    base = without_block(card, mark.leaderboard)
+    if not results:
+        return base
+    made = _insert(base, model, [line for each in results for line in _lines(each)], mark)
+    _prove(base, made, len(results), mark.leaderboard)
+    return made
+
+
+def claims_in_card(card: str, leaderboard: str) -> tuple[Claim, ...]:
+    """The values of others in the card, by dataset; the type of the metric takes the place of the task id."""
+    return tuple(_claims(_data(without_block(card, leaderboard)).get(KEY)))
+
+
+def _data(card: str) -> dict[str, Any]:
+    """The front matter as values, nothing where there is none. Raises Unwritable where it is not a mapping."""
+    place = front_matter(card)
+    text = card[slice(*place)] if place else ""
+    data = load(text) if text.strip() else {}
+    if not isinstance(data, dict):
+        raise Unwritable("the front matter is not a mapping")
+    return data
+
+
+def _claims(index: Any) -> Iterator[Claim]:
+    for result in _results(index):
+        dataset = result.get("dataset")
+        name = dataset.get("type") if isinstance(dataset, dict) else None
+        for metric in _mappings(result.get("metrics")):
+            value = metric.get("value")
+            number = Decimal(repr(value)) if isinstance(value, int | float) and isfinite(value) else None
+            yield Claim(CARD, str(name), str(metric.get("type")), number, has_tools=False)
+
+
+def _results(index: Any) -> list[dict[str, Any]]:
+    return [result for model in _mappings(index) for result in _mappings(model.get("results"))]
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _insert(base: str, model: str, new: Sequence[str], mark: Mark) -> str:
+    """The card with a block of these results: after those of others, or as a new `model-index`."""
+    end, place = line_end(base), front_matter(base)
+    behind = _place(base, place) if place else None
+    if behind is not None:
+        at, indent = behind
+        return base[:at] + "".join(f"{end}{indent}{line}" for line in _block(new, mark)) + base[at:]
+    whole = _block([f"{KEY}:", f"- name: {single_quoted(model)}", "  results:", *(f"  {line}" for line in new)], mark)
+    if place is None:
+        return end.join(["---", *whole, "---", ""]) + base
+    return base[: place[1]] + end.join([*whole, ""]) + base[place[1] :]
+
+
+def _block(lines: Sequence[str], mark: Mark) -> list[str]:
+    return [f"# {mark.render()} {signature(_said(lines))}", *lines, END]
+
+
+def _place(base: str, place: tuple[int, int]) -> tuple[int, str] | None:
+    """The position and the indentation of new results, None where there is no `model-index` yet."""
+    if KEY not in _data(base):
+        return None
+    text = base[slice(*place)]
+    index = next(value for key, value in entries(compose(text)) if key.value == KEY)
+    models = index.value if isinstance(index, yaml.SequenceNode) else []
+    found = [value for model in models for key, value in entries(model) if key.value == "results"]
+    results = found[0] if len(models) == len(found) == 1 else None
+    if not isinstance(results, yaml.SequenceNode) or is_flow(results) or not results.value or is_flow(results.value[0]):
+        raise Unwritable(f"{KEY} is there, and not as one model with a block of results")
+    line = base.find("\n", place[0] + end_of(text, results))
+    return line - (base[line - 1] == "\r"), " " * results.start_mark.column
+
+
+def _lines(each: IndexedResult) -> Iterator[str]:
+    result = each.result
+    yield "- task:"
+    yield "    type: text-generation"
+    yield f"    name: {single_quoted(each.title)}"
+    yield "  dataset:"
+    yield f"    name: {single_quoted(each.title)}"
+    yield f"    type: {single_quoted(result.dataset_id)}"
+    if each.num_fewshot is not None:
+        yield "    args:"
+        yield f"      num_few_shot: {each.num_fewshot}"
+    yield "  metrics:"
+    yield f"  - type: {single_quoted(each.metric)}"
+    yield f"    value: {result.value:f}"
+    yield f"    name: {single_quoted(result.notes)}"
+    yield "  source:"
+    yield f"    name: {single_quoted(result.source_name)}"
+    yield f"    url: {single_quoted(result.source_url)}"
+
+
+def _prove(base: str, made: str, count: int, leaderboard: str) -> None:
+    """Check the edited card: without the block it is what it was, and only results were added."""
+    before, after = _data(base), _data(made)
+    added = len(_results(after.pop(KEY, None))) - len(_results(before.pop(KEY, None)))
+    if without_block(made, leaderboard) != base or repr(before) != repr(after) or added != count:
+        raise Unwritable("the edit of the card cannot be proved")

@@ -1,0 +1,51 @@
+"""What both forms of results on a model's page share: which row counts, and what people are told about the choice."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+
+from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.hub_evals.measured import choose_row
+from bot.publishing.hub_evals.model_page import ModelPage
+from bot.publishing.layout import Draft, RowChange
+from bot.publishing.tables.values import RowView
+
+
+class ModelLayout(ABC):
+    """The changes are all rows of one model on one leaderboard; one of them counts, with its tasks that have `hub`."""
+
+    def __init__(self, leaderboard: Leaderboard, page: ModelPage) -> None:
+        self.leaderboard, self.page = leaderboard, page
+        self.tasks = [(task, task.hub) for task in leaderboard.tasks if task.hub is not None]
+
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The files for the row that counts; without such a row the bot's results are removed."""
+        row = self._row(changes)
+        if row is None:
+            return self.withdrawn(current)
+        if row.entry.model.id != self.page.model:
+            moved = f"the repository {row.entry.model.id} is called {self.page.model} now; results follow no move"
+            return Draft(refused={change.key: moved for change in changes})
+        return self.written(row, current, list(self._remarks(changes, row)))
+
+    @abstractmethod
+    def written(self, row: RowView, current: Mapping[str, bytes], remarks: list[str]) -> Draft:
+        """The files with the values of a row."""
+
+    @abstractmethod
+    def withdrawn(self, current: Mapping[str, bytes]) -> Draft:
+        """The files without the bot's results."""
+
+    def _row(self, changes: Sequence[RowChange]) -> RowView | None:
+        rows = {change.key: change for change in changes if change.entry is not None}
+        chosen = choose_row([change.entry for change in rows.values() if change.entry is not None], self.page.head)
+        return None if chosen is None else RowView(chosen, self.leaderboard, rows[chosen.key].links)
+
+    def _remarks(self, changes: Sequence[RowChange], row: RowView) -> Iterator[str]:
+        revision = row.entry.model.revision
+        if revision != self.page.head:
+            yield f"Measured at {revision[:12] or 'an unknown revision'}, which is not the head of main."
+        others = sorted(change.key for change in changes if change.entry is not None and change.key != row.entry.key)
+        if others:
+            yield f"{row.entry.key} counts; of the same model there is also {', '.join(others)}."

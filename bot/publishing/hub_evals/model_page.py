@@ -1,0 +1,110 @@
+"""The state of a model's repository that a proposal depends on, and the comparison with values of others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in
+from bot.publishing.publication import Mark, find_mark
+from bot.reporting.escape import brief
+
+SAME = Decimal("1e-9")  # values that differ by less are the same, for readers keep doubles
+AgreementState = Literal["absent", "same", "ours", "conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFiles:
+    """The `.eval_results` files that an open request of a model's repository would add or change.
+
+    `name` is how people call the request, such as `#3`; `is_ours` says that the bot's account opened it.
+    """
+
+    name: str
+    is_ours: bool
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPage:
+    """A model's repository as the Hub has it, and the benchmarks that a declaration names.
+
+    `model` is the id that the Hub answers with, which differs where a repository was renamed. `head` is the
+    commit at main. `requests` are all open requests with files in `.eval_results`. `benchmarks` holds for each dataset
+    the bytes of its `eval.yaml` at its head, None where it has none; `published` the values on its board, where known.
+    `account` is what the results are credited to. The caller reads all of it, with `.eval_results` of main and of every
+    open request, and gives results to a draft only of organizations that `ModelsOptions.allow`.
+    """
+
+    model: str
+    head: str
+    account: str
+    is_org: bool = False
+    requests: Sequence[OpenFiles] = ()
+    benchmarks: Mapping[str, bytes | None] = field(default_factory=dict)
+    published: Mapping[str, Sequence[Decimal]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How a value compares with existing values of its task; `why` is a sentence for people.
+
+    `absent`: there is no other value. `same`: somebody else has the same value. `ours`: only the bot has a value, on
+    main or in its own request. `conflict`: somebody else has a different value, so nothing is written.
+    """
+
+    state: AgreementState
+    why: str = ""
+
+
+def claims(page: ModelPage, main: Mapping[str, bytes], leaderboard: str) -> Iterator[Claim]:
+    """The values in files on main and in open requests."""
+    for path, data in sorted(main.items()):
+        yield from claims_in(data, path, is_ours=is_ours(data, leaderboard))
+    for request in page.requests:
+        for path, data in sorted(request.files.items()):
+            if main.get(path) != data:
+                yield from claims_in(data, f"{path} in {request.name}", is_ours=request.is_ours)
+
+
+def signed(text: str, mark: Mark) -> bytes:
+    """A file with the bot's mark and the digest of the rest in a first comment, which the Hub ignores."""
+    return f"# {mark.render()} {signature(text.encode())}\n{text}".encode()
+
+
+def is_ours(data: bytes, leaderboard: str) -> bool:
+    """Whether the bot wrote a file for this leaderboard, and nobody edited it since."""
+    comment, _, rest = data.partition(b"\n")
+    return signed_by(comment.decode("utf-8", "replace"), rest, leaderboard)
+
+
+def signature(data: bytes) -> str:
+    """The digest by which the bot recognises its own text."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def signed_by(comment: str, data: bytes, leaderboard: str) -> bool:
+    """Whether a comment has our mark for this leaderboard, and the signature of the data."""
+    mark = find_mark(comment) if comment.startswith("#") else None
+    return mark is not None and mark.leaderboard == leaderboard and comment.rstrip().endswith(f" {signature(data)}")
+
+
+def judge_value(result: HubEvalResult, said: Sequence[Claim]) -> Agreement:
+    """Compare a value with those of others for the same task, with or without tools."""
+    task = (result.dataset_id, result.task_id, result.has_tools)
+    about = [claim for claim in said if (claim.dataset_id, claim.task_id, claim.has_tools) == task]
+    others = [claim for claim in about if not claim.is_ours]
+    agreeing = [claim for claim in others if _agrees(claim, result.value)]
+    if agreeing:
+        return Agreement("same", f"{brief(agreeing[0].place)} already has this value")
+    if others:
+        there = "another value" if others[0].value is None else f"{others[0].value:f}"
+        return Agreement("conflict", f"{brief(others[0].place)} says {there}, and this result {result.value:f}")
+    return Agreement("ours" if about else "absent")
+
+
+def _agrees(claim: Claim, value: Decimal) -> bool:
+    return claim.value is not None and abs(claim.value - value) <= SAME

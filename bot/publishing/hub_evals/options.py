@@ -1,0 +1,28 @@
+"""The settings of the target `hf://models`: whose models, how many requests, in which form."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from bot.publishing.tables.mapping import TargetOptions
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$")]
+
+
+class ModelsOptions(TargetOptions):
+    """Where results may be proposed. These requests go to repositories of strangers, so nothing is allowed by default.
+
+    `organizations` are accounts on the Hub, or single models as `org/name`. `limit` is the number of model
+    repositories that one settlement may open or change requests in. `form = "model-index"` writes into the card instead
+    of `.eval_results`, for owners who ask for it.
+    """
+
+    organizations: Annotated[tuple[Name, ...], Field(min_length=1)]
+    limit: Annotated[int, Field(gt=0, le=1000)] = 20
+    form: Literal["eval-results", "model-index"] = "eval-results"
+
+    def allow(self, model_id: str) -> bool:
+        """Whether results of this model may be proposed."""
+        return model_id in self.organizations or model_id.partition("/")[0] in self.organizations

@@ -1,0 +1,121 @@
+"""How targets keep rows as files: one JSON file each, a row of a table, or files in `.eval_results`.
+
+A layout is pure: a caller reads files at one commit of the target, asks what they should be, and writes the answer with
+that commit as parent. The order of the calls is `folders`, `paths`, `draft`; all three take the same changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.publishing.entry import Entry, entry_path, is_same_row, parse_entry
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where people read a row's entry and its first evidence file: addresses at a commit, "" where there is none."""
+
+    entry: str = ""
+    evidence: str = ""
+
+
+NO_LINKS = Links()
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """The wanted state of one row: `entry`, or None where the row was withdrawn.
+
+    `published` is the entry that the bot's own record says it published here last, None where there is no record. A
+    table has no room for a mark, so a row is taken for the bot's own where it equals that entry.
+    """
+
+    key: str
+    entry: Entry | None
+    published: Entry | None = None
+    links: Links = NO_LINKS
+
+
+@dataclass(frozen=True, slots=True)
+class CellChange:
+    """One cell of a row before and after, as a person reads them; `before` is None in a new row."""
+
+    column: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the files should be.
+
+    `files` holds only paths whose bytes change, None where the file goes; they belong into one commit. `refused` gives
+    for each row that cannot be laid out the reason in one sentence; the other rows go on. `cells` is what a request
+    shows of each row that changes. `remarks` are sentences about what a person has to bring up to date.
+    """
+
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, tuple[CellChange, ...]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+class Layout(Protocol):
+    """How rows lie in the files of one target."""
+
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """The folders whose file names must be known before `paths` can be asked; most layouts need none."""
+        ...
+
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """The files that must be read; `listed` are the paths of all files directly in the folders."""
+        ...
+
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """What the files should be; `current` holds those of the paths that exist. Never raises for what they hold."""
+        ...
+
+    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
+        """Whether two versions of a file say the same about the rows of these changes, whatever else they hold."""
+        ...
+
+    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
+        """What the files say about one row, by column; None where they have no such row."""
+        ...
+
+
+class EntriesLayout:
+    """One JSON file for each row: the default layout."""
+
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """None: the path follows from the key."""
+        del changes
+        return ()
+
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """The file of each row."""
+        del listed
+        return tuple(entry_path(change.key) for change in changes)
+
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The entry's canonical bytes, nothing where the target has the same row."""
+        wanted = {
+            entry_path(change.key): None if change.entry is None else change.entry.to_bytes() for change in changes
+        }
+        return Draft({path: data for path, data in wanted.items() if not is_same_row(current.get(path), data)})
+
+    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
+        """Whether both are the same row; a file holds one."""
+        del changes, path
+        return is_same_row(one, other)
+
+    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
+        """The average and the scores of the entry. Raises MalformedEntry where the file holds none."""
+        path = entry_path(change.key)
+        if path not in current:
+            return None
+        entry = parse_entry(current[path], path)
+        scores = {"average": entry.average, **{task.id: task.score for task in entry.tasks}}
+        return {column: "" if score is None else repr(score) for column, score in scores.items()}

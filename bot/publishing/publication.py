@@ -1,0 +1,223 @@
+"""What should stand and what stands in, what to do out: values that a forge carries out and does not question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from bot.publishing.entry import Entry, is_same_row
+
+Kind = Literal["entry", "rolling", "verdict", "reply", "board", "alarm"]
+Form = Literal["pull-request", "commit", "comment"]
+STANDS = "What this request proposes stands on the main branch already."
+WITHDRAWN = "The submission behind this request was withdrawn from its source."
+OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The hidden line by which the bot knows its own texts again: what kind, and about what."""
+
+    kind: Kind
+    key: str
+    leaderboard: str = ""
+
+    def render(self) -> str:
+        """The mark as an HTML comment; no `>` or `-` inside can end it."""
+        data = {"kind": self.kind, "key": self.key, "leaderboard": self.leaderboard}
+        text = (
+            json.dumps(data, sort_keys=True).replace(">", "\\u003e").replace("<", "\\u003c").replace("--", "-\\u002d")
+        )
+        return f"{OPENING}{text}{CLOSING}"
+
+
+def holder_of(mark: Mark) -> Mark:
+    """The mark of the discussion or issue that holds a comment: one for all rows, one for the alarms about columns."""
+    return Mark("alarm" if mark.kind == "alarm" else "board", mark.leaderboard, mark.leaderboard)
+
+
+def find_mark(text: str) -> Mark | None:
+    """The mark in a text of ours, None where there is none; a torn or foreign one is none."""
+    _, opening, rest = text.rpartition(OPENING)
+    body, closing, _ = rest.partition(CLOSING)
+    if not opening or not closing:
+        return None
+    try:
+        data = json.loads(body)
+        mark = Mark(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return mark if mark.kind in get_args(Kind) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a person reads: a title of one line, a body of Markdown that ends in the mark."""
+
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An open request of ours: its name at the target, the files it would change (None deletes), its text."""
+
+    name: str
+    files: Mapping[str, bytes | None]
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment of ours that stands: its name at the target and its text."""
+
+    name: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands at a target for one mark: files at its main branch, an open request, a comment.
+
+    `declined` are the files of a request that a person closed: they are not proposed a second time. `duplicates` are
+    further open requests with the same mark, which two processes opened at the same moment.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    request: Request | None = None
+    duplicates: tuple[Request, ...] = ()
+    declined: Mapping[str, bytes | None] | None = None
+    note: Note | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """Propose files in a new request."""
+
+    mark: Mark
+    text: Text
+    files: Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRequest:
+    """Replace what an open request proposes."""
+
+    mark: Mark
+    request: Request
+    text: Text
+    files: Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRequest:
+    """Close an open request, saying why."""
+
+    mark: Mark
+    request: Request
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Write files without review."""
+
+    mark: Mark
+    text: Text
+    files: Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PostNote:
+    """Write a comment."""
+
+    mark: Mark
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class EditNote:
+    """Change a comment in its place."""
+
+    mark: Mark
+    note: Note
+    text: Text
+
+
+Publication = OpenRequest | UpdateRequest | CloseRequest | Commit | PostNote | EditNote
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do (None: nothing), and why in a few words."""
+
+    publication: Publication | None
+    why: str
+
+
+def entry_mark(entry: Entry) -> Mark:
+    """The mark of everything that is about one row."""
+    return Mark("entry", entry.key, entry.leaderboard.id)
+
+
+def decide(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: Standing, form: Form) -> Decision:
+    """Bring a target to where `files` stand, or are proposed, in the given form; the second time, do nothing."""
+    if form == "comment":
+        return _decide_note(mark, text, standing)
+    if standing.duplicates and standing.request is not None:
+        reason = f"Two requests propose the same row; {standing.request.name} stays."
+        return Decision(CloseRequest(mark, standing.duplicates[0], reason), "the same is proposed twice")
+    changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
+    if not changed:
+        withdrawn = bool(files) and all(data is None for data in files.values())
+        return _decide_done(mark, standing, WITHDRAWN if withdrawn else STANDS)
+    if form == "commit":
+        return Decision(Commit(mark, text, changed), "the entry differs from what stands there")
+    return _decide_request(mark, text, changed, standing)
+
+
+def _is_there(path: str, data: bytes | None, files: Mapping[str, bytes]) -> bool:
+    return is_same_row(files.get(path), data)
+
+
+def _decide_note(mark: Mark, text: Text, standing: Standing) -> Decision:
+    if standing.note is None:
+        return Decision(PostNote(mark, text), "no comment stands there")
+    if standing.note.body.strip() == text.body.strip():
+        return Decision(None, "the comment says so already")
+    return Decision(EditNote(mark, standing.note, text), "the comment says something else")
+
+
+def _decide_done(mark: Mark, standing: Standing, reason: str) -> Decision:
+    if standing.request is not None:
+        return Decision(CloseRequest(mark, standing.request, reason), "the entry stands there already")
+    return Decision(None, "the entry stands there already")
+
+
+def _decide_request(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: Standing) -> Decision:
+    if standing.request is not None:
+        if _is_proposed(files, standing.request.files) and _says(standing.request.text, text):
+            return Decision(None, "the request proposes so already")
+        return Decision(UpdateRequest(mark, standing.request, text, files), "the open request proposes something else")
+    if standing.declined is not None and _is_proposed(files, standing.declined):
+        return Decision(None, "a person closed the request with this very content")
+    return Decision(OpenRequest(mark, text, files), "nothing is proposed yet")
+
+
+def _says(there: Text, text: Text) -> bool:
+    """Whether a request's text is up to date; a process may have ended between files and text."""
+    return there.title == text.title and there.body.strip() == text.body.strip()
+
+
+def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes | None]) -> bool:
+    return files.keys() == proposed.keys() and all(is_same_row(data, proposed[path]) for path, data in files.items())
+
+
+def describe(publication: Publication) -> dict[str, Any]:
+    """A publication as plain values, for `--dry-run` and logs."""
+    name = {"OpenRequest": "open-request", "UpdateRequest": "update-request", "CloseRequest": "close-request"}
+    kind = name.get(type(publication).__name__, type(publication).__name__.lower())
+    files = getattr(publication, "files", {})
+    return {"do": kind, "key": publication.mark.key, "files": sorted(files)}

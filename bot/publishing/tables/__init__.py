@@ -1,0 +1,1 @@
+"""Rows of a table that somebody else keeps: one row is edited in place, the bytes of all others stay."""

@@ -1,0 +1,153 @@
+"""Fills the cells of one row by a mapping: numbers in the declared unit, texts escaped for the format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from enum import Enum
+from html import escape as html
+from string import Formatter
+
+from bot.errors import Unwritable
+from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat, TableOptions
+from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, lookup, placeholders, scaled, unit_of
+from bot.reporting.escape import brief, inert, plain_markup
+
+LONGEST = 200  # characters of one text of an entry; names on the Hub have at most 96
+Way = tuple[str, ...]  # the names that lead to a cell inside of a row: one for a column, several for a nested cell
+
+
+class Absent(Enum):
+    """Marks a cell that does not exist, as opposed to an empty cell."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+Cell = Scalar | Absent
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRow:
+    """The wanted content of a row: key cells, all mapped cells, and the defaults of a new row.
+
+    `units` gives the unit of each cell that holds a number with one.
+    """
+
+    change_key: str
+    key: Mapping[Way, str]
+    cells: Mapping[Way, Cell]
+    defaults: Mapping[Way, Cell] = field(default_factory=dict)
+    units: Mapping[Way, Unit] = field(default_factory=dict)
+
+
+def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRow:
+    """Fill the columns of a mapping. Raises Unwritable where a value is missing or does not fit."""
+    cells: dict[Way, Cell] = {}
+    defaults: dict[Way, Cell] = {}
+    units: dict[Way, Unit] = {}
+    for label, column in options.columns.items():
+        way = options.way(label)
+        if column.default is not None:
+            defaults[way] = _constant(column.default)
+            continue
+        cells[way] = _cell(label, column, row, options.table_format)
+        unit = column.unit or unit_of(column.value or "", row)
+        if unit is not None and cells[way] not in {None, ABSENT}:
+            units[way] = unit
+    key = {options.way(label): _key_text(label, cells[options.way(label)]) for label in options.key}
+    return WantedRow(change_key, key, cells, defaults, units)
+
+
+def _key_text(label: str, cell: Cell) -> str:
+    if cell in {None, ABSENT, ""}:
+        raise Unwritable(f"the row has no {label}, by which the table tells rows apart")
+    return as_text(cell)
+
+
+def _cell(label: str, column: MappedColumn, row: RowView, written: TableFormat) -> Cell:
+    """One cell; `missing` says how a gap is written."""
+    value = None if column.value is None else _number(lookup(column.value, row), column, row)
+    gaps = [name for name in _names(column) if (value if name == OWN else lookup(name, row)) in {None, ""}]
+    if gaps:
+        return _gap(f"{label} ({column.value if gaps[0] == OWN else gaps[0]})", column, written)
+    if column.template is not None:
+        return _formula_free(_filled(column.template, value, row, written), written)
+    return _formula_free(_text(value, written, ""), written) if isinstance(value, str) else value
+
+
+def _names(column: MappedColumn) -> tuple[str, ...]:
+    """The values without which the cell is a gap."""
+    return (OWN,) if column.template is None else placeholders(column.template)
+
+
+def _number(value: Scalar, column: MappedColumn, row: RowView) -> Scalar:
+    """A number in the column's unit, rounded half to even where the column says how far."""
+    if not isinstance(value, Decimal):
+        return value
+    number = scaled(value, unit_of(column.value or "", row), column.unit)
+    if column.decimals is None:
+        return number
+    try:
+        return number.quantize(Decimal(1).scaleb(-column.decimals), ROUND_HALF_EVEN) + Decimal(0)  # no minus zero
+    except InvalidOperation:
+        raise Unwritable(f"{number} is too large for {column.decimals} decimals") from None
+
+
+def _filled(template: str, value: Scalar, row: RowView, written: TableFormat) -> str:
+    """A template with its values."""
+    parts = []
+    for literal, name, _, _ in Formatter().parse(template):
+        found = None if name is None else value if name == OWN else lookup(name, row)
+        parts += [literal, _text(found, written, template) if isinstance(found, str) else as_text(found)]
+    return "".join(parts)
+
+
+def _text(text: str, written: TableFormat, template: str) -> str:
+    """A text of an entry, escaped for its format. Raises Unwritable where it must not go into a table."""
+    is_markdown, is_html = written == "markdown" or "](" in template, "<" in template
+    has_tags = bool(set("<>") & set(text)) and not is_markdown and not is_html
+    if len(text) > LONGEST or not text.isprintable() or has_tags:
+        raise Unwritable(
+            f"{brief(text, 60)!r} cannot be written into a cell: it is too long, not printable, or has < or >"
+        )
+    if is_markdown:
+        return plain_markup(text)
+    return html(text) if is_html else text
+
+
+def _formula_free(text: str, written: TableFormat) -> str:
+    return inert(text) if written == "csv" else text
+
+
+def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:
+    if column.missing is None:
+        raise Unwritable(f"the row has no value for {label}, and the mapping does not say how a gap is written")
+    if column.missing == OMIT:
+        return ABSENT
+    if column.missing == NULL:
+        return "" if written in {"csv", "markdown"} else None
+    return column.missing
+
+
+def _constant(default: str | float) -> Cell:
+    return default if isinstance(default, bool | str) else Decimal(repr(default))
+
+
+def as_text(cell: Cell) -> str:
+    """A cell as a person reads it; numbers have no exponent, unless the file has one that is out of range."""
+    if isinstance(cell, Decimal):
+        return f"{cell:f}" if abs(cell.adjusted()) < LONGEST * 2 else str(cell)
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return cell if isinstance(cell, str) else ""
+
+
+def short(number: Decimal) -> str:
+    """A number without trailing zeros, for formats that have a number type; `34.00` becomes `34.0`."""
+    text = f"{number:f}"
+    if "." not in text:
+        return text
+    text = text.rstrip("0")
+    return f"{text}0" if text.endswith(".") else text

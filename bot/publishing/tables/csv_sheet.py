@@ -1,0 +1,157 @@
+"""Rows in a CSV file. The dialect of the file is kept: separator, quotes, line ends, final line end."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from bot.errors import Unwritable
+from bot.publishing.tables.cells import ABSENT, Cell, Way, as_text
+from bot.publishing.tables.sheet import LINE_END, Splice, joined, line_end, spelled
+
+SEPARATORS = (",", ";", "\t", "|")
+FIELD = {mark: re.compile(rf'"((?:[^"]|"")*)"|([^{re.escape(mark)}\r\n]*)') for mark in SEPARATORS}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvField:
+    """A cell: its position, its text, and whether it is quoted."""
+
+    start: int
+    end: int
+    text: str
+    is_quoted: bool
+
+
+Fields = Sequence[CsvField]
+
+
+def separator_of(text: str, names: Collection[str]) -> str:
+    """The separator under which the first line has the most of these column names."""
+
+    def known(mark: str) -> int:
+        try:
+            header = next(_records(text, mark), [])
+        except Unwritable:
+            return -1
+        return len({field.text for field in header} & set(names))
+
+    return max(SEPARATORS, key=known)
+
+
+@dataclass(frozen=True)
+class CsvSheet:
+    """The rows below the header."""
+
+    text: str
+    separator: str = ","
+
+    @cached_property
+    def records(self) -> Sequence[Fields]:
+        """The header and the rows; blank lines are none."""
+        found = list(_records(self.text, self.separator))
+        if not found:
+            raise Unwritable("it is empty; a table needs a header")
+        return found
+
+    @cached_property
+    def columns(self) -> Mapping[Way, int]:
+        """The number of each column; a name that is there twice is left out."""
+        names = [field.text for field in self.records[0]]
+        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+
+    @property
+    def ways(self) -> Collection[Way]:
+        """The names of the columns."""
+        return self.columns.keys()
+
+    @cached_property
+    def spans(self) -> Sequence[tuple[int, int]]:
+        """Where each row begins and ends, its line end left out."""
+        return [(row[0].start, row[-1].end) for row in self.records[1:]]
+
+    def __len__(self) -> int:
+        return len(self.records) - 1
+
+    def plain(self, text: str) -> str:
+        """The text itself: CSV has no markup."""
+        return text
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """The text of a cell, ABSENT where the row is too short."""
+        fields, number = self.records[row + 1], self.columns[way]
+        return fields[number].text if number < len(fields) else ABSENT
+
+    def update(self, row: int, cells: Mapping[Way, Cell]) -> list[Splice]:
+        """Replace cells; a cell that was quoted without need stays quoted."""
+        fields, splices = self.records[row + 1], []
+        if len(fields) != len(self.records[0]):
+            raise Unwritable(f"the row has {len(fields)} cells, and the header {len(self.records[0])}")
+        for way, cell in cells.items():
+            field = fields[self.columns[way]]
+            splices.append(Splice(field.start, field.end, self._written(way, cell, quoted=self._likes_quotes(field))))
+        return splices
+
+    def insert(self, before: int, rows: Sequence[Mapping[Way, Cell]]) -> list[Splice]:
+        """Insert new rows; a cell is quoted where the cell above it is quoted without need."""
+        model = self.records[min(before, len(self))]
+        new = [self._row(cells, model) for cells in rows]
+        lines = [(record[0].start, record[-1].end) for record in self.records]
+        return [joined(lines, before + 1, new, line_end(self.text))]
+
+    def _row(self, cells: Mapping[Way, Cell], model: Fields) -> str:
+        names = [(field.text,) for field in self.records[0]]
+        quoted = [self._likes_quotes(field) for field in model] + [False] * len(names)
+        parts = (self._written(way, cells.get(way), quoted=q) for way, q in zip(names, quoted, strict=False))
+        return self.separator.join(parts)
+
+    def _written(self, way: Way, cell: Cell, *, quoted: bool) -> str:
+        if cell is ABSENT:
+            raise Unwritable("a cell of a CSV file cannot be left out")
+        column = [self.cell(row, way) for row in range(len(self))] if isinstance(cell, bool) else []
+        text = spelled(cell, column) if isinstance(cell, bool) else as_text(cell)
+        return '"' + text.replace('"', '""') + '"' if quoted or self._needs_quotes(text) else text
+
+    def _needs_quotes(self, text: str) -> bool:
+        return text != text.strip() or bool(set(text) & {'"', "\r", "\n", self.separator})
+
+    def _likes_quotes(self, field: CsvField) -> bool:
+        """Whether a cell is quoted although its text does not need it, as in a file that quotes a whole column."""
+        return field.is_quoted and not self._needs_quotes(field.text)
+
+    def ordinary(self) -> list[Any]:
+        """The rows as Python's own reader gives them."""
+        try:
+            read = csv.reader(io.StringIO(self.text, newline=""), delimiter=self.separator, strict=True)
+            return [row for row in read if row][1:]
+        except csv.Error as error:
+            raise Unwritable(f"it is not valid CSV: {error}") from None
+
+
+def _records(text: str, separator: str) -> Iterator[Fields]:
+    """The lines of a CSV text, cell by cell. Raises Unwritable for text after a closing quote."""
+    at, fields = 0, []
+    while at <= len(text):
+        found = FIELD[separator].match(text, at)
+        if found is None:  # pragma: no cover - the second form takes nothing at all, too
+            return
+        quoted = found[1] is not None
+        fields.append(CsvField(at, found.end(), found[1].replace('""', '"') if quoted else found[2], quoted))
+        at = found.end()
+        if text[at : at + 1] == separator:
+            at += 1
+            continue
+        end = LINE_END.match(text, at)
+        if end is None and at < len(text):
+            raise Unwritable(f"line {text.count(chr(10), 0, at) + 1} has text after a closing quote")
+        if len(fields) > 1 or fields[0].end > fields[0].start:
+            yield fields
+        fields = []
+        if end is None:
+            return
+        at = end.end()

@@ -1,0 +1,208 @@
+"""Decides what happens to a table: which rows are updated, which are inserted and where, and which are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from bot.errors import Unwritable
+from bot.publishing.layout import CellChange
+from bot.publishing.tables.cells import ABSENT, Cell, WantedRow, Way, as_text
+from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
+from bot.publishing.tables.sheet import Grid
+from bot.reporting.escape import brief
+
+KeyTexts = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A row that the table should have; `published` is the row that the bot wrote last, where it has a record."""
+
+    wanted: WantedRow
+    published: WantedRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An existing row and its changed cells."""
+
+    row: int
+    wanted: WantedRow
+    cells: Mapping[Way, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """A new row before row `before`, with all its cells."""
+
+    before: int
+    wanted: WantedRow
+    cells: Mapping[Way, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class TableEdit:
+    """All changes of one table; `refused` gives the reason for each row that is left out."""
+
+    updates: Sequence[Update] = ()
+    insertions: Sequence[Insertion] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+class RowIndex:
+    """The rows of a table by the text of their key columns."""
+
+    def __init__(self, grid: Grid, ways: Sequence[Way]) -> None:
+        self.grid, self.ways = grid, ways
+        self.exact: dict[KeyTexts, list[int]] = {}
+        self.loose: dict[KeyTexts, str] = {}
+        for row in range(len(grid)):
+            key = tuple(grid.plain(as_text(grid.cell(row, way))) for way in ways)
+            self.exact.setdefault(key, []).append(row)
+            self.loose.setdefault(_loosely(key), " ".join(key))
+
+    def find(self, wanted: WantedRow) -> int | None:
+        """The row with these keys, None where there is none. Raises Unwritable where several rows match."""
+        key = tuple(self.grid.plain(wanted.key[way]) for way in self.ways)
+        rows = self.exact.get(key, [])
+        if len(rows) > 1:
+            raise Unwritable(f"{len(rows)} rows have the key {brief(' '.join(key))!r}, so none of them is edited")
+        if not rows and _loosely(key) in self.loose:
+            there = self.loose[_loosely(key)]
+            raise Unwritable(f"a row has the key {brief(there)!r}, which may be the same row; a person has to decide")
+        return rows[0] if rows else None
+
+
+def _loosely(key: KeyTexts) -> KeyTexts:
+    """The key without capitals and white space."""
+    return tuple("".join(part.split()).casefold() for part in key)
+
+
+def plan_edit(grid: Grid, proposed: Iterable[Proposed], *, may_update: bool, sorted_by: Way | None = None) -> TableEdit:
+    """Decide for each row; a row that is refused does not stop the others. `sorted_by` gives the place of a new row.
+
+    Without `may_update` an existing row is changed only where it is exactly what the bot published last.
+    """
+    decided: list[Update | Insertion | None] = []
+    refused, planner = {}, _Planner(grid, sorted_by, may_update=may_update)
+    for each in proposed:
+        try:
+            decided.append(planner.decide(each))
+        except Unwritable as error:
+            refused[each.wanted.change_key] = str(error)
+    updates = [each for each in decided if isinstance(each, Update)]
+    return TableEdit(updates, planner.in_order([each for each in decided if isinstance(each, Insertion)]), refused)
+
+
+class _Planner:
+    """One table while its changes are decided, one after the other."""
+
+    def __init__(self, grid: Grid, sorted_by: Way | None, *, may_update: bool) -> None:
+        self.grid, self.sorted_by, self.may_update = grid, sorted_by, may_update
+        self.seen: dict[KeyTexts, str] = {}
+        self.columns: dict[Way, FilledColumn] = {}
+        self.index: RowIndex | None = None
+        self.order: str | None = None
+        self.numbers: list[Decimal | None] = []
+
+    def decide(self, each: Proposed) -> Update | Insertion | None:
+        """What happens to one row. Raises Unwritable."""
+        row = each.wanted
+        index = self.look(row)
+        for way, cell in row.cells.items():
+            self.columns[way].check(cell, row.units.get(way))
+        _refuse_twin(self.seen, row)
+        at = index.find(row)
+        if at is None:
+            return Insertion(self.place(row), row, {**row.defaults, **row.cells})
+        cells = _differing(self.grid, at, row)
+        if cells:
+            _check_owner(self.grid, at, each, may_update=self.may_update)
+        return Update(at, row, cells) if cells else None
+
+    def look(self, row: WantedRow) -> RowIndex:
+        """Read the columns and keys of the table, once for all rows."""
+        if self.index is None:
+            check_columns(self.grid, [*row.cells, *row.defaults])
+            self.columns = {way: FilledColumn(self.grid, way) for way in row.cells}
+            if self.sorted_by is not None:
+                self.order = order_of(self.grid, self.sorted_by)
+                self.numbers = [number_in(self.grid.cell(each, self.sorted_by)) for each in range(len(self.grid))]
+            self.index = RowIndex(self.grid, tuple(row.key))
+        return self.index
+
+    def place(self, row: WantedRow) -> int:
+        """Before which row a new one goes: after equal rows in a sorted table, else at the end."""
+        ours = number_in(row.cells[self.sorted_by]) if self.sorted_by and self.order else None
+        for number, there in enumerate(self.numbers if ours is not None else ()):
+            if there is None or ours is None or (there < ours if self.order == "descending" else there > ours):
+                return number
+        return len(self.grid)
+
+    def in_order(self, new: list[Insertion]) -> list[Insertion]:
+        """New rows by position; those at one position in the order of the table."""
+        way, sign = self.sorted_by, 1 if self.order == "ascending" else -1
+        if way is None or self.order is None:
+            return new
+        return sorted(new, key=lambda each: (each.before, sign * (number_in(each.cells[way]) or 0)))
+
+
+def _refuse_twin(seen: dict[KeyTexts, str], row: WantedRow) -> None:
+    key = tuple(row.key.values())
+    if key in seen:
+        raise Unwritable(f"{seen[key]} has the same key columns: add a column to key that distinguishes them")
+    seen[key] = row.change_key
+
+
+def _differing(grid: Grid, at: int, row: WantedRow) -> dict[Way, Cell]:
+    """The cells that have to change."""
+    there = {way: grid.cell(at, way) for way in row.cells}
+    return {way: cell for way, cell in row.cells.items() if not says(grid, there[way], cell)}
+
+
+def says(grid: Grid, there: Cell, wanted: Cell) -> bool:
+    """Whether a cell already has the wanted value."""
+    return is_same_cell(there, wanted, grid.plain(there) if isinstance(there, str) else "")
+
+
+def _check_owner(grid: Grid, at: int, each: Proposed, *, may_update: bool) -> None:
+    """Raise Unwritable unless the settings allow updates, or the row is unchanged since the bot wrote it."""
+    if may_update or (each.published is not None and not _differing(grid, at, each.published)):
+        return
+    name = brief(" ".join(each.wanted.key.values()))
+    raise Unwritable(f'{name!r} already has other values, and on_existing is "refuse"')
+
+
+def order_of(grid: Grid, way: Way) -> str | None:
+    """Whether a table is sorted by a column, `descending` or `ascending`; rows without a number come last.
+
+    None where it is not sorted; a table that could be either counts as descending.
+    """
+    values = [number_in(grid.cell(row, way)) for row in range(len(grid))]
+    numbers = [value for value in values if value is not None]
+    if any(value is not None for value in values[len(numbers) :]):
+        return None
+    if numbers == sorted(numbers, reverse=True):
+        return "descending"
+    return "ascending" if numbers == sorted(numbers) else None
+
+
+def changes_of(grid: Grid, edit: TableEdit) -> dict[str, tuple[CellChange, ...]]:
+    """What a request shows of each row: the cells before and after."""
+    shown = {}
+    for update in edit.updates:
+        before = {way: grid.cell(update.row, way) for way in update.cells}
+        shown[update.wanted.change_key] = tuple(
+            CellChange(".".join(way), as_text(before[way]), _shown(cell)) for way, cell in update.cells.items()
+        )
+    for new in edit.insertions:
+        shown[new.wanted.change_key] = tuple(
+            CellChange(".".join(way), None, _shown(cell)) for way, cell in new.cells.items() if cell is not ABSENT
+        )
+    return shown
+
+
+def _shown(cell: Cell) -> str:
+    return "" if cell is ABSENT else as_text(cell)

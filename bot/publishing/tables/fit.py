@@ -1,0 +1,111 @@
+"""Checks that a row fits a table: the columns exist, and the cells look like the other cells of their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+
+from bot.errors import Unwritable
+from bot.publishing.tables.cells import ABSENT, Cell, Way, as_text
+from bot.publishing.tables.sheet import TRUTH, Grid
+from bot.reporting.escape import brief
+
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+LEADING = re.compile(rf"({NUMBER.pattern})(?=$|[\s%±(])")
+SEVERAL = 3  # values that show what the unit of a column is
+
+
+def number_in(cell: Cell) -> Decimal | None:
+    """The number that a cell shows: 97.0 for `**97.0 %**`, None where there is no number."""
+    if isinstance(cell, Decimal):
+        return cell
+    if not isinstance(cell, str):
+        return None
+    found = LEADING.match(cell.replace("*", "").replace("`", "").strip())
+    return Decimal(found[1]) if found else None
+
+
+def check_columns(grid: Grid, ways: Iterable[Way]) -> None:
+    """Raise Unwritable where a column of the mapping is not in the table; columns are never added."""
+    missing = [way for way in ways if way not in grid.ways]
+    if missing and (len(grid) or grid.ways):
+        there = ", ".join(sorted({brief(way[0], 40) for way in grid.ways})[:30])
+        raise Unwritable(
+            f"the table does not have exactly one column {'.'.join(missing[0])!r}; its columns are {there}"
+        )
+
+
+class FilledColumn:
+    """The filled cells of a column, and what they have in common."""
+
+    def __init__(self, grid: Grid, way: Way) -> None:
+        self.name = ".".join(way)
+        column = (grid.cell(row, way) for row in range(len(grid)) if way in grid.ways)
+        cells = [cell for cell in column if cell is not ABSENT and cell not in {None, ""}]
+        self.is_empty = not cells
+        self.kinds = {type(cell) for cell in cells}
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        self.example = brief(texts[0], 40) if texts else ""
+        self.shapes = {_shape(text) for text in texts}
+        self.numbers = [number for cell in cells if (number := number_in(cell)) is not None]
+        self.least, self.largest = min(self.numbers, default=Decimal(0)), max(self.numbers, default=Decimal(0))
+
+    def check(self, cell: Cell, unit: str | None) -> None:
+        """Raise Unwritable where a cell does not look like the others; `unit` is the unit of its number."""
+        if self.is_empty or cell is ABSENT or cell in {None, ""}:
+            return
+        self._check_kind(cell)
+        if unit is not None:
+            self._check_shape(cell)
+            self._check_unit(number_in(cell), unit)
+
+    def _check_kind(self, cell: Cell) -> None:
+        if self.kinds <= {Decimal} and isinstance(cell, str):
+            said = f"the mapping gives the text {brief(cell, 40)!r}"
+            raise Unwritable(f"the column {self.name} holds numbers, and {said}")
+        has_texts = self.kinds == {str} and "#" not in self.shapes
+        if isinstance(cell, Decimal) and has_texts and (len(self.shapes) > 1 or "#" in min(self.shapes)):
+            there = f"texts such as {self.example!r}"
+            raise Unwritable(f"the column {self.name} holds {there}, and the mapping gives a number")
+
+    def _check_shape(self, cell: Cell) -> None:
+        """Refuse a text that differs from all other rows in more than its numbers."""
+        one_shape = len(self.shapes) == 1 and "#" in min(self.shapes)
+        if isinstance(cell, str) and one_shape and _shape(cell) not in self.shapes:
+            raise Unwritable(f"the cells of {self.name} look like {self.example!r}, and not like {brief(cell, 40)!r}")
+
+    def _check_unit(self, ours: Decimal | None, unit: str) -> None:
+        if ours is None or len(self.numbers) < SEVERAL:
+            return
+        said = f"the mapping gives {ours}: say unit ="
+        if unit == "percent" and ours > 1 and self.largest <= 1:
+            raise Unwritable(f'no value of {self.name} is above 1, and {said} "proportion"')
+        if unit == "proportion" and 0 <= ours <= 1 and self.least > 1:
+            raise Unwritable(f'every value of {self.name} is above 1, and {said} "percent"')
+
+
+def _bare(text: str) -> str:
+    return text.replace("*", "").strip()
+
+
+def _shape(text: str) -> str:
+    """A text with `#` for each number: `**70.29%**` and `3.1%` have one shape."""
+    return NUMBER.sub("#", _bare(text))
+
+
+def is_same_cell(there: Cell, wanted: Cell, plain: str) -> bool:
+    """Whether a cell already has the wanted value; `plain` is its text without markup.
+
+    Numbers are compared by value, so `1.50` is `1.5`. Bold marks do not count.
+    """
+    if isinstance(wanted, Decimal) and not isinstance(there, bool):
+        text = _bare(plain) if isinstance(there, str) else as_text(there)
+        return NUMBER.fullmatch(text) is not None and Decimal(text) == wanted
+    if isinstance(wanted, bool) and isinstance(there, str):
+        return any(there == pair[not wanted] for pair in TRUTH)
+    if isinstance(wanted, str) and isinstance(there, str):
+        return there == wanted or _bare(there) == _bare(wanted)
+    if isinstance(there, Decimal) and isinstance(wanted, str):
+        return as_text(there) == wanted
+    return there is wanted

@@ -1,0 +1,239 @@
+"""Rows in a JSON file: the items of a list, the members of an object, or the lines of a JSONL file.
+
+A changed value is replaced at its position. A new row copies the layout of a neighbouring row (order of the keys, line
+breaks, indentation), so the file may have any style. Where there is no row to copy, the whole file must be exactly what
+one setting of Python's serializer writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from bot.errors import Unwritable
+from bot.publishing.tables.cells import ABSENT, Cell, Way
+from bot.publishing.tables.json_text import JsonMember, JsonValue, items, members, ordinary, resolve, token
+from bot.publishing.tables.pointer import Names, rows_at
+from bot.publishing.tables.serializer import dumped_like
+from bot.publishing.tables.sheet import Splice, joined
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class JsonSheet:
+    """The rows in a JSON text; `key` is the column that holds the member names of a keyed table."""
+
+    text: str
+    pointer: str = ""
+    key: str | None = None
+
+    @cached_property
+    def resolved(self) -> tuple[JsonValue, Names]:
+        """The list, or the object, that holds the rows, and the way to it."""
+        found, names = resolve(self.text, self.pointer)
+        if not isinstance(found.value, list if self.key is None else dict):
+            what = "a list of rows" if self.key is None else "an object with one member for each row"
+            raise Unwritable(f"there is not {what} at {self.pointer or 'the top'}")
+        return found, names
+
+    @property
+    def container(self) -> JsonValue:
+        """The list, or the object, that holds the rows."""
+        return self.resolved[0]
+
+    @cached_property
+    def places(self) -> Sequence[JsonValue | JsonMember]:
+        """The rows with their positions."""
+        found: list[JsonValue | JsonMember] = []
+        found += (items if self.key is None else members)(self.text, self.container.start)
+        odd = next((number for number, row in enumerate(found) if not isinstance(row.value, dict)), None)
+        if odd is not None:
+            raise Unwritable(f"row {odd + 1} is not an object")
+        return found
+
+    @cached_property
+    def spans(self) -> Sequence[tuple[int, int]]:
+        """Where each row begins and ends, its name included."""
+        return [(row.key_start if isinstance(row, JsonMember) else row.start, row.end) for row in self.places]
+
+    @cached_property
+    def ways(self) -> Collection[Way]:
+        """All keys of all rows, nested keys included; empty where there are no rows."""
+        if not self.places:
+            return ()
+        found: dict[Way, None] = {} if self.key is None else {(self.key,): None}
+        for row in self.places:
+            _collect(row.value, (), found)
+            if self.key in row.value:
+                raise Unwritable(f"the rows have a key {self.key!r} too; choose another name for the key column")
+        return found.keys()
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def plain(self, text: str) -> str:
+        """The text itself: JSON has no markup."""
+        return text
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """A cell, ABSENT where the row has no such key; a list or an object is its text."""
+        place = self.places[row]
+        if isinstance(place, JsonMember) and way == (self.key,):
+            return place.name
+        return _cell_in(place.value, way)
+
+    def update(self, row: int, cells: Mapping[Way, Cell]) -> list[Splice]:
+        """Replace values at their positions; a key that the row does not have is added at its end."""
+        start = self.places[row].start
+        return [self._write(start, way, way, cell) for way, cell in cells.items() if way != (self.key,)]
+
+    def _write(self, start: int, rest: Way, way: Way, cell: Cell) -> Splice:
+        """Write one cell into the object that begins at `start`."""
+        there = list(members(self.text, start))
+        found = [each for each in there if each.name == rest[0]]
+        if len(found) > 1:
+            raise Unwritable(f"the row has the key {rest[0]!r} twice")
+        if found and len(rest) > 1 and isinstance(found[0].value, dict):
+            return self._write(found[0].start, rest[1:], way, cell)
+        if found and (len(rest) > 1 or isinstance(found[0].value, dict | list)):
+            raise Unwritable(f"{'.'.join(way)} is not a plain value in this row")
+        if found:
+            return Splice(found[0].start, found[0].end, self._token(cell))
+        if not there or len(rest) > 1:
+            raise Unwritable(f"the row has no object for {'.'.join(way)}")
+        shape = Shape(self.text, start, there)
+        return Splice(
+            there[-1].end, there[-1].end, shape.between + shape.member(self._token(rest[0]), self._token(cell))
+        )
+
+    def _token(self, cell: Cell) -> str:
+        return token(cell, ascii_only=self.text.isascii())
+
+    def insert(self, before: int, rows: Sequence[Mapping[Way, Cell]]) -> list[Splice]:
+        """Insert new rows, each in the layout of a neighbouring row."""
+        if not self.places:
+            return [self._first(rows)]
+        new = [self._clone(self._model(before, cells), cells) for cells in rows]
+        return [joined(self.spans, before, new, self._gap())]
+
+    def _gap(self) -> str:
+        """The text between two rows."""
+        if len(self) > 1:
+            return self.text[self.spans[-2][1] : self.spans[-1][0]]
+        return "," + self.text[self.container.start + 1 : self.spans[0][0]]
+
+    def _model(self, before: int, cells: Mapping[Way, Cell]) -> int:
+        """The row to copy the layout of: the nearest that has all the keys, else the row before."""
+        near = sorted(range(len(self)), key=lambda row: abs(row - before + 1))
+        return next((row for row in near if all(self.cell(row, way) is not ABSENT for way in cells)), near[0])
+
+    def _clone(self, row: int, cells: Mapping[Way, Cell]) -> str:
+        """A new row in the shape of another; what no cell says is null, or an empty list in the place of one."""
+        place = self.places[row]
+        new = self._object(place.start, (), cells)
+        if not isinstance(place, JsonMember):
+            return new
+        name = self._token(cells[self.key or "",])
+        return name + self.text[place.key_end : place.start] + new
+
+    def _object(self, start: int, way: Way, cells: Mapping[Way, Cell]) -> str:
+        there = list(members(self.text, start))
+        if not there:
+            raise Unwritable("the neighbouring row is empty, so there is no layout to copy")
+        shape = Shape(self.text, start, there)
+        names = dict.fromkeys(
+            [each.name for each in there] + [key[len(way)] for key in cells if key[: len(way)] == way]
+        )
+        models = {each.name: each for each in there}
+        parts = []
+        for name in names:
+            inner = (*way, name)
+            if inner == (self.key,) or cells.get(inner) is ABSENT:
+                continue
+            parts.append(shape.member(self._token(name), self._value(inner, models.get(name), cells)))
+        return shape.open + shape.between.join(parts) + shape.close
+
+    def _value(self, way: Way, model: JsonMember | None, cells: Mapping[Way, Cell]) -> str:
+        if way in cells:
+            return self._token(cells[way])
+        if any(key[: len(way)] == way for key in cells):
+            if model is None or not isinstance(model.value, dict):
+                raise Unwritable(f"the neighbouring row has no {'.'.join(way)} whose layout could be copied")
+            return self._object(model.start, way, cells)
+        return "[]" if model is not None and isinstance(model.value, list) else "null"  # a page may loop over it
+
+    def _first(self, rows: Sequence[Mapping[Way, Cell]]) -> Splice:
+        """The first rows of an empty list, in the style of the whole file."""
+        new: list[Object] | Object = [nested(cells) for cells in rows]
+        if self.key is not None:
+            way = (self.key,)
+            new = {str(cells[way]): nested({k: v for k, v in cells.items() if k != way}) for cells in rows}
+        return dumped_like(self.text, self.container, new)
+
+    def ordinary(self) -> list[Any]:
+        """The rows as Python's own reader gives them."""
+        return rows_at(ordinary(self.text), self.resolved[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The white space of one object: after the brace, between members, around the colon, before the closing brace."""
+
+    text: str
+    start: int
+    members: Sequence[JsonMember]
+
+    @property
+    def open(self) -> str:
+        """The opening brace and the white space after it."""
+        return self.text[self.start : self.members[0].key_start]
+
+    @property
+    def close(self) -> str:
+        """The white space after the last value, and the closing brace."""
+        end = self.text.index("}", self.members[-1].end)
+        return self.text[self.members[-1].end : end + 1]
+
+    @property
+    def between(self) -> str:
+        """The comma between two members and the white space after it."""
+        if len(self.members) > 1:
+            return self.text[self.members[0].end : self.members[1].key_start]
+        return "," + (self.open[1:] or " ")
+
+    def member(self, name: str, value: str) -> str:
+        """A member with the colon as the first one has it; both parts are JSON."""
+        first = self.members[0]
+        return name + self.text[first.key_end : first.start] + value
+
+
+def _collect(row: Object, way: Way, found: dict[Way, None]) -> None:
+    for name, value in row.items():
+        found[*way, name] = None
+        if isinstance(value, dict):
+            _collect(value, (*way, name), found)
+
+
+def _cell_in(row: Any, way: Way) -> Cell:
+    for name in way:
+        if not isinstance(row, dict) or name not in row:
+            return ABSENT
+        row = row[name]
+    return row if row is None or isinstance(row, str | bool | Decimal) else json.dumps(row, default=str)
+
+
+def nested(cells: Mapping[Way, Cell]) -> Object:
+    """The cells of a row as an object, without those that are absent."""
+    row: Object = {}
+    for way, cell in cells.items():
+        if cell is not ABSENT:
+            inner = row
+            for name in way[:-1]:
+                inner = inner.setdefault(name, {})
+            inner[way[-1]] = cell
+    return row

@@ -1,0 +1,239 @@
+"""The settings of a target that holds a table of its own or a template's files: which column is filled with what."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from bot.publishing.tables.contents import READY
+from bot.publishing.tables.values import OWN, Unit, check_accessor, placeholders, split_task
+
+TableFormat = Literal["json", "jsonl", "csv", "yaml", "markdown", "parquet"]
+SUFFIXES: dict[str, TableFormat] = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".parquet": "parquet",
+}
+NESTED = frozenset({"json", "jsonl", "yaml"})  # formats whose rows are objects
+OMIT, NULL = "omit", "null"
+NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*%?")
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Accessor = Annotated[str, AfterValidator(check_accessor)]
+
+
+class TargetOptions(BaseModel):
+    """A table of the settings: what is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _is_no_number(text: str) -> str:
+    if NUMBER.fullmatch(text.strip()):
+        raise ValueError(f"{text!r} is a number, which readers would take for a score")
+    return text
+
+
+def _is_one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("holds a line break, or a character that cannot be printed")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_is_one_line)]
+
+
+class MappedColumn(TargetOptions):
+    """One column of a table, and what its cell holds.
+
+    `name` is the column in the file where it is not the key of this mapping; a list of names leads to a nested cell.
+    `value` is an accessor. `template` is a text in which `{accessor}` and `{value}` are replaced; without it a
+    number is written as a number. `missing` is what is written where the row has no such value: `omit` leaves the key
+    out, `null` writes the format's null (an empty cell), anything else is written as it is. Without `missing` a row
+    with a gap is refused. `default` is written into new rows only, and never changed later.
+    """
+
+    name: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+    value: Accessor | None = None
+    template: Line | None = None
+    unit: Unit | None = None
+    decimals: Annotated[int, Field(ge=0, le=12)] | None = None
+    missing: Annotated[Line, AfterValidator(_is_no_number)] | None = None
+    default: bool | int | float | Line | None = None
+
+    @model_validator(mode="after")
+    def _has_one_origin(self) -> Self:
+        filled = self.value is not None or self.template is not None
+        if filled == (self.default is not None):
+            raise ValueError("a column has a value, a template, or a default")
+        names = placeholders(self.template) if self.template is not None else ()
+        if OWN in names and self.value is None:
+            raise ValueError("the template has {value}, so the column needs a value")
+        if self.value is None and (self.unit is not None or self.decimals is not None):
+            raise ValueError("unit and decimals go with a value")
+        return self
+
+
+def _as_table(column: object) -> object:
+    return {"value": column} if isinstance(column, str) else column
+
+
+class TableOptions(TargetOptions):
+    """`kind = "table"`: one row of a table that somebody keeps is edited in place.
+
+    `path` is the file (for a table of several Parquet files a pattern such as `data/train-*.parquet`). `at` says where
+    in it the rows are: a JSON pointer with one selector (`/leaderboards[name=Verified]/results`), or the heading or the
+    HTML comment above a Markdown table. `keyed` means that the rows are the members of an object, and the one column
+    in `key` is the member's name. `key` are the columns that tell rows apart. `sorted_by` is the column by which a new
+    row finds its place; without it the row goes to the end. `hand_edited` says that people edit the
+    file, although it looks generated. `mapping` names a shipped mapping; its keys may be overridden one by one.
+    """
+
+    kind: Literal["table"]
+    path: Name
+    format: TableFormat | None = None
+    at: str = ""
+    keyed: bool = False
+    mapping: str | None = None
+    key: Annotated[tuple[Name, ...], Field(min_length=1)]
+    columns: Annotated[
+        dict[Name, Annotated[MappedColumn, BeforeValidator(_as_table)]],
+        Field(min_length=1),
+    ]
+    on_existing: Literal["update", "refuse"] = "refuse"
+    sorted_by: Name | None = None
+    hand_edited: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _start_from_a_shipped_mapping(cls, data: Any) -> Any:
+        name = data.get("mapping") if isinstance(data, dict) else None
+        if name is None:
+            return data
+        if name not in READY:
+            raise ValueError(f"there is no mapping {name!r}; the shipped ones are {', '.join(sorted(READY))}")
+        ready = READY[name]
+        columns = {**ready["columns"], **data.get("columns", {})}
+        return {**ready, **data, "columns": columns}
+
+    @model_validator(mode="after")
+    def _fits_the_format(self) -> Self:
+        written = self.table_format
+        nested = [label for label in self.columns if len(self.way(label)) > 1]
+        if written not in NESTED and (self.keyed or nested or OMIT in (c.missing for c in self.columns.values())):
+            raise ValueError(f"keyed, nested cells and missing = {OMIT!r} are for JSON and YAML, not for {written}")
+        if self.keyed and (len(self.key) != 1 or written == "jsonl"):
+            raise ValueError("keyed goes with one key column, in a JSON or YAML file")
+        if written in {"json", "yaml"} and self.at and not self.at.startswith("/"):
+            raise ValueError("at is a JSON pointer here, such as /results")
+        if written in {"csv", "jsonl", "parquet"} and self.at:
+            raise ValueError(f"at is for JSON, YAML and Markdown; a {written} file is one table")
+        return self
+
+    @model_validator(mode="after")
+    def _columns_agree(self) -> Self:
+        for label in (*self.key, *([self.sorted_by] if self.sorted_by else [])):
+            if label not in self.columns:
+                raise ValueError(f"the column {label!r} of key or sorted_by is not in columns")
+        if any(self.columns[label].default is not None for label in self.key):
+            raise ValueError("a key column needs a value or a template; a default is the same in every row")
+        if self.sorted_by and self.columns[self.sorted_by].default is not None:
+            raise ValueError("sorted_by needs a column with a value")
+        ways = [self.way(label) for label in self.columns]
+        if len(set(ways)) < len(ways):
+            raise ValueError("two columns of the mapping have the same name in the file")
+        for label, column in self.columns.items():
+            self._raw_is_raw(label, column)
+        return self
+
+    def _raw_is_raw(self, label: str, column: MappedColumn) -> None:
+        """Refuse a normalized score in a column named Raw, and the reverse: nobody would notice."""
+        field = (split_task(column.value or "") or ("", ""))[1]
+        name = " ".join(self.way(label)).lower()
+        if field == "score" and "raw" in re.findall(r"[a-z]+", name):
+            raise ValueError(f"{label} is named raw, and {column.value} is the normalized score")
+        if field == "raw" and any(" ".join(self.way(other)).lower() == f"{name} raw" for other in self.columns):
+            raise ValueError(f"{label} has a column of raw values beside it, so it cannot hold {column.value}")
+
+    @property
+    def table_format(self) -> TableFormat:
+        """The declared format, or else that of the file's name."""
+        if self.format is not None:
+            return self.format
+        suffix = PurePosixPath(self.path).suffix.lower()
+        if suffix not in SUFFIXES:
+            raise ValueError(
+                f"format: {self.path} does not say its format; write one of {', '.join(SUFFIXES.values())}"
+            )
+        return SUFFIXES[suffix]
+
+    def way(self, label: str) -> tuple[str, ...]:
+        """The way to a cell of this column inside a row: one name, or several for a nested cell."""
+        name = self.columns[label].name
+        return (label,) if name is None else (name,) if isinstance(name, str) else name
+
+
+# The keys that the template's back end knows; it stops at any other.
+REQUEST: dict[str, bool | int | float | str] = {
+    "model": "",
+    "base_model": "",
+    "revision": "main",
+    "precision": "",
+    "weight_type": "Original",
+    "status": "",
+    "submitted_time": "",
+    "model_type": "",
+    "likes": 0,
+    "params": 0,
+    "license": "?",
+    "private": False,
+}
+FREE = ("base_model", "weight_type", "model_type", "likes", "params", "license")
+
+
+class TemplateTask(TargetOptions):
+    """Where a task lies in a template's result file: `results[benchmark][metric]`, a proportion from 0 to 1."""
+
+    benchmark: Name
+    metric: Name
+    value: Literal["raw", "score"] = "raw"
+
+
+class TemplateOptions(TargetOptions):
+    """`kind = "template"`: the result and request files of the demo-leaderboard template.
+
+    `tasks` gives for each task id of the leaderboard its place in `Tasks` of the board's `about.py`. `folder` is where
+    results lie in the results repository. `requests` is the address of the requests repository, left out where the
+    board has none. `precisions` are those that the board knows. A request is finished only from a status in
+    `expected`; `create_requests` makes the request file where there is none, with `request_defaults` for what an entry
+    does not say (`model_type`, `weight_type`, `base_model`, `license`, `params`, `likes`).
+    """
+
+    kind: Literal["template"]
+    tasks: Annotated[dict[Name, TemplateTask], Field(min_length=1)]
+    folder: str = ""
+    requests: Name | None = None
+    precisions: Annotated[tuple[Name, ...], Field(min_length=1)] = ("float16", "bfloat16")
+    expected: tuple[Name, ...] = ("PENDING", "RERUN", "RUNNING", "PENDING_NEW_EVAL")
+    finished: Name = "FINISHED"
+    withdrawn: Name = "FAILED"
+    create_requests: bool = False
+    request_defaults: dict[Name, bool | int | float | Line] = {}
+
+    @model_validator(mode="after")
+    def _knows_the_keys(self) -> Self:
+        for name in self.request_defaults:
+            if name not in FREE:
+                raise ValueError(f"request_defaults: {name!r} is not one of {', '.join(FREE)}")
+        if not str(self.request_defaults.get("weight_type", "Original")).isalpha():
+            raise ValueError("request_defaults: weight_type is a word, such as Original or Adapter")
+        return self

@@ -1,0 +1,210 @@
+"""Rows of a table in a Markdown file; a Markdown parser finds the tables and their rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import unescape
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bot.errors import Unwritable
+from bot.publishing.tables.cells import ABSENT, Cell, Way, as_text
+from bot.publishing.tables.sheet import Splice, joined, line_end, lines, spelled
+
+BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
+LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
+TAG = re.compile(r"<[^<>]*>")
+BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
+BOLD = ("**", "__")
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownTable:
+    """A table of a Markdown file: the numbers of its lines from 0, and the cells as the parser reads them."""
+
+    header: int
+    rows: tuple[int, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class MarkdownSheet:
+    """The rows of one table: that below the heading or comment `at`, or else the only one with these columns."""
+
+    text: str
+    at: str = ""
+    names: frozenset[str] = frozenset()
+
+    @cached_property
+    def lines(self) -> Sequence[Span]:
+        """Where each line begins and ends."""
+        return list(lines(self.text))
+
+    @cached_property
+    def table(self) -> MarkdownTable:
+        """The table that is meant. Raises Unwritable where there is none, or more than one."""
+        tokens = MarkdownIt("commonmark").enable("table").parse(self.text)
+        tables = list(_tables(tokens))
+        if self.at:
+            first = self._after(tokens)
+            found = [table for table in tables if table.header > first][:1]
+        else:
+            found = [table for table in tables if self.names <= {plain(cell) for cell in table.cells[0]}]
+        if len(found) != 1:
+            where = f"below {self.at!r}" if self.at else f"with the columns {', '.join(sorted(self.names))}"
+            raise Unwritable(f"there is {'more than one' if found else 'no'} table {where}")
+        return found[0]
+
+    def _after(self, tokens: Sequence[Token]) -> int:
+        """The line of the heading or comment that the settings name."""
+        wanted = self.at.lstrip("#").strip()
+        named = [token.map[0] for token in tokens if token.map and token.type != "inline" and self._says(token, wanted)]
+        if len(named) != 1:
+            raise Unwritable(f"{self.at!r} is there {len(named)} times as a heading or comment, and not once")
+        return named[0]
+
+    def _says(self, token: Token, wanted: str) -> bool:
+        if token.type == "html_block":
+            return token.content.strip() == wanted
+        start, end = self.lines[token.map[0]] if token.map else (0, 0)
+        return token.type == "heading_open" and self.text[start:end].strip("# \t") == wanted
+
+    @cached_property
+    def places(self) -> Sequence[Sequence[Span]]:
+        """The positions of the cells of the header and of each row, padding included."""
+        found = []
+        for number, read in zip((self.table.header, *self.table.rows), self.table.cells, strict=True):
+            start, end = self.lines[number]
+            cells = list(_cells(self.text, start, end))
+            seen = tuple(self.text[slice(*cell)].strip().replace("\\|", "|") for cell in cells)
+            if seen[: len(read)] != read[: len(seen)] or any(read[len(seen) :]):
+                raise Unwritable(f"line {number + 1} is a row that Markdown readers split in different ways")
+            found.append(cells)
+        return found
+
+    @cached_property
+    def columns(self) -> Mapping[Way, int]:
+        """The number of each column by its plain name; a name that is there twice is left out."""
+        names = [plain(cell) for cell in self.table.cells[0]]
+        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+
+    @property
+    def ways(self) -> Collection[Way]:
+        """The names of the columns."""
+        return self.columns.keys()
+
+    @cached_property
+    def spans(self) -> Sequence[Span]:
+        """Where each row's line begins and ends."""
+        return [self.lines[number] for number in self.table.rows]
+
+    def __len__(self) -> int:
+        return len(self.table.rows)
+
+    def plain(self, text: str) -> str:
+        """A cell's text as a reader sees it."""
+        return plain(text)
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """A cell as it is written, bold included; ABSENT where the row is too short."""
+        cells, number = self.places[row + 1], self.columns[way]
+        return self.text[slice(*cells[number])].strip() if number < len(cells) else ABSENT
+
+    def update(self, row: int, cells: Mapping[Way, Cell]) -> list[Splice]:
+        """Replace cells; bold cells stay bold, and padded columns keep their width."""
+        places, splices = self.places[row + 1], []
+        for way, cell in cells.items():
+            number = self.columns[way]
+            if number >= len(places):
+                raise Unwritable(f"the row has no cell for {way[0]}")
+            old = self.text[slice(*places[number])]
+            new = self._written(way, cell)
+            mark = next((mark for mark in BOLD if _is_bold(old.strip(), mark)), "")
+            splices.append(Splice(*places[number], self._padded(number, f"{mark}{new}{mark}", old)))
+        return splices
+
+    def insert(self, before: int, rows: Sequence[Mapping[Way, Cell]]) -> list[Splice]:
+        """Insert new rows, with the outer bars and the padding of the row above."""
+        new = [self._row(cells, min(before, len(self))) for cells in rows]
+        rule = self.lines[self.table.header + 1]
+        return [joined([rule, *self.spans], before + 1, new, line_end(self.text))]
+
+    def _row(self, cells: Mapping[Way, Cell], model: int) -> str:
+        """A new line in the layout of another one, the header where there is no row."""
+        places = self.places[model]
+        start, end = self.lines[self.table.rows[model - 1] if model else self.table.header]
+        names = [(plain(name),) for name in self.table.cells[0]]
+        parts = []
+        for number, way in enumerate(names):
+            old = self.text[slice(*places[number])] if number < len(places) else "   "
+            parts.append(self._padded(number, self._written(way, cells.get(way)), old))
+        return self.text[start : places[0][0]] + "|".join(parts) + self.text[places[-1][1] : end]
+
+    def _padded(self, number: int, text: str, old: str) -> str:
+        """The text with padding: to the width of the column where all cells of the column have the same width."""
+        widths = {cells[number][1] - cells[number][0] for cells in self.places if number < len(cells)}
+        lead, trail = (" ", " ") if not old.strip() else (old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :])
+        room = min(widths) - 2
+        if len(widths) > 1 or room < len(text) or not (lead and trail):
+            return f"{lead[:1]}{text}{trail[:1]}"
+        return f" {text.rjust(room) if self._is_right(number) else text.ljust(room)} "
+
+    def _is_right(self, number: int) -> bool:
+        rule = self.text[slice(*self.lines[self.table.header + 1])].strip().strip("|").split("|")
+        return rule[number].strip().endswith(":") and not rule[number].strip().startswith(":")
+
+    def _written(self, way: Way, cell: Cell) -> str:
+        if cell is ABSENT:
+            raise Unwritable("a cell of a Markdown table cannot be left out")
+        if isinstance(cell, bool):
+            return spelled(cell, [self.cell(row, way) for row in range(len(self))])
+        return BARE_BAR.sub(r"\1\\|", as_text(cell))
+
+    def ordinary(self) -> list[Any]:
+        """The rows as the Markdown parser reads them."""
+        return [list(row) for row in self.table.cells[1:]]
+
+
+def _tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:
+    """The tables of a file, in order."""
+    rows: list[tuple[int, list[str]]] = []
+    for token in tokens:
+        if token.type == "tr_open" and token.map:
+            rows.append((token.map[0], []))
+        elif token.type == "inline" and rows:
+            rows[-1][1].append(token.content)
+        elif token.type == "table_close":
+            (header, _), *body = rows
+            yield MarkdownTable(header, tuple(line for line, _ in body), tuple(tuple(cells) for _, cells in rows))
+            rows = []
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[Span]:
+    """The positions of the cells between the bars of one line; an escaped bar does not separate cells."""
+    line = text[start:end]
+    first = start + len(line) - len(line.lstrip()) + line.lstrip().startswith("|")
+    last = start + len(line.rstrip())
+    at = first
+    while at <= last:
+        found = BAR.match(text, at, last)
+        stop = found.end() if found else at
+        if stop < last or stop > at or at == first:
+            yield at, stop
+        at = stop + 1
+
+
+def _is_bold(text: str, mark: str) -> bool:
+    return len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark)
+
+
+def plain(text: str) -> str:
+    """A cell's text as a reader sees it: links, tags, emphasis, code marks and escapes taken away."""
+    text = LINK.sub(r"\1", LINK.sub(r"\1", text))
+    text = unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", TAG.sub("", text).replace("**", "").replace("`", "")))
+    return text.strip().strip("*").strip()

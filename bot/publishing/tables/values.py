@@ -1,0 +1,152 @@
+"""The values of an entry that the columns of a table can have, by accessor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from string import Formatter
+from typing import Literal
+
+from bot.errors import Unwritable
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.score import TaskScore
+from bot.evaluation.task import Task
+from bot.publishing.entry import Entry
+from bot.publishing.layout import NO_LINKS, Links
+
+Scalar = Decimal | str | bool | None
+Unit = Literal["proportion", "percent"]
+OWN = "value"  # in a template: the column's own value
+TASK_FIELDS = ("score", "raw", "stderr", "samples", "num_fewshot")
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """The parts of an entry that layouts of foreign files use."""
+
+    entry: Entry
+    leaderboard: Leaderboard
+    links: Links = NO_LINKS
+
+    @property
+    def precision(self) -> str:
+        """The precision without the library's name: `bfloat16`."""
+        return self.entry.model.precision.removeprefix("torch.")
+
+    @property
+    def date(self) -> str:
+        """The day of the measurement, `YYYY-MM-DD`, "" where no file says."""
+        return self.entry.date[:10]
+
+    @property
+    def harness(self) -> str:
+        """The version of the harness, or else its commit."""
+        return self.entry.harness.version or (self.entry.harness.git_hash or "")[:12]
+
+    def task(self, task_id: str) -> TaskScore:
+        """A column of the leaderboard. Raises Unwritable where it has none of that id."""
+        for task in self.entry.tasks:
+            if task.id == task_id:
+                return task
+        known = ", ".join(task.id for task in self.entry.tasks)
+        raise Unwritable(f"the leaderboard has no task {task_id!r}; its tasks are {known}")
+
+    def unit(self, task_id: str) -> Unit:
+        """The unit in which the leaderboard declares a task's raw values."""
+        return "percent" if self.declared(task_id).unit == "percent" else "proportion"
+
+    def declared(self, task_id: str) -> Task:
+        """The declaration of a task that the entry has. Raises Unwritable where the leaderboard no longer has it."""
+        found = next((task for task in self.leaderboard.tasks if task.id == task_id), None)
+        if found is None:
+            raise Unwritable(f"the leaderboard has no task {task_id!r} any more")
+        return found
+
+
+PLAIN: dict[str, Callable[[RowView], Scalar]] = {
+    "model.id": lambda row: row.entry.model.id,
+    "model.org": lambda row: row.entry.model.id.rpartition("/")[0],
+    "model.name": lambda row: row.entry.model.id.rpartition("/")[2],
+    "model.revision": lambda row: row.entry.model.revision,
+    "model.precision": lambda row: row.precision,
+    "model.chat_template": lambda row: row.entry.model.chat_template,
+    "average": lambda row: exact(row.entry.average),
+    "average_stderr": lambda row: exact(row.entry.stderr),
+    "run.date": lambda row: row.date,
+    "run.harness": lambda row: row.entry.harness.name,
+    "run.version": lambda row: row.harness,
+    "run.submitter": lambda row: row.entry.evidence[0].submitter if row.entry.evidence else "",
+    "leaderboard.id": lambda row: row.leaderboard.id,
+    "leaderboard.title": lambda row: row.leaderboard.title,
+    "entry.url": lambda row: row.links.entry,
+    "evidence.url": lambda row: row.links.evidence,
+}
+
+
+def exact(number: float | None) -> Decimal | None:
+    """The decimal that a double is written as, so that 0.46659 times 100 is 46.659. Raises Unwritable."""
+    if number is None:
+        return None
+    if not isfinite(number):
+        raise Unwritable(f"{number} is not a number that a table can hold")
+    return Decimal(repr(number))
+
+
+def check_accessor(accessor: str) -> str:
+    """The accessor itself. Raises ValueError with a list of all accessors where there is no such accessor."""
+    if accessor in PLAIN or split_task(accessor):
+        return accessor
+    known = ", ".join([*PLAIN, *(f"tasks.ID.{name}" for name in TASK_FIELDS)])
+    raise ValueError(f"{accessor!r} names no value of a row; write one of {known}")
+
+
+def split_task(accessor: str) -> tuple[str, str] | None:
+    """The task's id and the field of `tasks.<id>.<field>`, None for another accessor; an id may hold dots."""
+    start, _, rest = accessor.partition(".")
+    task_id, dot, name = rest.rpartition(".")
+    return (task_id, name) if start == "tasks" and dot and task_id and name in TASK_FIELDS else None
+
+
+def placeholders(template: str) -> tuple[str, ...]:
+    """The accessors in a template such as `{model.org}_{model.name}`. Raises ValueError where it cannot be read."""
+    names = []
+    for _, name, form, conversion in Formatter().parse(template):
+        if name is None:
+            continue
+        if form or conversion:
+            raise ValueError(f"{template!r}: a placeholder is a name in braces, without a format")
+        names.append(name if name == OWN else check_accessor(name))
+    return tuple(names)
+
+
+def lookup(accessor: str, row: RowView) -> Scalar:
+    """The value that an accessor names, None or "" where the row has none. Raises Unwritable."""
+    parts = split_task(accessor)
+    if parts is None:
+        return PLAIN[accessor](row)
+    task = row.task(parts[0])
+    if parts[1] == "num_fewshot":
+        shots = row.declared(parts[0]).num_fewshot
+        return None if shots is None else Decimal(shots)
+    if parts[1] == "samples":
+        counts = [leaf.samples for leaf in task.leaves]
+        return None if not counts or None in counts else Decimal(sum(count or 0 for count in counts))
+    return exact({"score": task.score, "raw": task.raw, "stderr": task.stderr}[parts[1]])
+
+
+def unit_of(accessor: str, row: RowView) -> Unit | None:
+    """The unit of the value that an accessor names, None where it has none."""
+    parts = split_task(accessor)
+    if parts is not None and parts[1] == "raw":
+        return row.unit(parts[0])
+    has_points = accessor in {"average", "average_stderr"} or (parts is not None and parts[1] in {"score", "stderr"})
+    return "percent" if has_points else None
+
+
+def scaled(number: Decimal, have: Unit | None, want: Unit | None) -> Decimal:
+    """The same quantity in another unit."""
+    if have is None or want is None or have == want:
+        return number
+    return number.scaleb(2) if want == "percent" else number.scaleb(-2)

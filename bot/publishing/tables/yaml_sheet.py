@@ -1,0 +1,224 @@
+"""Rows in a YAML file: the items of a block list, or the members of a block mapping.
+
+A file is never dumped again: a scalar is replaced at its position, and a new row consists of new lines, with the
+indentation and the order of the keys of a neighbouring row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from bot.errors import Unwritable
+from bot.publishing.tables.cells import ABSENT, Cell, Way
+from bot.publishing.tables.pointer import Names, follow, rows_at
+from bot.publishing.tables.sheet import Splice, joined, line_end
+from bot.publishing.tables.yaml_cells import scalar, value_of
+from bot.publishing.yaml_text import compose, end_of, entries, is_flow, load
+
+Node = yaml.Node
+DEEPEST = 4  # names on the way to a cell
+
+
+@dataclass(frozen=True, slots=True)
+class YamlRow:
+    """A row: its mapping, the node of its name in a keyed table, and where its lines begin and end."""
+
+    node: Node
+    name: Node | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class YamlSheet:
+    """The rows in a YAML text; `key` is the column that holds the member names of a keyed table."""
+
+    text: str
+    pointer: str = ""
+    key: str | None = None
+
+    @cached_property
+    def resolved(self) -> tuple[Node, Names]:
+        """The list, or the mapping, that holds the rows, and the way to it."""
+        here, names = follow(compose(self.text), self.pointer, _children, lambda node: str(node.value))
+        wanted = yaml.SequenceNode if self.key is None else yaml.MappingNode
+        if not isinstance(here, wanted) or is_flow(here) or not here.value:
+            raise Unwritable(f"there is no block of rows at {self.pointer or 'the top'}")
+        return here, names
+
+    @cached_property
+    def rows(self) -> Sequence[YamlRow]:
+        """The rows, first to last."""
+        found: list[YamlRow] = []
+        for value in self.resolved[0].value:
+            name, node = (None, value) if self.key is None else value
+            start = self.text.rfind("\n", 0, (name or node).start_mark.index) + 1
+            end = end_of(self.text, node)
+            if not isinstance(node, yaml.MappingNode) or (found and start < found[-1].end):
+                raise Unwritable(f"row {len(found) + 1} is not a mapping of its own")
+            found.append(YamlRow(node, name, start, self._line_end(end)))
+        return found
+
+    def _line_end(self, at: int) -> int:
+        ends = [end for end in (self.text.find("\r", at), self.text.find("\n", at)) if end >= 0]
+        return min(ends, default=len(self.text))
+
+    @cached_property
+    def spans(self) -> Sequence[tuple[int, int]]:
+        """Where the lines of each row begin and end."""
+        return [(row.start, row.end) for row in self.rows]
+
+    @cached_property
+    def ways(self) -> Collection[Way]:
+        """All keys of all rows, and the keys of mappings in them."""
+        found: dict[Way, None] = {} if self.key is None else {(self.key,): None}
+        for row in self.rows:
+            _collect(row.node, (), found)
+        return found.keys()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def plain(self, text: str) -> str:
+        """The text itself: YAML has no markup."""
+        return text
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """A cell, ABSENT where the row has no such key."""
+        name = self.rows[row].name
+        if name is not None and way == (self.key,):
+            return str(name.value)
+        node = self._node(row, way)
+        return ABSENT if node is None else value_of(node)
+
+    def _node(self, row: int, way: Way) -> Node | None:
+        here: Node | None = self.rows[row].node
+        for name in way:
+            here = next((value for key, value in entries(here) if key.value == name), None) if here else None
+        return here
+
+    def update(self, row: int, cells: Mapping[Way, Cell]) -> list[Splice]:
+        """Replace scalars at their positions; a key that the row does not have is added at its end."""
+        return [self._write(row, way, cell) for way, cell in cells.items() if way != (self.key,)]
+
+    def _write(self, row: int, way: Way, cell: Cell) -> Splice:
+        node = self._node(row, way)
+        if node is None:
+            return self._add(row, way, cell)
+        start, end, place = node.start_mark.index, node.end_mark.index, self.rows[row]
+        is_plain = isinstance(node, yaml.ScalarNode) and node.style in {None, "", "'", '"'}
+        if (
+            not is_plain
+            or not place.start <= start <= end <= place.end
+            or self.text[start : start + 1] in {"&", "!", "*"}
+        ):
+            raise Unwritable(f"{'.'.join(way)} is not a plain value in this row")
+        return Splice(start, end, (" " if start == end else "") + scalar(cell, node))
+
+    def _add(self, row: int, way: Way, cell: Cell) -> Splice:
+        inside = self._node(row, way[:-1])
+        if not isinstance(inside, yaml.MappingNode) or not inside.value:
+            raise Unwritable(f"the row has no object for {'.'.join(way)}")
+        model = self._model_of(way)
+        new = f"{self._key(way, row)}: {scalar(cell, model)}"
+        last = end_of(self.text, inside)
+        if is_flow(inside):
+            last = end_of(self.text, inside.value[-1][1])
+            return Splice(last, last, f", {new}")
+        last = self._line_end(last)
+        return Splice(last, last, line_end(self.text) + " " * inside.start_mark.column + new)
+
+    def _model_of(self, way: Way) -> Node | None:
+        """A scalar of the same column in another row, which decides on the quotes of a new one."""
+        found = (self._node(row, way) for row in range(len(self)))
+        return next((node for node in found if isinstance(node, yaml.ScalarNode)), None)
+
+    def insert(self, before: int, rows: Sequence[Mapping[Way, Cell]]) -> list[Splice]:
+        """Insert new rows in the layout of a neighbouring row, with the blank lines that all rows have between."""
+        new = [self._block(self._model(before, cells), cells) for cells in rows]
+        end = line_end(self.text)
+        gap = end * (1 + self._blank_lines())
+        return [joined(self.spans, before, new, gap)]
+
+    def _blank_lines(self) -> int:
+        """How many blank lines follow every row, before the next row or a comment."""
+        ends = [self.text[end : other[0]] for (_, end), other in zip(self.spans, self.spans[1:], strict=False)]
+        blank = [len(gap) - len(gap.lstrip()) for gap in ends]
+        return min((gap[:size].count("\n") - 1 for gap, size in zip(ends, blank, strict=True)), default=0)
+
+    def _model(self, before: int, cells: Mapping[Way, Cell]) -> int:
+        """The row to copy the layout of: the nearest one in block style that has all the keys."""
+        near = sorted(range(len(self)), key=lambda row: abs(row - before + 1))
+        for row in near:
+            has_all = all(self._node(row, way) is not None for way in cells if way != (self.key,))
+            if has_all and not is_flow(self.rows[row].node):
+                return row
+        raise Unwritable("no row in block style has all these keys, so there is no layout to copy")
+
+    def _block(self, row: int, cells: Mapping[Way, Cell]) -> str:
+        """A new row in the layout of another; cells without a value are null, or an empty list in place of a list."""
+        place, node = self.rows[row], self.rows[row].node
+        body = self._members(row, node, (), cells)
+        first = " " * node.start_mark.column
+        lead = self.text[place.start : node.start_mark.index]
+        if place.name is None:
+            if lead.strip() != "-":
+                raise Unwritable("the neighbouring row does not begin on the line of its dash")
+            return lead + body.removeprefix(first)
+        name = scalar(cells[self.key or "",], place.name)
+        return f"{lead[: place.name.start_mark.column]}{name}:{line_end(self.text)}{body}"
+
+    def _members(self, row: int, node: Node, way: Way, cells: Mapping[Way, Cell]) -> str:
+        indent, parts = " " * node.start_mark.column, []
+        names = {key.value: value for key, value in entries(node)}
+        for name, value in names.items():
+            inner = (*way, str(name))
+            if cells.get(inner) is ABSENT:
+                continue
+            head = f"{indent}{self._key(inner, row)}:"
+            if inner in cells:
+                parts.append(f"{head} {scalar(cells[inner], value)}")
+            elif not any(key[: len(inner)] == inner for key in cells):
+                parts.append(f"{head} {'[]' if isinstance(value, yaml.SequenceNode) else 'null'}")
+            elif is_flow(value):
+                parts.append(f"{head} {{{self._flow(row, value, inner, cells)}}}")
+            else:
+                parts.append(f"{head}{line_end(self.text)}{self._members(row, value, inner, cells)}")
+        return line_end(self.text).join(parts)
+
+    def _flow(self, row: int, node: Node, way: Way, cells: Mapping[Way, Cell]) -> str:
+        inner = {key.value: value for key, value in entries(node)}
+        said = {name: cells.get((*way, name)) for name in inner}
+        parts = (f"{self._key((*way, name), row)}: {scalar(said[name], inner[name])}" for name in inner)
+        return ", ".join(part for part, name in zip(parts, inner, strict=True) if said[name] is not ABSENT)
+
+    def _key(self, way: Way, row: int) -> str:
+        """A key as the row, or else another one, writes it."""
+        for number in (row, *range(len(self))):
+            for key, _ in entries(self._node(number, way[:-1]) or self.rows[row].node):
+                if key.value == way[-1]:
+                    return self.text[key.start_mark.index : key.end_mark.index]
+        return scalar(way[-1], None)
+
+    def ordinary(self) -> list[Any]:
+        """The rows as PyYAML gives them."""
+        return rows_at(load(self.text), self.resolved[1])
+
+
+def _children(node: Node) -> Iterator[tuple[str | int, Node]]:
+    if isinstance(node, yaml.SequenceNode):
+        yield from enumerate(node.value)
+    yield from ((str(key.value), value) for key, value in entries(node))
+
+
+def _collect(node: Node, way: Way, found: dict[Way, None]) -> None:
+    for key, value in entries(node):
+        inner = (*way, str(key.value))
+        found[inner] = None
+        if len(inner) < DEEPEST:
+            _collect(value, inner, found)

@@ -1,0 +1,106 @@
+"""Every sentence the bot says at a source: verdicts, comparisons and answers in, Markdown out, the mark last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot import HOME
+from bot.publishing.publication import Mark, Text
+from bot.publishing.texts import fitted
+from bot.reporting.escape import code, code_in_table, visible
+from bot.reporting.markdown import cell
+
+FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the files change."
+COMMANDS = "`/recheck`, `/explain [TASK]`; maintainers: `/ignore RULE until YYYY-MM-DD because REASON`"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row's place on a board: `rank` is None where it has none, `tied` counts the others that share it."""
+
+    average: float | None
+    rank: int | None
+    tied: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a submission would change: a model's place before (None: not on the board) and after."""
+
+    model: str
+    before: Place | None
+    after: Place
+
+
+def check_command(source: str, commit: str, path: str, leaderboard_id: str) -> str:
+    """The call that gives the same verdict on anybody's machine."""
+    place = f"{source}@{commit}/{path}" if source.startswith("hf://") else path
+    return f"leaderboard-bot check {quoted(place)} --leaderboard {leaderboard_id}"
+
+
+def quoted(word: str) -> str:
+    """A word for a shell in single quotes where it needs them, on one line."""
+    seen = visible(word)
+    if seen == word and all(char.isascii() and (char.isalnum() or char in "/._-@:+=") for char in seen):
+        return seen
+    return "'" + seen.replace("'", "'\\''") + "'"
+
+
+def push_text(folder: str, verdicts: Sequence[str], mark: Mark) -> Text:
+    """The discussion about pushed files that were not taken; `verdicts` are Markdown."""
+    where = f"in {code(folder)}" if folder else "at the top of the repository"
+    files = "1 file" if len(verdicts) == 1 else f"{len(verdicts)} files"
+    first = f"{files} {where} cannot be taken as they are. Push mended ones; this is closed then."
+    body = "\n\n".join([first, *verdicts, f"Commands: {COMMANDS}", FOOT])
+    return fitted(f"Results {visible(folder) or 'here'} cannot be taken", body, mark)
+
+
+def mended_text(folder: str) -> str:
+    """The last words of such a discussion."""
+    return f"Mended: every newest result in {code(folder or '/')} can be taken."
+
+
+def review_text(head: str, verdicts: Sequence[str], comparisons: Sequence[Comparison], mark: Mark) -> Text:
+    """The sticky comment on a pull request at the source."""
+    files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
+    parts = [f"{files}, at {code(head[:12])}.", *verdicts, comparison_table(comparisons)]
+    return fitted("", "\n\n".join([*filter(None, parts), f"Commands: {COMMANDS}", FOOT]), mark)
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> str:
+    """What would change on the board."""
+    if not comparisons:
+        return ""
+    lines = ["| Model | Average | Before | Change | Rank | Rank before |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for row in comparisons:
+        old, new = row.before.average if row.before else None, row.after.average
+        change = "–" if old is None or new is None else f"{new - old:+.2f}"
+        ranks = f"{rank(row.after)} | {rank(row.before)}"
+        lines.append(f"| {code_in_table(row.model)} | {cell(new, 2)} | {cell(old, 2)} | {change} | {ranks} |")
+    return "\n".join(lines)
+
+
+def rank(place: Place | None) -> str:
+    """A rank for people, with those that share it."""
+    if place is None:
+        return "new"
+    if place.rank is None:
+        return "none"
+    tied = f", tied with {place.tied}" if place.tied else ""
+    return f"{place.rank} of {place.rows}{tied}"
+
+
+def reply_text(words: str, comment_id: str, leaderboard_id: str) -> str:
+    """The one answer to a command; its mark names the comment that it answers."""
+    return fitted("", words, Mark("reply", comment_id, leaderboard_id)).body
+
+
+def preformatted(text: str) -> str:
+    """Text in a code block that nothing in it can end."""
+    lines = [visible(line) for line in text.splitlines()]
+    fence = "```"
+    while any(fence in line for line in lines):
+        fence += "`"
+    return "\n".join([fence, *lines, fence])

@@ -1,0 +1,46 @@
+"""Findings in, GitHub's workflow commands out: one line each, at most as many as GitHub shows.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bot.evaluation.finding import Finding, Severity
+
+LIMIT = 10  # annotations of each severity that GitHub keeps of one step
+
+
+def escape_data(text: str) -> str:
+    """Escape the message of a workflow command, as the toolkit's `escapeData` does."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escape_property(text: str) -> str:
+    """Escape a property of a workflow command, as the toolkit's `escapeProperty` does."""
+    return escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def command(severity: Severity, message: str, **properties: str | int) -> str:
+    """Write one workflow command; empty properties are left out."""
+    given = [f"{name}={escape_property(str(value))}" for name, value in properties.items() if value]
+    return f"::{severity}{' ' if given else ''}{','.join(given)}::{escape_data(message)}"
+
+
+def annotation(finding: Finding) -> str:
+    """One finding on its line of its file."""
+    message = f"{finding.message}\n{finding.hint}" if finding.hint else finding.message
+    where = finding.location
+    return command(finding.severity, message, title=finding.rule, file=where.path, line=where.line)
+
+
+def annotate(findings: Iterable[Finding]) -> Iterator[str]:
+    """The commands for all findings, worst first; where GitHub would drop some, the last one counts them."""
+    found = list(findings)
+    for severity in Severity:
+        same = [finding for finding in found if finding.severity is severity]
+        kept = same if len(same) <= LIMIT else same[: LIMIT - 1]
+        yield from map(annotation, kept)
+        if len(same) > len(kept):
+            yield command(severity, f"{len(same) - len(kept)} more of these: the step summary has them all")

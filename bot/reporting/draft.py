@@ -1,0 +1,92 @@
+"""A draft as the text of a declaration: TOML with comments, a TODO where a person must decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+import tomlkit
+
+from bot import __version__
+from bot.evaluation.draft.tasks import Draft, DraftTask
+from bot.evaluation.harness import known_commit, repository
+from bot.evaluation.result import HarnessVersion
+from bot.reporting.escape import brief
+
+WIDTH = 110
+MOST = 3  # models that are named
+HEAD = """\
+# All of it was read from the files or is in the catalogue (docs/catalogue.md); a TODO is for a person to decide.
+# Then check it, and the files against it:
+#   leaderboard-bot leaderboards board.toml
+#   leaderboard-bot check FILE... --leaderboard board.toml
+
+title = "TODO: what people call this leaderboard"
+description = "TODO: one sentence that says what it compares"
+"""
+
+
+def draft_text(draft: Draft) -> str:
+    """The declaration. Everything that a file brings is in quotes or in a comment of one line."""
+    files = f"{draft.files} file{'s' * (draft.files != 1)}"
+    lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft)}."), HEAD]
+    lines += ["[harness]", f"formats = {_toml(list(draft.formats))}", "", *_pins(draft.harnesses)]
+    lines += [line for task in draft.tasks for line in ("", *_task(task))]
+    return "\n".join(lines) + "\n"
+
+
+def _models(draft: Draft) -> str:
+    names = [brief(name) for name in draft.models if name]
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return f" of {', '.join(names[:MOST])}{more}" if names else ""
+
+
+def _comment(text: str, begin: str = "# ") -> list[str]:
+    return wrap(brief(text, 2_000), WIDTH, initial_indent=begin, subsequent_indent="# ", break_on_hyphens=False)
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML; objects as inline tables."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_key(key)} = {_toml(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return str(tomlkit.item(value).as_string())
+
+
+def _key(key: str) -> str:
+    return str(tomlkit.key(key).as_string())
+
+
+def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:
+    """The harness versions as a proposal: a leaderboard that pins none takes any."""
+    releases = sorted({release for harness in harnesses if (release := _release(harness))})
+    commits = sorted({brief(one.git_hash, 40) for one in harnesses if one.git_hash and not _release(one)})
+    yield from _comment("TODO: what results must have been measured with; without this, any version counts.")
+    yield "# [[harness.accepted]]"
+    yield f"# repository = {_toml(repository())}"
+    if releases:
+        yield f"# releases = {_toml(releases)}"
+    yield '# reason = "the release that measured the first rows"'
+    if commits:
+        yield from _comment(f"The files name these commits, of whatever repository: {', '.join(commits)}")
+
+
+def _release(harness: HarnessVersion) -> str:
+    """The release that measured, as the file says it or as its commit shows."""
+    known = known_commit(harness.git_hash) if harness.git_hash and not harness.version else None
+    return brief(harness.version or (known.version if known else ""), 40)
+
+
+def _task(task: DraftTask) -> Iterator[str]:
+    yield "[[tasks]]"
+    for key, value in task.keys.items():
+        if key == "leaves" and len(value) > 1:
+            yield from ("leaves = [", *(f"    {_toml(leaf)}," for leaf in value), "]")
+        else:
+            yield f"{_key(key)} = {_toml(value)}"
+    for note in task.notes:
+        yield from _comment(note)
+    for todo in task.todo:
+        yield from _comment(f"TODO: {todo}")

@@ -1,0 +1,206 @@
+"""Explains a row: the way of every number from raw value through bound and clip to the mean, to be followed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import isfinite
+from os.path import commonprefix
+from textwrap import fill, wrap
+
+from bot.evaluation.finding import examples
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.row import Row
+from bot.evaluation.score import LeafScore, TaskScore
+from bot.evaluation.task import Task
+from bot.reporting.escape import brief, code, visible
+
+RIGHT = "right / of"
+
+
+def explanation_text(judgement: Judgement, task_id: str = "") -> str:
+    """The explanation of every row, each below its model's name where there are several."""
+    rows = judgement.rows
+    heads = [f"{brief(row.model.id) or '(no model)'}\n\n" if len(rows) > 1 else "" for row in rows]
+    return "\n".join(f"{head}{explain(row, task_id)}" for head, row in zip(heads, rows, strict=True))
+
+
+def explanation_markdown(judgement: Judgement, task_id: str = "") -> str:
+    """The same as Markdown: a heading for each row, and the explanation in a block that nothing in it can end."""
+    parts = []
+    for row in judgement.rows:
+        lines = [f"    {visible(line)}".rstrip() for line in explain(row, task_id).splitlines()]
+        parts.append("\n".join([f"### {code(brief(row.model.id) or '(no model)')}", "", *lines, ""]))
+    return "\n".join(parts)
+
+
+def explain(row: Row, task_id: str = "") -> str:
+    """The explanation of one task, or of all and the average."""
+    declared = {task.id: task for task in row.leaderboard.tasks}
+    lines: list[str] = []
+    for score in row.scores.tasks:
+        if task_id in {"", score.id}:
+            lines += [*_explain_task(declared[score.id], score, row), ""]
+    if not task_id:
+        lines += list(_explain_average(row))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _explain_task(task: Task, score: TaskScore, row: Row) -> Iterator[str]:
+    result = f"{score.score:.4f}" if score.score is not None else "no score"
+    yield f"{task.title}: {result}"
+    if score.leaves:
+        yield from _files(score, row)
+        yield from _leaf_table(task, score.leaves)
+    yield from _aggregate(task, score, row)
+
+
+def _files(score: TaskScore, row: Row) -> Iterator[str]:
+    """The files that the numbers come from, where the row has several."""
+    if len(row.files) > 1:
+        files = list(dict.fromkeys(leaf.file for leaf in score.leaves))
+        yield from (f"  from {visible(file)}" for file in files)
+
+
+def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
+    """A line for each leaf; the score only where it is made leaf by leaf."""
+    names, counts = _names(task, leaves), [_right_answers(leaf, task) for leaf in leaves]
+    width, space = max(map(len, names)), max(len(RIGHT), *map(len, counts))
+    by_leaf = task.normalize == "leaf"
+    head = f"  {'':{width}}  {RIGHT:>{space}}  {'raw':>8}"
+    yield head + (f"  {_bound_name(task):>5}  {'score':>7}" if by_leaf else "")
+    for name, count, leaf in zip(names, counts, leaves, strict=True):
+        line = f"  {name:{width}}  {count:>{space}}  {leaf.raw:8.4f}"
+        if by_leaf:
+            sign = "*" if _is_clipped(leaf) else ""
+            line += f"  {leaf.lower_bound:>5}  {leaf.score if leaf.score is not None else float('nan'):7.2f}{sign}"
+        yield line
+    if by_leaf and any(map(_is_clipped, leaves)):
+        yield f"  * {_clipped(task)}"
+
+
+def _is_clipped(leaf: LeafScore) -> bool:
+    return leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound))
+
+
+def _names(task: Task, leaves: tuple[LeafScore, ...]) -> list[str]:
+    """What tells the lines of a task apart: the metric, or the subtask without what all their names begin with."""
+    if len(task.metrics) > 1:
+        return [leaf.metric for leaf in leaves]
+    common = commonprefix([leaf.id for leaf in leaves]) if len(leaves) > 1 else ""  # noqa: RUF071 - names, not paths
+    return [leaf.id.removeprefix(common[: common.rfind("_") + 1]) for leaf in leaves]
+
+
+def _right_answers(leaf: LeafScore, task: Task) -> str:
+    metric = next(metric for metric in task.metrics if metric.name == leaf.metric)
+    declared = next(declared for declared in task.leaves if declared.id == leaf.id)
+    samples = leaf.samples or metric.samples or declared.samples
+    if samples is None:
+        return "–"
+    if not metric.integral:
+        return f"mean of {samples}"
+    share = leaf.raw / (100 if task.unit == "percent" else 1)
+    return f"{round(share * samples)} / {samples}" if isfinite(share) else f"? / {samples}"
+
+
+def _bound_name(task: Task) -> str:
+    """What a lower bound is called: mostly it is what guessing gives."""
+    return "guess" if task.higher_is_better else "bound"
+
+
+def _clipped(task: Task) -> str:
+    return "below guessing, so 0" if task.higher_is_better else "worse than the bound, so 0"
+
+
+def _aggregate(task: Task, score: TaskScore, row: Row) -> Iterator[str]:
+    """From the lines of the leaves to the task's raw value and score, or why there is none."""
+    if score.raw is None or score.score is None:
+        yield from _holes(task, row)
+    elif task.normalize == "leaf":
+        yield from _one_leaf(task, score.leaves)
+        yield from _mean_of_leaves(task, score)
+    else:
+        yield f"  raw   = {_how_raw(task, score)} = {score.raw:.6f}"
+        yield from _whole_task(task, score.raw, score.score)
+
+
+def _holes(task: Task, row: Row) -> Iterator[str]:
+    """Why a task has no score: what was measured with errors only, and what is in no file."""
+    leaves = [leaf.id for leaf in task.leaves]
+    rules = dict.fromkeys(rule for leaf in leaves for rule in row.blocked.get(leaf, ()))
+    blocked = [leaf for leaf in leaves if leaf in row.blocked]
+    missing = {required.leaf_id for required in row.measurements.missing} - set(blocked)
+    names = f": {examples(blocked)}" if len(blocked) < len(leaves) else ""
+    if blocked:
+        yield from _wrapped(f"no score: {', '.join(rules)}{names}")
+    if missing and len(missing) == len(leaves):
+        yield "  no score: none of its subtasks is there" if len(leaves) > 1 else "  no score: it is in no file"
+    elif missing:
+        yield from _wrapped(f"no score: missing {examples([leaf for leaf in leaves if leaf in missing])}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, 78, initial_indent="  ", subsequent_indent="    ")
+
+
+def _one_leaf(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
+    """The formula, and its numbers for the first leaf that is not clipped."""
+    first = next((leaf for leaf in leaves if not _is_clipped(leaf)), leaves[0])
+    bound, lower, upper = _bound_name(task), Fraction(first.lower_bound), task.upper_bound
+    floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
+    yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; such as"
+    yield f"    100 × ({first.raw:.6g} - {lower}) / ({upper} - {lower}) = {_points(first.raw, lower, upper)}"
+
+
+def _mean_of_leaves(task: Task, score: TaskScore) -> Iterator[str]:
+    count = len(score.leaves)
+    if task.aggregation == "size-weighted":
+        yield f"  score = the scores weighted by samples = {score.score:.4f}"
+        yield f"  raw   = the raw values weighted by samples = {score.raw:.6f}"
+    else:
+        yield f"  score = sum of {count} scores / {count} = {score.score:.4f}"
+        yield f"  raw   = sum of {count} raw values / {count} = {score.raw:.6f} (plain mean, not by size)"
+
+
+def _whole_task(task: Task, raw: float, score: float) -> Iterator[str]:
+    """The formula with the numbers of a task that is scored as a whole."""
+    lower, upper = task.lower_bound, task.upper_bound
+    if lower == 0 and upper == 1:
+        yield f"  score = 100 × {raw:.6f} = {score:.4f}"
+        return
+    clip = f"; {_clipped(task)}" if score == 0 and raw != float(lower) else ""
+    yield f"  score = 100 × ({raw:.6f} - {lower}) / ({upper} - {lower}) = {_points(raw, lower, upper)}{clip}"
+    if task.bound_reason:
+        yield f"          {lower} is {task.bound_reason}"
+
+
+def _points(raw: float, lower: Fraction, upper: Fraction) -> str:
+    """What the formula gives before the clip."""
+    return f"{float(100 * (Fraction(raw) - lower) / (upper - lower)):.4f}"
+
+
+def _how_raw(task: Task, score: TaskScore) -> str:
+    count = len(score.leaves)
+    if count == 1:
+        return "the value itself"
+    if task.aggregation == "size-weighted":
+        samples = sum(leaf.samples or 0 for leaf in task.leaves)
+        right = round((score.raw or 0.0) / (100 if task.unit == "percent" else 1) * samples)
+        return f"all right answers / all samples = {right} / {samples}"
+    what = "metrics" if len(task.leaves) == 1 else "raw values"
+    return f"mean of {count} {what}"
+
+
+def _explain_average(row: Row) -> Iterator[str]:
+    scores = row.scores
+    if scores.average is None:
+        holes = [task.title for task in scores.tasks if task.score is None]
+        why = f"none, because {', '.join(holes)} {'has' if len(holes) == 1 else 'have'} no score"
+        yield fill(f"Average: {why}", 80, subsequent_indent="  ")
+        yield "  a mean over the others would look plausible and be wrong"
+        return
+    terms = " + ".join(f"{task.score:.4f}" for task in scores.tasks)
+    yield f"Average: {scores.average:.4f}"
+    yield fill(
+        f"({terms}) / {len(scores.tasks)} = {scores.average:.4f}", 78, initial_indent="  ", subsequent_indent="  "
+    )

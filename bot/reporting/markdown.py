@@ -1,0 +1,75 @@
+"""A judgement as Markdown, for a step summary, a comment or a request; what strangers wrote is in code spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bot.evaluation.finding import Finding
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.row import Row
+from bot.evaluation.score import Scores
+from bot.evaluation.verdict import Verdict
+from bot.reporting.escape import brief, code, visible
+from bot.reporting.text import files_by_key
+
+SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
+ORDER = ("rejected", "incomplete", "accepted")
+FENCE = "```"
+
+
+def judgement_markdown(judgement: Judgement) -> str:
+    """What no format reads and every row, the worst first."""
+    files = files_by_key(judgement)
+    rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
+    parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]
+    return "\n".join([*parts, *(row_markdown(row, files[row.key]) for row in rows)])
+
+
+def row_markdown(row: Row, files: Sequence[Verdict]) -> str:
+    """One row: verdict, files with their findings, the row's findings, scores."""
+    lines = [f"### {SIGNS[row.status]} {row.status}: {_model(row.model.id)}", ""]
+    for file in files:
+        lines += [f"File: {code(file.path)}", "", *_findings(file.findings)]
+    lines += [*_findings(row.findings), score_table(row.scores)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def verdict_markdown(verdict: Verdict) -> str:
+    """One submission: verdict and findings."""
+    name = _model(verdict.result.model.id) if verdict.result else "no result"
+    lines = [f"### {SIGNS[verdict.status]} {verdict.status}: {name}", "", f"File: {code(verdict.path)}", ""]
+    return "\n".join([*lines, *_findings(verdict.findings)]).rstrip() + "\n"
+
+
+def _model(name: str) -> str:
+    return code(brief(name)) if name else "a model without a name"
+
+
+def _findings(findings: Sequence[Finding]) -> list[str]:
+    lines = [line for finding in findings for line in finding_markdown(finding)]
+    return [*lines, ""] if lines else []
+
+
+def finding_markdown(finding: Finding) -> Iterator[str]:
+    """One finding as an item of a list, its hint and its command below it."""
+    line = f", line {finding.location.line}" if finding.location.line else ""
+    yield f"- **{finding.severity}** [`{finding.rule}`]({finding.url}){line}: {code(finding.message)}"
+    if finding.hint:
+        yield f"  - {code(finding.hint.rstrip(':'))}" + (":" if finding.command else "")
+    if finding.command:
+        yield from ("", f"    {FENCE}sh", f"    {visible(finding.command)}", f"    {FENCE}")
+
+
+def score_table(scores: Scores) -> str:
+    """Raw value, score and standard error of each task, and their mean."""
+    lines = ["| Task | Raw | Score | ± |", "| --- | ---: | ---: | ---: |"]
+    for task in scores.tasks:
+        cells = (cell(task.raw, 4), cell(task.score, 2), cell(task.stderr, 2))
+        lines.append(f"| {task.title} | " + " | ".join(cells) + " |")
+    lines.append(f"| **Average** | | **{cell(scores.average, 2)}** | {cell(scores.stderr, 2)} |")
+    return "\n".join(lines)
+
+
+def cell(value: float | None, digits: int) -> str:
+    """A number for people, a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,48 @@
+"""Write the sections of a page as plain text or as Markdown; a chart becomes its table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from textwrap import fill
+
+from bot.reporting.chart import Chart
+from bot.reporting.escape import visible
+from bot.reporting.page import Section
+from bot.reporting.table import WIDTH, Table, markdown_table, text_table
+
+# Whatever Markdown, HTML or GitHub would read as more than text.
+SPECIAL = re.compile(r"[\\`*_{}\[\]()#+!|~]")
+ENTITIES = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"})
+
+
+def text(title: str, lead: str, sections: Sequence[Section], width: int = WIDTH) -> str:
+    """Return plain text whose paragraphs and tables are at most `width` columns wide."""
+    wrap, table = partial(_paragraph, width=width), partial(text_table, width=width)
+    parts = [visible(title), wrap(lead)]
+    for part in sections:
+        heading = visible(part.heading)
+        parts.append(f"{heading}\n{'-' * min(width, len(heading))}\n{_blocks(part, wrap, table)}")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def markdown(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """Return Markdown in which every string given is text."""
+    parts = [f"## {escaped(title)}", escaped(lead)]
+    parts += [f"### {escaped(part.heading)}\n\n{_blocks(part, escaped, markdown_table)}" for part in sections]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def escaped(value: str) -> str:
+    """Return text as Markdown that reads as that text, in one line."""
+    return SPECIAL.sub(r"\\\g<0>", visible(value)).translate(ENTITIES)
+
+
+def _blocks(part: Section, paragraph: Callable[[str], str], table: Callable[[Table], str]) -> str:
+    blocks = (block.table if isinstance(block, Chart) else block for block in part.blocks)
+    return "\n\n".join(table(block) if isinstance(block, Table) else paragraph(block) for block in blocks)
+
+
+def _paragraph(value: str, width: int) -> str:
+    return fill(visible(value), width, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,187 @@
+"""The JSON report on submissions and their rows: schema leaderboard-bot/report/2, additive changes only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from bot import __version__
+from bot.evaluation.finding import Finding
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.measurement import coverage_of
+from bot.evaluation.result import HarnessVersion, Model
+from bot.evaluation.row import Row
+from bot.evaluation.row_key import key_of
+from bot.evaluation.score import LeafScore, TaskScore
+from bot.evaluation.verdict import Verdict
+
+SCHEMA = "leaderboard-bot/report/2"
+
+
+def make_report(judgement: Judgement) -> dict[str, Any]:
+    """The whole report as plain JSON values."""
+    leaderboard = judgement.leaderboard
+    body = {
+        "leaderboard": {
+            "id": leaderboard.id,
+            "digest": leaderboard.digest,
+            "scoring_digest": leaderboard.scoring_digest,
+        },
+        "rows": [_row(row) for row in judgement.rows],
+        "submissions": [_submission(verdict) for verdict in judgement.verdicts],
+        "unread": [{"path": one.path, "kind": one.kind, "why": one.why} for one in judgement.unread],
+        "summary": summarize(judgement),
+    }
+    return {"schema": SCHEMA, "tool": {"version": __version__}, **body, "digest": _digest(body)}
+
+
+def to_json(report: Mapping[str, Any]) -> str:
+    """The report as text; it never holds NaN."""
+    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def summarize(judgement: Judgement) -> dict[str, Any]:
+    """How many rows have each verdict, how many submissions have errors, and how many files of each kind are unread.
+
+    A submission that no format reads is in no row and counts as a rejected one.
+    """
+    counts = dict.fromkeys(("accepted", "incomplete", "rejected"), 0)
+    for row in judgement.rows:
+        counts[row.status] += 1
+    counts["rejected"] += len(judgement.unreadable)
+    submissions = Counter(verdict.status for verdict in judgement.verdicts)
+    return {
+        **counts,
+        "submissions": {status: submissions[status] for status in ("accepted", "rejected")},
+        "unread": dict(sorted(Counter(one.kind for one in judgement.unread).items())),
+    }
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    """The SHA-256 of the report without paths and lines: the same wherever the files lie and whatever is shown."""
+    names = {one["path"]: one["sha256"] for one in body["submissions"]}
+    submissions = sorted((_placeless(one, names) for one in body["submissions"]), key=_canonical)
+    rows = [_placeless({**row, "findings": list(map(_wordless, row["findings"]))}, names) for row in body["rows"]]
+    placeless = {"leaderboard": body["leaderboard"]["digest"], "rows": rows, "submissions": submissions}
+    return "sha256:" + hashlib.sha256(_canonical(placeless).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _wordless(finding: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding on a row without its message, which may name files."""
+    return {key: value for key, value in finding.items() if key != "message"}
+
+
+def _placeless(value: Any, names: Mapping[str, str]) -> Any:
+    """The value without lines, and with the SHA-256 of a submission in place of its path; other paths become empty."""
+    if isinstance(value, list):
+        return [_placeless(inner, names) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _placeless_field(key, inner, names) for key, inner in value.items() if key != "line"}
+
+
+def _placeless_field(key: str, value: Any, names: Mapping[str, str]) -> Any:
+    if key == "files":
+        return [names.get(path, "") for path in value]
+    return names.get(value, "") if key in {"path", "file"} else _placeless(value, names)
+
+
+def _submission(verdict: Verdict) -> dict[str, Any]:
+    result, leaderboard = verdict.result, verdict.leaderboard
+    coverage = coverage_of(verdict.measurements, leaderboard) if verdict.measurements else None
+    return {
+        "path": verdict.path,
+        "sha256": verdict.sha256,
+        "format": verdict.parsed.format,
+        "key": key_of(leaderboard.id, result.model).text if result else None,
+        "model": _model(result.model) if result else None,
+        "harness": _harness(result.harness) if result else None,
+        "verdict": verdict.status,
+        "leaves": coverage.present if coverage else 0,
+        "findings": [_finding(finding) for finding in verdict.findings],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    coverage = row.coverage
+    return {
+        "key": row.key.text,
+        "model": _model(row.model),
+        "verdict": row.status,
+        "coverage": {
+            "present": coverage.present,
+            "required": coverage.required,
+            "missing": list(coverage.missing),
+        },
+        "scores": {
+            "average": row.scores.average,
+            "stderr": row.scores.stderr,
+            "tasks": [_task(task) for task in row.scores.tasks],
+        },
+        "findings": [_finding(finding) for finding in row.findings],
+        "files": [verdict.path for verdict in row.files],
+    }
+
+
+def _model(model: Model) -> dict[str, Any]:
+    return {
+        "id": model.id,
+        "revision": model.revision,
+        "precision": model.precision,
+        "chat_template": model.chat_template,
+    }
+
+
+def _harness(harness: HarnessVersion) -> dict[str, Any]:
+    return {
+        "name": harness.name,
+        "repository": harness.repository,
+        "git_hash": harness.git_hash,
+        "version": harness.version,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    place = finding.location
+    return {
+        "rule": finding.rule,
+        "severity": str(finding.severity),
+        "message": finding.message,
+        "hint": finding.advice,
+        "command": finding.command,
+        "location": {"path": place.path, "pointer": place.pointer, "line": place.line},
+        "url": finding.url,
+    }
+
+
+def _task(task: TaskScore) -> dict[str, Any]:
+    return {
+        "id": task.id,
+        "title": task.title,
+        "raw": task.raw,
+        "score": task.score,
+        "stderr": task.stderr,
+        "leaves": [_leaf(leaf) for leaf in task.leaves],
+    }
+
+
+def _leaf(leaf: LeafScore) -> dict[str, Any]:
+    return {
+        "id": leaf.id,
+        "metric": leaf.metric,
+        "samples": leaf.samples,
+        "raw": leaf.raw if isfinite(leaf.raw) else None,
+        "stderr": leaf.stderr,
+        "lower_bound": leaf.lower_bound,
+        "upper_bound": leaf.upper_bound,
+        "score": leaf.score,
+        "file": leaf.file,
+    }

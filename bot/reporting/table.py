@@ -1,0 +1,142 @@
+"""Write a table as aligned text or as Markdown; what strangers wrote in its cells is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from unicodedata import combining, east_asian_width
+
+from bot.reporting.escape import code_in_table, visible
+
+WIDTH = 100
+GAP = 2
+# A column of text is not made narrower than this; what does not fit then continues in a second table below.
+NARROWEST = 16
+# Text that Markdown leaves as it is wherever it is in a line; anything else goes into a code span.
+_WRITTEN = re.compile(r"[-+]?\d[\d,]*\.\d+")
+_HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()-]*")
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under column titles; `caption` says what they are."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+
+
+def short(value: float) -> str:
+    """Return a number for a person: whole numbers whole, others with four significant digits."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
+
+
+def text_table(table: Table, width: int = WIDTH) -> str:
+    """Return aligned columns under their titles, numbers to the right; the caption is above.
+
+    No line is wider than `width`: long texts continue below each other, and columns that do not fit continue in another
+    table with the same first column.
+    """
+    right = [any(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
+    columns = [(title, *(_text(row[i]) for row in table.rows)) for i, title in enumerate(table.columns)]
+    blocks = [_block([columns[i] for i in part], [right[i] for i in part], width) for part in _parts(columns, width)]
+    return "\n".join([*(_wrapped(table.caption, width) if table.caption else []), "\n\n".join(blocks)])
+
+
+def _parts(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[int]]:
+    """Yield the columns of each block: the first one, and as many others as fit beside it at their narrowest."""
+    least = [min(NARROWEST, max(map(_width, column))) for column in columns]
+    part = [0]
+    for i in range(1, len(columns)):
+        if len(part) > 1 and sum(least[j] + GAP for j in part) + least[i] > width:
+            yield part
+            part = [0]
+        part.append(i)
+    yield part
+
+
+def _block(columns: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> str:
+    widths = _fitted([max(map(_width, column)) for column in columns], width)
+    lines = [
+        _aligned(line, widths, right)
+        for row in zip(*columns, strict=True)
+        for line in zip_longest(*map(_wrapped, row, widths), fillvalue="")
+    ]
+    return "\n".join(lines)
+
+
+def _fitted(widths: list[int], width: int) -> list[int]:
+    """Take from the widest column until all fit."""
+    widths = list(widths)
+    while sum(widths) + GAP * (len(widths) - 1) > width and max(widths) > 1:
+        widest = max(range(len(widths)), key=widths.__getitem__)
+        over = sum(widths) + GAP * (len(widths) - 1) - width
+        second = max((one for i, one in enumerate(widths) if i != widest), default=1)
+        widths[widest] = max(1, widths[widest] - over, min(second, widths[widest] - 1))
+    return widths
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width`, at spaces where there are any."""
+    lines = []
+    while _width(text) > width:
+        end = _end(text, width)
+        space = text.rfind(" ", 1, end + 1)
+        end = space if space > 0 and text[:space].strip() else end
+        lines.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*lines, text]
+
+
+def _end(text: str, width: int) -> int:
+    """Return how many letters fit, one at least."""
+    taken = 0
+    for i, letter in enumerate(text):
+        taken += _width(letter)
+        if taken > width:
+            return max(1, i)
+    return len(text)
+
+
+def _width(text: str) -> int:
+    """Return the columns that a text takes on a terminal: letters of East Asia take two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    cells = (
+        f"{' ' * (width - _width(cell))}{cell}" if to_right else f"{cell}{' ' * (width - _width(cell))}"
+        for cell, width, to_right in zip(row, widths, right, strict=True)
+    )
+    return (" " * GAP).join(cells).rstrip()
+
+
+def markdown_table(table: Table) -> str:
+    """Return a table of GitHub's Markdown; what could be markup is in code spans."""
+    right = [any(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
+    rule = ["---:" if to_right else "---" for to_right in right]
+    rows = [table.columns, rule, *([_markdown(cell) for cell in row] for row in table.rows)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*([table.caption, ""] if table.caption else []), *lines])
+
+
+def _is_number(cell: Cell) -> bool:
+    """Whether a cell is a number, or one already written for people."""
+    return isinstance(cell, (int, float)) or (isinstance(cell, str) and _WRITTEN.fullmatch(cell) is not None)
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return "-"
+    return visible(cell) if isinstance(cell, str) else short(cell)
+
+
+def _markdown(cell: Cell) -> str:
+    is_plain = not isinstance(cell, str) or (_HARMLESS.fullmatch(cell) and "www." not in cell)
+    return _text(cell) if is_plain else code_in_table(str(cell))

@@ -1,0 +1,182 @@
+"""A judgement as text of 80 columns for a terminal: for each row verdict, files, findings and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from bot.evaluation.finding import Finding
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.measurement import coverage_of
+from bot.evaluation.row import Row
+from bot.evaluation.row_key import RowKey, key_of
+from bot.evaluation.score import Scores
+from bot.evaluation.submission import UnreadPath
+from bot.evaluation.verdict import Verdict
+from bot.reporting.escape import brief, visible
+from bot.reporting.report import summarize
+
+WIDTH = 80
+SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
+COLOURS = {"accepted": "32", "incomplete": "33", "rejected": "31", "error": "31", "warning": "33", "notice": "36"}
+
+
+class Ink:
+    """Colours, where there is a terminal to show them."""
+
+    def __init__(self, *, colour: bool) -> None:
+        self._colour = colour
+
+    def paint(self, text: str, what: str) -> str:
+        """The text in the colour of a verdict or a severity."""
+        return f"\x1b[1;{COLOURS[what]}m{text}\x1b[0m" if self._colour else text
+
+    def faint(self, text: str) -> str:
+        """The text in grey."""
+        return f"\x1b[2m{text}\x1b[0m" if self._colour else text
+
+
+def judgement_text(judgement: Judgement, ink: Ink, *, quiet: bool = False) -> str:
+    """Every row with its files, then what no format reads, then the summary; `quiet` leaves all but findings out."""
+    files = files_by_key(judgement)
+    parts = [row_text(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
+    parts += [unreadable_text(verdict, ink) for verdict in judgement.unreadable]
+    return "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
+
+
+def _unread_lines(judgement: Judgement) -> Iterator[str]:
+    """How many files of each kind are not read, and what to do with the first of them."""
+    kinds: dict[str, list[UnreadPath]] = {}
+    for one in judgement.unread:
+        kinds.setdefault(one.kind, []).append(one)
+    for kind, found in sorted(kinds.items()):
+        text = f"not read: {_count(len(found), kind)} ({found[0].path}): {found[0].why}"
+        yield from wrap(visible(text), WIDTH, subsequent_indent="  ")
+    if kinds:
+        yield ""
+
+
+def files_by_key(judgement: Judgement) -> dict[RowKey, list[Verdict]]:
+    """The verdicts on the files of each row, in the order in which they were found."""
+    files: dict[RowKey, list[Verdict]] = {}
+    for verdict in judgement.verdicts:
+        if verdict.result is not None:
+            files.setdefault(key_of(judgement.leaderboard.id, verdict.result.model), []).append(verdict)
+    return files
+
+
+def row_text(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:
+    """One row; `files` are all submissions of its key, with their findings."""
+    lines = [_headline(row, ink)]
+    if not quiet:
+        lines += [ink.faint(f"  {line}") for line in _circumstances(row)]
+    for file in files:
+        lines += [ink.faint(f"  {line}") for line in _file_lines(file, row, quiet=quiet)]
+        lines += [line for finding in file.findings for line in ("", *finding_lines(finding, ink))]
+        lines += [""] if file.findings and file is not files[-1] else []
+    for finding in row.findings:
+        lines += ["", *finding_lines(finding, ink)]
+    if not quiet and any(task.score is not None for task in row.scores.tasks):
+        lines += ["", *(f"  {line}" for line in score_lines(row.scores))]
+    return "\n".join(lines) + "\n"
+
+
+def unreadable_text(verdict: Verdict, ink: Ink) -> str:
+    """A submission that no format reads, and why."""
+    lines = [f"{_sign(verdict.status, ink)}  no result", ink.faint(f"  {visible(verdict.path)}")]
+    lines += [line for finding in verdict.findings for line in ("", *finding_lines(finding, ink))]
+    return "\n".join(lines) + "\n"
+
+
+def _sign(status: str, ink: Ink) -> str:
+    return ink.paint(f"{SIGNS[status]} {status}", status)
+
+
+def _headline(row: Row, ink: Ink) -> str:
+    average = row.scores.average
+    score = f"average {average:.2f}" if average is not None else "no average"
+    return f"{_sign(row.status, ink)}  {brief(row.model.id) or '(no model)'}  {score}"
+
+
+def _circumstances(row: Row) -> Iterator[str]:
+    model, coverage = row.model, row.coverage
+    template = "chat template" if model.chat_template else "no chat template"
+    yield f"{brief(model.precision) or 'unknown precision'}, revision {model.revision[:12] or 'unknown'}, {template}"
+    count = f" from {len(row.files)} files" if len(row.files) > 1 else ""
+    yield f"{coverage.present} of {coverage.required} subtasks for {row.leaderboard.id}{count}"
+
+
+def _file_lines(file: Verdict, row: Row, *, quiet: bool) -> Iterator[str]:
+    """A file with its format, its harness and what it brings."""
+    yield visible(file.path)
+    if quiet or file.result is None or file.measurements is None:
+        return
+    harness = file.result.harness
+    version = brief(harness.version or harness.git_hash or "commit unknown")
+    count = coverage_of(file.measurements, file.leaderboard).present
+    brings = f", {count} subtask{'s' * (count != 1)}" if len(row.files) > 1 else ""
+    unused = "" if file.path in {one.path for one in row.files} or not row.files else ", not used"
+    yield f"  {file.parsed.format}, {harness.name} {version}{brings}{unused}"
+
+
+def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:
+    """One finding: rule and line, message, and what to do; a command is left in one piece to be copied."""
+    line = f"  line {finding.location.line}" if finding.location.line else ""
+    yield f"  {ink.paint(f'{finding.severity}[{finding.rule}]', str(finding.severity))}{ink.faint(line)}"
+    yield from wrap(visible(finding.message), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    if finding.hint:
+        yield from wrap(f"→ {visible(finding.hint)}", WIDTH, initial_indent="    ", subsequent_indent="      ")
+    if finding.command:
+        yield f"      {visible(finding.command)}"
+
+
+def score_lines(scores: Scores) -> Iterator[str]:
+    """The columns: raw value and score of each task, and their mean."""
+    width = max(len(task.title) for task in scores.tasks)
+    yield f"{'':{width}}  {'raw':>8}  {'score':>7}  {'±':>5}"
+    for task in scores.tasks:
+        raw, error = _cell(task.raw, "8.4f"), _cell(task.stderr, "5.2f")
+        yield f"{task.title:{width}}  {raw}  {_cell(task.score, '7.2f')}  {error}"
+    yield f"{'Average':{width}}  {'':8}  {_cell(scores.average, '7.2f')}  {_cell(scores.stderr, '5.2f')}"
+
+
+def _cell(value: float | None, form: str) -> str:
+    return f"{'–':>{form[0]}}" if value is None else f"{value:{form}}"
+
+
+def summary_text(judgement: Judgement, ink: Ink) -> str:
+    """A line for each row and each submission that no format reads, then the summary."""
+    lines = [_summary_of_row(row, ink) for row in judgement.rows]
+    lines += [f"{_sign('rejected', ink)}      –  {visible(verdict.path)}" for verdict in judgement.unreadable]
+    return "\n".join([*lines, summary_line(judgement, ink)]) + "\n"
+
+
+def _summary_of_row(row: Row, ink: Ink) -> str:
+    average = row.scores.average if row.status != "rejected" else None
+    coverage = row.coverage
+    what = f"{brief(row.model.precision) or 'unknown precision'}{', chat template' * row.model.chat_template}"
+    padding = " " * (len("incomplete") - len(row.status))
+    return (
+        f"{_sign(row.status, ink)}{padding}  {_cell(average, '6.2f')}  {coverage.present}/{coverage.required}"
+        f"  {brief(row.model.id) or '(no model)'}  {what}"
+    )
+
+
+def summary_line(judgement: Judgement, ink: Ink) -> str:
+    """One line over everything: how many rows of each verdict, from how many files, and what was not read."""
+    counts = summarize(judgement)
+    parts = [ink.paint(f"{counts[status]} {status}", status) for status in SIGNS if counts[status]]
+    rows, files = len(judgement.rows), len(judgement.verdicts)
+    found = [finding for verdict in judgement.verdicts for finding in verdict.findings]
+    errors = sum(finding.is_error for finding in [*found, *(f for row in judgement.rows for f in row.findings)])
+    unread = (
+        f"; not read: {', '.join(f'{n} {kind}' for kind, n in counts['unread'].items())}" if counts["unread"] else ""
+    )
+    return (
+        f"{_count(rows, 'row')} from {_count(files, 'file')}: {', '.join(parts) or 'nothing'};"
+        f" {_count(errors, 'error')}{unread}"
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

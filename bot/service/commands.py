@@ -1,0 +1,114 @@
+"""Comments at the source in, each command answered once out; what a maintainer waived is found again in our answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.rules import ALL_RULES
+from bot.platforms.hub.talk import Comment, HubTalk, Talk
+from bot.publishing.publication import find_mark
+from bot.publishing.verdict_texts import preformatted, reply_text
+from bot.reporting.escape import code
+from bot.reporting.explanation import explain
+
+COMMAND = re.compile(r"\s*/(recheck|explain|ignore)\b[ \t]*(.*)")
+IGNORE = re.compile(r"([a-z0-9-]+)\s+until\s+(\d{4}-\d{2}-\d{2})\s+because\s+(\S.*)")
+WAIVED = re.compile(r"sha256:[0-9a-f]{64}")
+EXPECTED = "write `/ignore RULE until YYYY-MM-DD because REASON`"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that somebody wrote, and our answer (None where there is none yet)."""
+
+    name: str
+    rest: str
+    comment: Comment
+    answer: str | None
+
+
+def commands_in(talk: Talk, us: str) -> Iterator[Command]:
+    """The commands in the comments of others, on the first line of each."""
+    ours = [comment.text for comment in talk.comments if comment.author == us]
+    answers = {mark.key: text for text in ours if (mark := find_mark(text)) and mark.kind == "reply"}
+    for comment in talk.comments:
+        match = COMMAND.match(comment.text) if comment.author != us else None
+        if match:
+            yield Command(match[1], match[2].strip(), comment, answers.get(comment.id))
+
+
+def waivers_in(talk: Talk, us: str, maintainers: Collection[str]) -> list[Waiver]:
+    """What maintainers waived here, for the very files that our answers name."""
+    found: list[Waiver] = []
+    for command in commands_in(talk, us):
+        asked = parse_ignore(command) if command.comment.author in maintainers else None
+        if asked is not None and command.answer is not None:
+            found += [asked.model_copy(update={"submission": sha}) for sha in WAIVED.findall(command.answer)]
+    return found
+
+
+def parse_ignore(command: Command) -> Waiver | None:
+    """The waiver that an `/ignore` asks for, still without its files; None where it is none."""
+    match = IGNORE.fullmatch(command.rest) if command.name == "ignore" else None
+    if match is None or match[1] not in {rule.id for rule in ALL_RULES}:
+        return None
+    try:
+        until = date.fromisoformat(match[2])
+    except ValueError:
+        return None
+    return Waiver(rule=match[1], submission="*", reason=match[3], who=command.comment.author, until=until)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What answers are made of: who may waive, which files are talked about, and how they were judged."""
+
+    maintainers: Collection[str]
+    leaderboard_id: str
+    today: date
+    shas: Sequence[str]
+    judgements: Sequence[Judgement]
+    states: Sequence[str]
+
+    def words(self, command: Command) -> str:
+        """The answer to a command."""
+        if command.name == "recheck":
+            return "Checked again: " + (", ".join(self.states) or "nothing to check") + "."
+        if command.name == "explain":
+            return self.explanation(command.rest)
+        return self.waived(command)
+
+    def explanation(self, task: str) -> str:
+        """The way of every number, or of one task's."""
+        rows = [row for judgement in self.judgements for row in judgement.rows]
+        known = {score.id for row in rows for score in row.scores.tasks}
+        if task and task not in known:
+            return f"There is no task {code(task)} here."
+        parts = [preformatted(explain(row, task)) for row in rows]
+        return "\n\n".join(parts) or "There is no score to explain."
+
+    def waived(self, command: Command) -> str:
+        """What an `/ignore` does, or why it does nothing."""
+        if command.comment.author not in self.maintainers:
+            return "Only the maintainers that the bot's settings name may waive a rule."
+        asked = parse_ignore(command)
+        if asked is None:
+            return f"This cannot be read: {EXPECTED}, with a rule of `leaderboard-bot rules`."
+        if asked.until < self.today:
+            return f"{asked.until} has passed: nothing is waived."
+        files = "\n".join(f"- `sha256:{sha}`" for sha in self.shas if sha)
+        return f"`{asked.rule}` is waived until {asked.until} for these very files:\n\n{files}"
+
+
+def answer_commands(channel: HubTalk, talk: Talk, desk: Desk) -> list[Waiver]:
+    """Answer each command that has no answer yet; the waivers that hold in this discussion then."""
+    us = channel.client.user
+    waiting = [command for command in commands_in(talk, us) if command.answer is None]
+    for command in waiting:
+        channel.comment(talk.num, reply_text(desk.words(command), command.comment.id, desk.leaderboard_id))
+    return waivers_in(channel.read(talk.num) if waiting else talk, us, desk.maintainers)

@@ -1,0 +1,111 @@
+"""The settings file: TOML in, watches out; what we do not know is refused with the key's path."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+from bot.errors import CallError, MalformedDeclaration
+from bot.evaluation.toml_file import parse_toml
+from bot.publishing.publication import Form
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def seconds(value: object) -> float:
+    """A length of time such as "90s", "15m", "2h" or "1d", in seconds."""
+    match = re.fullmatch(r"(\d+)([smhd])", value) if isinstance(value, str) else None
+    if match is None or not int(match[1]):
+        raise ValueError('write a length of time such as "15m" or "2h"')
+    return float(int(match[1]) * UNITS[match[2]])
+
+
+Period = Annotated[float, BeforeValidator(seconds)]
+
+
+class _Declared(BaseModel):
+    """A table of the settings: what we do not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class WatchTarget(_Declared):
+    """Where a watch publishes, and how.
+
+    `discussion` is the number of the discussion or issue that holds the rows of the form `comment`.
+    """
+
+    to: Text
+    form: Annotated[Form, Field(alias="as")] = "pull-request"
+    discussion: Annotated[int, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _discussion_is_for_comments(self) -> Self:
+        if self.discussion is not None and self.form != "comment":
+            raise ValueError('discussion goes with as = "comment" only')
+        return self
+
+
+class Watch(_Declared):
+    """A source, a leaderboard, and its targets.
+
+    `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
+    one rolling request. `maintainers` are accounts at the source that may waive a rule by a comment.
+    """
+
+    name: Name
+    leaderboard: Text
+    source: Text
+    paths: Annotated[tuple[Text, ...], Field(min_length=1)] = ("**/results_*.json",)
+    settle_every: Period = 900.0
+    pull_requests: Literal["entry", "rolling"] = "entry"
+    backfill_limit: Annotated[int, Field(gt=0)] = 20
+    comments: bool = True
+    maintainers: tuple[Text, ...] = ()
+    look_up_commits: bool = False
+    targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
+
+
+class Settings(_Declared):
+    """All watches of one service."""
+
+    watches: Annotated[tuple[Watch, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_are_different(self) -> Self:
+        names = [watch.name for watch in self.watches]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the watch {name} is declared twice")
+        return self
+
+    def only(self, name: str) -> Settings:
+        """The settings with one watch. Raises CallError where there is no such watch."""
+        found = tuple(watch for watch in self.watches if watch.name == name)
+        if not found:
+            known = ", ".join(watch.name for watch in self.watches)
+            raise CallError(f"there is no watch {name!r}; the settings have {known}")
+        return Settings(watches=found)
+
+
+def load_settings(path: Path) -> Settings:
+    """Read a settings file. Raises CallError where there is none, MalformedDeclaration where it is refused."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise CallError(f"{path}: there is no such file; bot.example.toml shows one") from None
+    except OSError as error:
+        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise MalformedDeclaration(str(path), [("", "is not UTF-8 text")]) from None
+    return parse_settings(text, str(path))
+
+
+def parse_settings(text: str, path: str) -> Settings:
+    """Check the text of a settings file; `path` names it in errors. Raises MalformedDeclaration with every fault."""
+    return parse_toml(text, path, Settings)

@@ -1,0 +1,51 @@
+"""The environment in, what the program may use of it out; nothing else reads os.environ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from bot.platforms.github.answers import AnswersInFile
+from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access
+
+
+def environment() -> Mapping[str, str]:
+    """All variables, for the one who takes his inputs from them: the Action."""
+    return os.environ
+
+
+def read_access(environ: Mapping[str, str] = os.environ) -> Access:
+    """Tokens and addresses of the services; an empty variable is as good as none."""
+    return Access(
+        github_token=environ.get("GITHUB_TOKEN") or None,
+        github_api_url=environ.get("GITHUB_API_URL") or GITHUB_API_URL,
+        hf_token=environ.get("HF_TOKEN") or None,
+        hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
+        hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not environ.get("HF_TOKEN"),
+    )
+
+
+def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The secret that deliveries carry; an empty one is none."""
+    return environ.get("WEBHOOK_SECRET") or None
+
+
+def settings_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path:
+    """The settings file: as given, as LEADERBOARD_BOT_CONFIG says, or bot.toml here."""
+    return Path(given or environ.get("LEADERBOARD_BOT_CONFIG") or "bot.toml")
+
+
+def database_url(settings: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """The database's address: DATABASE_URL, or a SQLite file beside the settings."""
+    return environ.get("DATABASE_URL") or f"sqlite:///{settings.resolve().with_suffix('.db')}"
+
+
+def kept_answers(environ: Mapping[str, str] = os.environ) -> AnswersInFile:
+    """What GitHub answered to earlier calls of the command line and the Action."""
+    return AnswersInFile(cache_folder(environ) / "commits.json")
+
+
+def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where answers that only cost time are kept (XDG Base Directory Specification)."""
+    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leaderboard-bot"

@@ -1,0 +1,84 @@
+"""Judges submissions with what GitHub says of their harness commits: looked up first and handed in as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rules.harness_commit import judge_harness
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import Parsed, Submission, parse_submission
+from bot.platforms.registry import Access
+
+if TYPE_CHECKING:  # `check` asks GitHub nothing by default, and starts faster without its client
+    from bot.platforms.github.answers import Answers
+    from bot.platforms.github.commits import Commits
+
+LookUp = Callable[[Iterable[Parsed], Leaderboard, Facts], Facts]
+Judge = Callable[[Submission, Leaderboard, Facts], Judgement]
+
+
+def no_look_up(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> Facts:
+    """Look nothing up."""
+    del parsed, leaderboard
+    return facts
+
+
+def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> LookUp:
+    """Return what looks harness commits up on GitHub; `say` hears, once, why it could not.
+
+    `kept` keeps answers between runs.
+    """
+    from bot.platforms.github.client import GitHubClient
+    from bot.platforms.github.commits import Commits
+
+    client = GitHubClient(access.github_token, access.github_api_url, patience=0)
+    commits = Commits(client, kept)
+
+    def look_up(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> Facts:
+        before = commits.unreachable
+        found = with_commits(parsed, leaderboard, facts, commits)
+        if commits.unreachable and not before:
+            say(f"harness commits are not looked up: {commits.unreachable}")
+        return found
+
+    return look_up
+
+
+def with_commits(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts, commits: Commits) -> Facts:
+    """The facts with GitHub's answers on the commits that the files alone do not settle."""
+    harnesses = [one.result.harness for one in parsed if one.result is not None]
+    unknown = [
+        harness.git_hash
+        for harness in harnesses
+        if harness.git_hash and judge_harness(harness, leaderboard, facts).answer == "unknown"
+    ]
+    looked = commits.look_up(unknown, leaderboard)
+    return replace(
+        facts,
+        commits={**facts.commits, **{text: answer.answer for text, answer in looked.items()}},
+        reasons={**facts.reasons, **{text: answer.why for text, answer in looked.items()}},
+        repositories={
+            **facts.repositories,
+            **{t: answer.repository for t, answer in looked.items() if answer.repository},
+        },
+    )
+
+
+def open_judge(access: Access, kept: Answers, say: Callable[[str], None]) -> Judge:
+    """Return what judges a single submission, and looks its harness commit up on GitHub."""
+    look_up = open_look_up(access, kept, say)
+
+    def judge_with_look_up(submission: Submission, leaderboard: Leaderboard, facts: Facts) -> Judgement:
+        parsed = parse_submission(submission)
+        return judge_all([parsed], leaderboard, look_up([parsed], leaderboard, facts))
+
+    return judge_with_look_up
+
+
+def judge_offline(submission: Submission, leaderboard: Leaderboard, facts: Facts) -> Judgement:
+    """Judge a single submission, with a row of its own."""
+    return judge_all([parse_submission(submission)], leaderboard, facts)

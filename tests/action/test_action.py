@@ -1,0 +1,201 @@
+"""The Action checks: its steps run one by one in bash, as a runner runs them, against a local GitHub."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.action.jobs import (
+    AVERAGE,
+    BAD,
+    DECLARED,
+    GOOD,
+    NONE,
+    bad_result,
+    comments,
+    propose,
+    runner,
+    temp,
+    without_report,
+    workflow_run,
+)
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_runner import ROOT, Ran, Runner
+from tests.world.github_server import GitHubServer
+from tests.world.results import result
+
+__all__ = ["github", "runner", "temp"]
+
+
+def test_a_proposal_with_good_results_passes_quietly(github: GitHubServer, runner: Runner) -> None:
+    event = propose(github, {GOOD: result()})
+
+    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert ran.status == 0, ran.log
+    assert without_report(ran.outputs) == NONE | {
+        "verdict": "accepted",
+        "accepted": "1",
+        "average": AVERAGE,
+    }
+    assert ran.log.splitlines() == [f"accepted: {GOOD}"]
+    assert "### ✅ accepted: `acme/atlas-7b`" in ran.summary
+    assert "<summary>Where each number comes from</summary>" in ran.summary
+    assert json.loads(Path(ran.outputs["report"]).read_text())["schema"] == "leaderboard-bot/report/2"
+    assert comments(github) == []
+
+
+def test_a_proposal_with_bad_results_is_annotated_and_commented_and_fails(github: GitHubServer, runner: Runner) -> None:
+    event = propose(github, {GOOD: result(), BAD: bad_result(), "README.md": b"no result"})
+
+    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert ran.status == 1
+    assert without_report(ran.outputs) == NONE | {"verdict": "rejected", "accepted": "1", "rejected": "1"}
+    first = ran.commands("error")[0]
+    assert first.startswith(
+        "::error title=value-out-of-range,file=acme__bolt-1b/results_2026-03-02T10-00-00.000000.json,"
+    )
+    line = int(first.split("line=")[1].split(":")[0])
+    assert "1.7" in bad_result().decode().splitlines()[line - 1]
+    (comment,) = comments(github)
+    assert comment.startswith("`tiny`: 1 rejected, 1 accepted\n")
+    assert comment.index("❌ rejected") < comment.index("✅ accepted")
+
+
+def test_a_comment_is_edited_when_the_results_are_mended_and_posted_once(github: GitHubServer, runner: Runner) -> None:
+    event = propose(github, {BAD: bad_result()})
+    runner.run("pull_request", event, token="app-token", **DECLARED)
+    git = github.state.repos[BOARD].git
+    event["pull_request"]["head"]["sha"] = git.push("heads/results", {BAD: result("acme/bolt-1b")})
+
+    runs = [runner.run("pull_request", event, token="app-token", **DECLARED) for _ in range(2)]
+
+    assert [ran.status for ran in runs] == [0, 0]
+    (comment,) = comments(github)
+    assert comment.startswith("`tiny`: 1 accepted\n")
+    assert github.state.count("PATCH", "/issues/comments/") == 1
+
+
+def test_two_runs_at_once_leave_one_comment(github: GitHubServer, runner: Runner) -> None:
+    event = propose(github, {BAD: bad_result()})
+    runner.run("pull_request", event, token="app-token", comment="never", **DECLARED)  # installs
+
+    def run(_: int) -> Ran:
+        own = Runner(runner.temp, runner.workspace, github.url, BOARD, runner.scratch / f"own-{_}")
+        return own.run("pull_request", event, token="app-token", **DECLARED)
+
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(run, range(2)))
+
+    assert [ran.status for ran in runs] == [1, 1]
+    assert len(comments(github)) == 1
+
+
+@pytest.mark.parametrize("token", ["", "read-token"])
+def test_a_fork_without_rights_gets_its_verdict_and_one_line_about_the_comment(
+    github: GitHubServer, runner: Runner, token: str
+) -> None:
+    event = propose(github, {BAD: bad_result()}, fork="bob/leaderboard")
+
+    ran = runner.run("pull_request", event, token=token, **DECLARED)
+
+    assert ran.status == 1
+    assert ran.outputs["verdict"] == "rejected"
+    assert comments(github) == []
+    if token:
+        (line,) = ran.commands("warning")
+        assert "the comment could not be written, the verdict stands all the same: GitHub refused: 403" in line
+    else:
+        assert "no comment: there is no token" in ran.log
+
+
+def test_the_second_workflow_comments_on_a_forks_proposal(github: GitHubServer, runner: Runner) -> None:
+    event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
+
+    ran = runner.run("workflow_run", event, token="app-token", fail_on="never", **DECLARED)
+
+    assert (ran.status, ran.outputs["verdict"], len(comments(github))) == (0, "rejected", 1)
+
+
+@pytest.mark.campaign
+def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: GitHubServer, runner: Runner) -> None:
+    event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
+    github.state.repos["bob/leaderboard"].git.push("heads/results", {"more.txt": b"1"})
+
+    ran = runner.run("workflow_run", event, token="app-token", **DECLARED)
+
+    assert (ran.status, ran.outputs["verdict"], comments(github)) == (0, "none", [])
+
+
+def test_a_schedule_without_a_payload_checks_the_workspace(github: GitHubServer, runner: Runner) -> None:
+    path = runner.workspace / "runs" / GOOD
+    path.parent.mkdir(parents=True)
+    path.write_bytes(result())
+
+    ran = runner.run("schedule", None, token="app-token", **DECLARED)
+
+    assert (ran.status, ran.outputs["verdict"], ran.log.splitlines()) == (0, "accepted", [f"accepted: runs/{GOOD}"])
+
+
+def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, runner: Runner) -> None:
+    event = propose(github, {"README.md": b"words"})
+
+    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert (ran.status, without_report(ran.outputs)) == (0, NONE)
+    (line,) = ran.log.splitlines()
+    assert line == "no result file that changed matches **/*.json"
+
+
+def test_what_lies_in_the_workspace_is_never_imported(github: GitHubServer, runner: Runner) -> None:
+    """A proposal brings modules named as ours and as our dependencies'; none of them runs."""
+    for name in ("bot.py", "httpx.py", "github.py", "json.py", "sitecustomize.py", "bot/__init__.py", "uv.toml"):
+        path = runner.workspace / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("raise SystemExit('ran the submitted code')\n")
+    (runner.workspace / ".python-version").write_text("2.7\n")
+    (runner.workspace / "pyproject.toml").write_text("[project]\nname = 'evil'\n")
+    event = propose(github, {GOOD: result()})
+
+    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert (ran.status, ran.outputs["verdict"]) == (0, "accepted"), ran.log
+
+
+@pytest.mark.campaign
+def test_inputs_are_never_part_of_a_shell_line(github: GitHubServer, runner: Runner) -> None:
+    mark = runner.scratch.parent / "ran"
+    hostile = f"$(touch {mark}) `touch {mark}`; touch {mark}"
+
+    ran = runner.run("schedule", None, token="app-token", results=hostile, leaderboard="tiny.toml", to=hostile)
+
+    assert not mark.exists()
+    assert (ran.status, ran.outputs["verdict"]) == (0, "none")
+
+
+def test_the_report_has_the_digest_of_the_command_line(github: GitHubServer, runner: Runner) -> None:
+    event = propose(github, {GOOD: result(), BAD: bad_result()})
+    for path, data in {GOOD: result(), BAD: bad_result()}.items():
+        (runner.workspace / path).parent.mkdir(exist_ok=True)
+        (runner.workspace / path).write_bytes(data)
+
+    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+    command = [sys.executable, "-m", "bot", "check", ".", "-l", "tiny.toml", "--format", "json"]
+    local = subprocess.run(
+        command,
+        cwd=runner.workspace,
+        capture_output=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+    )
+
+    report, ours = json.loads(Path(ran.outputs["report"]).read_text()), json.loads(local.stdout)
+    assert (ran.status, local.returncode) == (1, 1)
+    assert len(report["submissions"]) == 2
+    assert report["digest"] == ours["digest"]

@@ -1,0 +1,145 @@
+"""The Action publishes: its steps run one by one in bash, against a local GitHub and a local Hub."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import yaml
+
+from tests.action.jobs import (
+    AVERAGE,
+    DECLARED,
+    FAILED,
+    GOOD,
+    NONE,
+    PUBLISH,
+    hub,
+    push,
+    runner,
+    temp,
+    without_report,
+)
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_runner import BASH, EXPRESSION, ROOT, Ran, Runner
+from tests.world.github_server import GitHubServer
+from tests.world.hub import Hub
+from tests.world.results import result
+
+__all__ = ["github", "hub", "runner", "temp"]
+
+
+def test_a_push_to_main_publishes_one_request_however_often_it_runs(github: GitHubServer, runner: Runner) -> None:
+    event, sha = push(github, {GOOD: result()})
+
+    first, *others = [runner.run("push", event, token="app-token", sha=sha, **PUBLISH) for _ in range(3)]
+
+    assert first.status == 0, first.log
+    assert without_report(first.outputs) == NONE | {
+        "verdict": "accepted",
+        "accepted": "1",
+        "average": AVERAGE,
+        "pull-request": f"{github.url}/{BOARD}/pull/1",
+    }
+    assert [ran.outputs["pull-request"] for ran in others] == ["", ""]
+    (request,) = github.state.repos[BOARD].pulls()
+    entry = json.loads(github.state.repos[BOARD].git.read(f"heads/{request.head}", f"entries/{request.head[16:]}.json"))
+    (file,) = entry["evidence"]
+    assert (file["source"], file["commit"], file["path"]) == (f"github://{BOARD}", sha, GOOD)
+
+
+@pytest.mark.campaign
+def test_two_publishing_runs_at_once_leave_one_request(github: GitHubServer, runner: Runner) -> None:
+    event, sha = push(github, {GOOD: result()})
+    runner.run("schedule", None, token="app-token", sha=sha, **DECLARED)  # installs
+
+    def run(number: int) -> Ran:
+        own = Runner(runner.temp, runner.workspace, github.url, BOARD, runner.scratch / f"own-{number}")
+        return own.run("push", event, token="app-token", sha=sha, **PUBLISH)
+
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(run, range(2)))
+
+    assert [ran.status for ran in runs] == [0, 0], [ran.log for ran in runs]
+    assert len(github.state.repos[BOARD].pulls()) == 1
+
+
+def test_a_token_without_permission_ends_publishing_with_status_4(github: GitHubServer, runner: Runner) -> None:
+    event, sha = push(github, {GOOD: result()})
+
+    ran = runner.run("push", event, token="read-token", sha=sha, **PUBLISH)
+
+    assert ran.status == 4
+    assert ran.log.splitlines()[-1].startswith("::error title=leaderboard-bot::GitHub refused: 403")
+    assert "in a workflow, under `permissions:`" in ran.log
+    assert ran.outputs["verdict"] == "accepted"
+    assert "could not finish** (status 4)" in ran.summary
+
+
+def test_an_api_that_is_down_is_status_3_and_one_line(github: GitHubServer, runner: Runner) -> None:
+    event, sha = push(github, {GOOD: result()})
+    github.http.shutdown()
+    github.http.server_close()
+
+    ran = runner.run("push", event, token="app-token", sha=sha, **PUBLISH)
+
+    assert (ran.status, ran.outputs) == (3, FAILED)
+    (line,) = ran.log.splitlines()
+    assert line.startswith("::error title=leaderboard-bot::GitHub could not be reached: ")
+
+
+def test_our_own_selftest_passes_here(github: GitHubServer, runner: Runner) -> None:
+    """`.github/workflows/selftest.yml`, its `uses: ./` and its shell step, as a runner takes them one by one."""
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "selftest.yml").read_text())["jobs"]["action"]
+    shutil.copytree(ROOT / "examples", runner.workspace / "examples")
+    known: dict[str, str] = {}
+    for step in job["steps"]:
+        if step.get("uses") == "./":
+            given = {name.replace("-", "_"): value for name, value in step["with"].items()}
+            ran = runner.run("push", None, **given)
+            known[f"steps.{step['id']}.outcome"] = "failure" if ran.status else "success"
+            known |= {f"steps.{step['id']}.outputs.{name}": value for name, value in ran.outputs.items()}
+
+    assert job["steps"][-1]["name"] == "Outputs and status are as documented"
+    variables = {name: EXPRESSION.sub(lambda m: known[m[1]], text) for name, text in job["steps"][-1]["env"].items()}
+    done = subprocess.run([*BASH, "-c", job["steps"][-1]["run"]], env=variables, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_the_hub_is_published_to_without_a_secret(github: GitHubServer, hub: Hub, runner: Runner) -> None:
+    """The workflow's identity is exchanged for a token of one repository; that token does not even know its name."""
+    board = hub.repository("acme/leaderboard")
+    runner.variables |= {
+        "HF_ENDPOINT": hub.url,
+        "HF_OIDC_RESOURCE": "datasets/acme/leaderboard",
+        "ACTIONS_ID_TOKEN_REQUEST_URL": hub.trust("publish-results", board),
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "runner",
+    }
+    event, sha = push(github, {GOOD: result()})
+    keyless = {"mode": "publish", "to": "hf://datasets/acme/leaderboard", "as": "commit", **DECLARED}
+
+    runs = [runner.run("push", event, token="read-token", sha=sha, **keyless) for _ in range(2)]
+
+    assert [ran.status for ran in runs] == [0, 0], runs[0].log
+    (path,) = [path for path, _ in board.main.tree.files() if path.startswith("entries/")]
+    assert path.startswith("entries/tiny/acme/atlas-7b/")
+    assert {posted.user for posted in hub.log} == {"[OIDC]"}
+
+
+def test_a_workflow_that_the_hub_does_not_trust_is_refused_in_one_line(
+    github: GitHubServer, hub: Hub, runner: Runner
+) -> None:
+    hub.repository("acme/leaderboard")
+    runner.variables |= {"HF_ENDPOINT": hub.url, "HF_OIDC_RESOURCE": "datasets/acme/leaderboard"}
+    event, sha = push(github, {GOOD: result()})
+    keyless = {"mode": "publish", "to": "hf://datasets/acme/leaderboard", "as": "commit", **DECLARED}
+
+    ran = runner.run("push", event, token="read-token", sha=sha, **keyless)
+
+    assert ran.status == 4
+    (line,) = ran.log.splitlines()
+    assert line.startswith("::error title=leaderboard-bot::the Hub refused: trusted publishing: Cannot request an OIDC")
+    assert "id-token: write" in line

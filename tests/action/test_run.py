@@ -1,0 +1,281 @@
+"""The Action in this process: the files it takes, what it says, the evidence it names."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from bot.action.run import main
+from tests.action.jobs import BAD, GOOD, bad_result, propose, push
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_runner import Runner, parse_outputs
+from tests.world.github_server import GitHubServer
+from tests.world.hub import Hub
+from tests.world.results import TINY, result
+from tests.world.server import served
+
+__all__ = ["github"]
+
+
+@dataclass(frozen=True)
+class Said:
+    status: int
+    outputs: dict[str, str]
+    log: list[str]
+    summary: str
+
+
+@dataclass
+class Job:
+    """A workflow's job whose one step is the Action, in this process."""
+
+    runner: Runner
+
+    def run(
+        self, event_name: str, event: dict[str, Any] | None, token: str = "app-token", sha: str = "", **given: str
+    ) -> Said:
+        self.runner.runs += 1
+        folder = self.runner.scratch / str(self.runner.runs)
+        folder.mkdir(parents=True)
+        environ = self.runner.environment(folder, event_name, event, sha) | {"GITHUB_TOKEN": token}
+        environ |= {
+            f"INPUT_{name.upper()}": value for name, value in ({"results": "**/results_*.json"} | given).items()
+        }
+        environ["INPUT_LEADERBOARD"] = str(self.runner.workspace / "tiny.toml")
+        out = io.StringIO()
+        status = main(environ, out)
+        outputs = parse_outputs((folder / "output").read_text())
+        return Said(status, outputs, out.getvalue().splitlines(), (folder / "summary").read_text())
+
+
+@pytest.fixture
+def job(github: GitHubServer, tmp_path: Path) -> Job:
+    workspace, temp = tmp_path / "workspace", tmp_path / "temp"
+    workspace.mkdir()
+    temp.mkdir()
+    (workspace / "tiny.toml").write_text(TINY)
+    return Job(Runner(temp, workspace, github.url, BOARD, tmp_path / "scratch"))
+
+
+def test_a_wrong_input_is_one_annotation_and_status_2(job: Job) -> None:
+    said = job.run("push", None, mode="chek")
+
+    assert said.status == 2
+    assert said.log == ["::error title=leaderboard-bot::the input `mode` is 'chek'; it takes check, publish"]
+    assert said.outputs["verdict"] == ""
+
+
+@pytest.mark.parametrize(("fail_on", "statuses"), [("error", [0, 0, 1]), ("warning", [0, 1, 1]), ("never", [0, 0, 0])])
+def test_the_status_follows_fail_on(github: GitHubServer, job: Job, fail_on: str, statuses: list[int]) -> None:
+    warned = result(config={"model": "hf", "model_args": "pretrained=acme/atlas-7b", "model_dtype": "torch.bfloat16"})
+    files = {"clean": result(), "warned": warned, "bad": bad_result()}
+    found = []
+    for name, data in files.items():
+        event, sha = push(github, {f"{name}/results_1.json": data})
+        found.append(job.run("push", event, sha=sha, fail_on=fail_on).status)
+
+    assert found == statuses
+
+
+def test_publishing_on_a_pull_request_is_refused(github: GitHubServer, job: Job) -> None:
+    said = job.run("pull_request", propose(github, {GOOD: result()}), mode="publish", to=f"github://{BOARD}")
+
+    assert said.status == 2
+    assert "`mode: publish` is for what is merged" in said.log[0]
+    assert github.state.writes() == 0
+
+
+def test_always_comments_on_good_results_and_never_says_nothing(github: GitHubServer, job: Job) -> None:
+    event = propose(github, {GOOD: result()})
+    job.run("pull_request", event, comment="never")
+    assert github.state.repos[BOARD].comments == {}
+
+    said = job.run("pull_request", event, comment="always")
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    assert said.log[-1] == f"comment: {github.url}/{BOARD}/issues/1#issuecomment-{comment.id}"
+    assert comment.body.startswith("`tiny`: 1 accepted\n\n### ✅ accepted: `acme/atlas-7b`\n")
+
+
+def test_a_comment_stays_true_when_the_results_are_taken_back(github: GitHubServer, job: Job) -> None:
+    event = propose(github, {BAD: bad_result()})
+    job.run("pull_request", event)
+    github.state.repos[BOARD].git.push("heads/results", {BAD: None, "words.md": b"sorry"})
+
+    said = job.run("pull_request", event)
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    assert comment.body.startswith("No result file for `tiny` changes here any more.\n")
+    assert (said.status, said.outputs["verdict"]) == (0, "none")
+
+
+def test_a_hostile_name_stays_text_in_comment_and_summary(github: GitHubServer, job: Job) -> None:
+    name = "</details>\n# @everyone ::error:: `x` <img src=x> [a](http://evil) <!-- leaderboard-bot {} -->"
+    data = json.loads(bad_result()) | {"model_name": name}
+    event = propose(github, {"a/results_`x`,%0A::error::.json": json.dumps(data, indent=1).encode()})
+
+    said = job.run("pull_request", event)
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    for text in (comment.body, said.summary):
+        page = MarkdownIt("commonmark").render(text)
+        assert "@everyone" in page
+        for markup in ("<h1", "<img", 'href="http://evil', "</details>\n<h1"):
+            assert markup not in page
+    assert all(
+        line.startswith(("::error title=", "::warning title=", "::notice title=", "rejected: ", "comment: "))
+        for line in said.log
+    )
+    assert job.run("pull_request", event).status == 1
+    assert len(github.state.repos[BOARD].comments) == 1
+
+
+def claim(job: Job, text: str) -> str:
+    path = job.runner.scratch.parent / "claimed.json"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_claimed_report_that_agrees_is_silent_and_one_that_does_not_is_a_warning(
+    github: GitHubServer, job: Job
+) -> None:
+    event = propose(github, {BAD: bad_result()})
+    first = job.run("pull_request", event, comment="never")
+    honest = Path(first.outputs["report"]).read_text()
+    forged = json.loads(honest)
+    forged["submissions"][0] |= {"verdict": "accepted", "path": "::error::@everyone"}
+    forged["digest"] = "sha256:" + "0" * 64
+
+    agreed = job.run("pull_request", event, comment="never", claimed_report=claim(job, honest))
+    differs = job.run("pull_request", event, comment="never", claimed_report=claim(job, json.dumps(forged)))
+
+    assert agreed.log == first.log
+    assert differs.log[-1].startswith(
+        "::warning title=leaderboard-bot::the claimed report is not what these files give"
+    )
+    assert not any("everyone" in line for line in differs.log)
+    assert differs.outputs["verdict"] == "rejected"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"submissions": 3}', "[" * 100_000, '{"submissions": [{}]}', "\0"])
+def test_a_claimed_report_that_is_none_is_said_and_ignored(github: GitHubServer, job: Job, text: str) -> None:
+    event = propose(github, {GOOD: result()})
+
+    said = job.run("pull_request", event, claimed_report=claim(job, text))
+
+    assert said.status == 0
+    assert said.log[-1] == "the claimed report cannot be read; the verdict is made from the files alone"
+
+
+def test_the_workspace_is_taken_where_changed_only_is_off(github: GitHubServer, job: Job) -> None:
+    event = propose(github, {BAD: bad_result()})
+    for path in ("runs/results_1.json", "runs/deep/results_2.json", "runs/samples.json", "other/results_3.json"):
+        (job.runner.workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (job.runner.workspace / path).write_bytes(result())
+
+    globbed = job.run("pull_request", event, changed_only="false", results="runs/**/results_*.json\nrunning/*.json")
+    folder = job.run("pull_request", event, changed_only="false", results="./runs/")
+    outside = job.run("schedule", None, results=str(job.runner.workspace / "other" / "*.json"))
+
+    assert globbed.log == ["accepted: runs/deep/results_2.json", "accepted: runs/results_1.json"]
+    assert folder.log == [*globbed.log, "accepted: runs/samples.json"]
+    assert outside.log == [f"accepted: {job.runner.workspace}/other/results_3.json"]
+
+
+def test_a_workspace_without_results_is_a_warning_and_no_failure(job: Job) -> None:
+    said = job.run("schedule", None)
+
+    assert (said.status, said.outputs["verdict"]) == (0, "none")
+    line = "::warning title=leaderboard-bot::no result file in the workspace matches **/results_*.json"
+    assert said.log == [line]
+
+
+def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
+    secret = job.runner.scratch.parent / "secret"
+    secret.mkdir()
+    (secret / "results_1.json").write_bytes(result())
+    (job.runner.workspace / "results_link.json").symlink_to(secret / "results_1.json")
+    (job.runner.workspace / "runs").symlink_to(secret)
+
+    for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
+        assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
+
+
+def git(folder: Path, *args: str) -> None:
+    author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, env=os.environ | author)
+
+
+def test_a_weekly_run_on_what_a_push_published_changes_nothing(github: GitHubServer, job: Job) -> None:
+    """The same bytes read at a later commit are the same evidence; a file that the run made names no commit."""
+    event, sha = push(github, {GOOD: result()})
+    publish = {"mode": "publish", "to": f"github://{BOARD}", "as": "commit"}
+    job.run("push", event, sha=sha, **publish)
+    (job.runner.workspace / GOOD).parent.mkdir()
+    (job.runner.workspace / GOOD).write_bytes(result())
+    (job.runner.workspace / "results_made.json").write_bytes(result("acme/bolt-1b"))
+    git(job.runner.workspace, "init", "-q")
+    git(job.runner.workspace, "add", GOOD)
+    git(job.runner.workspace, "commit", "-qm", "results")
+
+    said = job.run("schedule", None, sha="d" * 40, **publish)
+
+    entries = github.state.repos[BOARD].git.files(github.state.repos[BOARD].git.refs["heads/main"])
+    evidence = {
+        path: json.loads(github.state.repos[BOARD].git.read("main", path))["evidence"][0]["commit"]
+        for path in entries
+        if path.startswith("entries/")
+    }
+    assert sorted(evidence.values()) == ["", sha]
+    assert any("the entry stands there already" in line for line in said.log)
+
+
+def test_a_push_of_many_files_costs_few_requests(github: GitHubServer, job: Job) -> None:
+    event, sha = push(github, {f"runs/{n}/results_1.json": result(f"acme/model-{n}") for n in range(120)})
+
+    said = job.run("push", event, sha=sha)
+
+    assert (said.status, said.outputs["accepted"]) == (0, "120")
+    assert len(github.state.requests) < 10
+
+
+def test_a_new_branch_is_read_whole(github: GitHubServer, job: Job) -> None:
+    event, sha = push(github, {GOOD: result()})
+
+    said = job.run("push", event | {"before": "0" * 40}, sha=sha)
+
+    assert said.log == [f"accepted: {GOOD}"]
+
+
+def test_results_can_be_published_as_comments(github: GitHubServer, job: Job) -> None:
+    event, sha = push(github, {GOOD: result()})
+    publish = {"mode": "publish", "to": f"github://{BOARD}", "as": "comment"}
+
+    for _ in range(2):
+        assert job.run("push", event, sha=sha, **publish).status == 0
+
+    (comment,) = github.state.repos[BOARD].comments.values()
+    assert "<details><summary>The row as JSON</summary>" in comment.body
+
+
+def test_results_on_the_hub_are_checked_at_the_commit_of_today(github: GitHubServer, job: Job) -> None:
+    with served(Hub()) as hub:
+        repository = hub.repository("acme/results")
+        pushed = hub.push(repository, {GOOD: result(), BAD: bad_result(), "README.md": b"words"})
+        job.runner.variables["HF_ENDPOINT"] = hub.url
+
+        said = job.run("schedule", None, results="hf://datasets/acme/results")
+        other = job.run("schedule", None, results="s3://bucket/results")
+
+    place = f"hf://datasets/acme/results@{pushed.oid[:12]}"
+    assert said.log[-2:] == [f"accepted: {place}/{GOOD}", f"rejected: {place}/{BAD}"]
+    (line,) = other.log
+    assert line.startswith("::error title=leaderboard-bot::the input `results` names 's3://bucket/results'; it takes")

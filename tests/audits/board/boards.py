@@ -1,0 +1,53 @@
+"""Synthetic boards: sound columns of six shapes, and columns that are broken in known ways."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from bot.audits.score_table import ScoreTable
+
+SHAPES = ("plain", "chance", "skewed", "clipped", "ceiling", "flat")
+
+
+def sound(rows: int, random: Random, columns: int = 6) -> list[list[float]]:
+    """Columns of one common strength plus noise (loading 0.7 to 0.95), each of a shape that boards really have."""
+    strength = [random.gauss(0, 1) for _ in range(rows)]
+    return [column(strength, random) for _ in range(columns)]
+
+
+def column(strength: list[float], random: Random) -> list[float]:
+    loading = random.uniform(0.7, 0.95)
+    noisy = [loading * value + math.sqrt(1 - loading**2) * random.gauss(0, 1) for value in strength]
+    return shaped(noisy, random.choice(SHAPES), random)
+
+
+def shaped(noisy: list[float], shape: str, random: Random) -> list[float]:
+    """Give a standard normal column a shape; `chance` and `clipped` have a floor that weak rows reach."""
+    if shape == "chance":
+        start = random.uniform(-1, 0.3)
+        return [25 + random.gauss(0, 1) + 15 * max(0.0, value - start) for value in noisy]
+    if shape == "clipped":
+        start = random.uniform(-1, 0.5)
+        return [20 * max(0.0, value - start) for value in noisy]
+    forms = {
+        "plain": lambda value: 50 + 12 * value,
+        "skewed": lambda value: 8 * math.exp(0.8 * value),
+        "ceiling": lambda value: min(100.0, 90 + 12 * value),
+        "flat": lambda value: 50 * (1 + math.erf(value / math.sqrt(2))),
+    }
+    return [forms[shape](value) for value in noisy]
+
+
+def floored(columns: list[list[float]], share: float, random: Random) -> list[float]:
+    """A column in which a share of the rows, strong and weak alike, lies on a floor of 5; the others follow."""
+    means = [sum(row) / len(row) for row in zip(*columns, strict=True)]
+    return [
+        random.gauss(5, 1) if random.random() < share else max(8.0, 0.75 * mean + 15 + random.gauss(0, 6))
+        for mean in means
+    ]
+
+
+def board(columns: list[list[float]]) -> ScoreTable:
+    names = tuple(f"org/model-{i}" for i in range(len(columns[0])))
+    return ScoreTable(names, {f"c{i}": tuple(values) for i, values in enumerate(columns)})

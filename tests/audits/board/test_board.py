@@ -1,0 +1,232 @@
+"""The alarm for a column that does not follow the rest: synthetic boards, real boards, bad tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, audit_board, tenths
+from bot.audits.score_table import ScoreTable, read_score_table
+from bot.cli.audits import audit
+from bot.errors import CallError
+from tests.audits.board.boards import board, floored, sound
+
+HEAD = "model,a,b,c\n"
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(audit, ["board", *map(str, arguments)])
+
+
+def real(reference: Path, name: str, *only: str) -> BoardAudit:
+    return audit_board(read_score_table((reference / name).read_bytes(), name, only))
+
+
+def kinds(found: BoardAudit) -> dict[str, list[str]]:
+    return {column.column: [alarm.kind for alarm in column.alarms] for column in found.columns if column.alarms}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_floor_irrespective_of_strength_is_named_and_nothing_else(seed: int) -> None:
+    random = Random(seed)
+    columns = sound(500, random)
+    broken = random.randrange(6)
+    columns[broken] = floored(columns, random.uniform(0.3, 0.6), random)
+    alarms = kinds(audit_board(board(columns)))
+    assert set(alarms) == {f"c{broken}"}
+    assert alarms[f"c{broken}"][0] == FLOOR
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sound_columns_of_all_shapes_raise_no_alarm(seed: int) -> None:
+    assert kinds(audit_board(board(sound(500, Random(seed), columns=8)))) == {}
+
+
+def test_a_column_of_noise_is_named_for_having_no_relation() -> None:
+    random = Random(1)
+    columns = sound(300, random)
+    columns[2] = [random.uniform(0, 60) for _ in range(300)]
+    assert kinds(audit_board(board(columns))) == {"c2": [NO_RELATION]}
+
+
+def test_a_column_that_falls_where_the_rest_rises_is_named() -> None:
+    columns = sound(300, Random(2))
+    columns[0] = [100 - value for value in columns[1]]
+    assert kinds(audit_board(board(columns))) == {"c0": [NO_RELATION]}
+
+
+def test_a_column_of_one_value_is_named() -> None:
+    columns = sound(100, Random(3))
+    columns[5] = [7.5] * 100
+    assert kinds(audit_board(board(columns))) == {"c5": [CONSTANT]}
+
+
+def test_two_broken_columns_are_both_named() -> None:
+    random = Random(4)
+    columns = sound(500, random, columns=8)
+    columns[1] = floored(columns, 0.5, random)
+    columns[6] = [random.uniform(0, 60) for _ in range(500)]
+    assert kinds(audit_board(board(columns))) == {"c1": [FLOOR, NO_RELATION], "c6": [NO_RELATION]}
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("rows", "most_false", "fewest_found"), [(53, 0.035, 0.98), (100, 0.02, 0.98), (500, 0.001, 1.0)]
+)
+def test_how_often_the_alarm_errs(rows: int, most_false: float, fewest_found: float) -> None:
+    boards = 100 if rows < 500 else 15
+    random = Random(rows)
+    false = found = 0
+    for _ in range(boards):
+        columns = sound(rows, random)
+        false += len(audit_board(board(columns)).named)
+        columns[0] = floored(columns, random.uniform(0.3, 0.6), random)
+        found += "c0" in audit_board(board(columns)).named
+    assert false / boards / 6 <= most_false
+    assert found / boards >= fewest_found
+
+
+def test_the_board_is_shown_with_and_without_what_is_named() -> None:
+    names = tuple(f"m{i}" for i in range(20))
+    values = tuple(float(i) for i in range(20))
+    found = audit_board(ScoreTable(names, {"a": values, "b": values, "c": values, "d": tuple(reversed(values))}))
+    assert found.named == ("d",)
+    assert found.with_and_without is not None
+    assert (found.with_and_without.mean_with, found.with_and_without.mean_without) == (9.5, 9.5)
+    assert found.with_and_without.first_without == "m19"
+    last = next(row for row in found.moved if row.name == "m19")
+    assert (last.average_with, last.average_without, last.rank_without) == (14.25, 19, 1)
+    assert found.points["d"][0] == ("m0", 0.0, 19.0)
+
+
+def test_rows_that_miss_a_value_take_no_part_and_sparse_columns_are_left_out() -> None:
+    values: list[float | None] = [float(i) for i in range(30)]
+    sparse = tuple(None if i % 3 else value for i, value in enumerate(values))
+    columns = {"a": tuple(values), "b": tuple(values), "c": (None, *values[1:]), "d": sparse}
+    found = audit_board(ScoreTable(tuple(map(str, values)), columns))
+    assert (found.rows, found.incomplete) == (29, 1)
+    assert found.left_out == {"d": "only 10 of 30 rows have it"}
+
+
+@pytest.mark.parametrize(("rows", "columns", "why"), [(19, 6, "19 complete rows"), (50, 2, "2 columns of scores")])
+def test_a_board_that_is_too_small_is_not_judged(rows: int, columns: int, why: str) -> None:
+    found = audit_board(board(sound(rows, Random(5), columns)))
+    assert found.named == ()
+    assert found.silent.startswith(why)
+
+
+def test_one_odd_row_does_not_move_the_floor() -> None:
+    low, high, floor, counts = tenths([0.0, *range(50, 150), 900.0])
+    assert (low, high) == (51, 148)
+    assert floor == pytest.approx(60.7)
+    assert counts == (12, 10, 80)
+
+
+def test_drop_of_november_2023_is_named_and_only_drop(reference: Path) -> None:
+    found = real(reference, "openllm_v1/v1_drop_modelcards_nov2023.csv")
+    assert found.rows == 53
+    assert kinds(found) == {"DROP": [FLOOR]}
+    assert found.with_and_without is not None
+    assert round(found.with_and_without.mean_with, 2) == 48.36
+    assert round(found.with_and_without.mean_without, 2) == 52.85
+    moved = found.moved[0]
+    assert (moved.name, moved.rank_with, moved.rank_without) == ("ehartford/samantha-1.2-mistral-7b", 20, 8)
+
+
+@pytest.mark.parametrize("name", ["openllm_v1/v1_archive_sample.csv", "openllm_v2/published_scores.csv"])
+def test_boards_without_drop_raise_no_alarm(reference: Path, name: str) -> None:
+    found = real(reference, name)
+    assert (found.rows, len(found.columns), found.silent) == (1500, 6, "")
+    assert found.named == ()
+
+
+def test_raw_values_and_all_subtasks_raise_no_alarm(reference: Path) -> None:
+    raw = ("IFEval Raw", "BBH Raw", "MATH Lvl 5 Raw", "GPQA Raw", "MUSR Raw", "MMLU-PRO Raw")
+    assert real(reference, "openllm_v2/published_scores.csv", *raw).named == ()
+
+
+def test_score_columns_are_told_by_header_and_values() -> None:
+    data = (
+        "\ufeffRank;Model;Average ⬆️;BBH;BBH Raw;#Params (B);Elo;bbh_tracking_seven_objects;acc_stderr;Type;note\n"
+        "1;a/b;50;50%;.5;7;1000;1;0.1;chat;\n2;c/d;40;;.4;7;900;2;0.1;base;\n"
+    )
+    read = read_score_table(data.encode(), "x.csv")
+    assert read.names == ("a/b", "c/d")
+    assert read.columns == {"BBH": (50.0, None), "bbh_tracking_seven_objects": (1.0, 2.0)}
+    assert read.left_out["Elo"] == "has values outside 0 to 100"
+    assert set(read.left_out) == {
+        "Rank", "Model", "Average ⬆️", "BBH Raw", "#Params (B)", "Elo", "acc_stderr", "Type", "note",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "is no table"),
+        (b"model,a\n", "is no table"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (HEAD.encode() + b"x,1,2\n", "row 2 has not the 4 cells"),
+        (b"model,a,a\nx,1,2\n", "two columns have one name"),
+        (HEAD.encode() + b'x,"1,2,3\n', "is no CSV"),
+        (b'{"results": {}}', "is no table"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, data: bytes, why: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(data)
+    refused = call(path).exception
+    assert isinstance(refused, CallError)
+    assert why in str(refused)
+    assert "\n" not in str(refused)
+
+
+def test_a_column_that_is_not_there_or_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "leaderboard.csv"
+    path.write_text(HEAD + "x,1,2,3\n")
+    assert "has no column 'd'" in str(call(path, "--column", "d").exception)
+    assert "cannot be read" in str(call(tmp_path / "none.csv").exception)
+    assert "cannot be written" in str(call(path, "--html", tmp_path / "no" / "x.html").exception)
+
+
+@pytest.fixture
+def broken_board(tmp_path: Path) -> Path:
+    random = Random(6)
+    columns = sound(100, random)
+    columns[3] = floored(columns, 0.4, random)
+    lines = [",".join(["model", *(f"c{i}" for i in range(6))])]
+    lines += [",".join([f"org/<b>{i}|*", *map(str, row)]) for i, row in enumerate(zip(*columns, strict=True))]
+    (tmp_path / "leaderboard.csv").write_text("\n".join(lines))
+    return tmp_path
+
+
+def test_the_command_names_the_column_in_every_form_with_status_1(broken_board: Path) -> None:
+    texts = {form: call(broken_board, "--format", form) for form in ("text", "json", "markdown")}
+    assert {result.exit_code for result in texts.values()} == {1}
+    assert "c3: does not follow the rest." in texts["text"].stdout
+    report = json.loads(texts["json"].stdout)
+    assert report["schema"] == "leaderboard-bot/audit-board/1"
+    assert report["named"] == ["c3"]
+    assert len(report["points"]["c3"]) == 100
+    assert "<b>" not in texts["markdown"].stdout.replace("`", "") or "`org/<b>" in texts["markdown"].stdout
+
+
+def test_the_page_has_the_scatter_plot_and_its_table(broken_board: Path) -> None:
+    path = broken_board / "page.html"
+    assert call(broken_board, "--html", path).exit_code == 1
+    page = path.read_text()
+    assert page.count("<svg") == 1
+    assert "c3 against the mean of the other columns" in page
+    assert "<b>" not in page
+
+
+def test_a_sound_board_has_status_0_and_says_so(tmp_path: Path) -> None:
+    lines = ["model,a,b,c", *(f"m{i},{i},{i + 1},{i + 2}" for i in range(30))]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(lines))
+    result = call(path)
+    assert result.exit_code == 0
+    assert "No column stands out" in result.stdout

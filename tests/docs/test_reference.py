@@ -1,0 +1,162 @@
+"""The reference pages name everything there is, and nothing that is not: keys, fields, commands, options, statuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+import typer
+from pydantic import BaseModel
+
+from bot import errors
+from bot.cli.app import app
+from bot.evaluation import leaderboard, task
+from bot.evaluation.declared import MmluFamily
+from bot.evaluation.formats import BUILT_IN
+from bot.evaluation.judgement import Judgement, UnreadPath, judge_all
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.submission import one_file, parse_submission
+from bot.publishing.entry import Entry, EntryWaiver, Remark, entry_of
+from bot.reporting.report import make_report
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples" / "results").rglob("*.json"))
+
+
+def sections(page: str) -> dict[str, str]:
+    """The text below each heading of the second level."""
+    _, *parts = re.split(r"^## (.+)$", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def first_cells(section: str) -> list[str]:
+    """The code in the first cell of each row of the tables in a section."""
+    cells = re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "The file": Leaderboard,
+    "`[average]`": leaderboard.Average,
+    "`[join]`": leaderboard.Join,
+    "`[harness]`": leaderboard.Harness,
+    "`[[harness.accepted]]`": leaderboard.Accepted,
+    "`[[harness.known_bad]]`": leaderboard.KnownBad,
+    "`[[tasks]]`": task.Task,
+    "`[[tasks.not_comparable]]`": task.NotComparable,
+    "`[tasks.hub]`": task.HubBenchmark,
+    "`metrics`": task.Metric,
+    "`leaves`": task.Leaf,
+    "`[[waivers]]`": leaderboard.Waiver,
+}
+
+
+@pytest.mark.parametrize("heading", TABLES)
+def test_every_key_of_a_declaration_is_documented_in_its_order(heading: str) -> None:
+    section, model = sections("leaderboards.md")[heading], TABLES[heading]
+
+    assert first_cells(section) == list(model.model_fields)
+    required = [name for name, field in model.model_fields.items() if field.is_required() and name != "id"]
+    bold = re.findall(r"^\| \*\*`(\w+)`\*\*", section, re.MULTILINE)
+    assert [name for name in bold if name != "id"] == required
+
+
+def test_every_table_of_a_declaration_has_its_section() -> None:
+    declared = {
+        model
+        for module in (leaderboard, task)
+        for model in vars(module).values()
+        if isinstance(model, type) and issubclass(model, BaseModel)
+    }
+
+    assert declared - {BaseModel, leaderboard.Declared} == set(TABLES.values())
+
+
+@pytest.mark.parametrize("choices", [[known.id for known in BUILT_IN], get_args(MmluFamily)])
+def test_every_choice_of_a_declaration_is_documented(choices: list[str]) -> None:
+    page = (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8")
+
+    assert [name for name in choices if f'`"{name}"`' not in page] == []
+
+
+def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    context = typer.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if hasattr(command, "list_commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_with_its_options_and_choices(name: str) -> None:
+    section = sections("command-line.md")[name]
+    options = [option for option in COMMANDS[name].params if option.param_type_name == "option"]
+
+    assert f"`leaderboard-bot {name}" in section
+    assert first_cells(section) == [spelling for option in options for spelling in option.opts]
+    for option in options:
+        choices = option.type_descriptor.annotation
+        if isinstance(choices, type) and issubclass(choices, Enum):
+            assert [choice.value for choice in choices if f"`{choice.value}`" not in section] == []
+
+
+def test_no_command_is_documented_that_is_not_there() -> None:
+    assert set(sections("command-line.md")) - set(COMMANDS) == {"Exit status", "Environment"}
+
+
+def test_every_exit_status_is_documented() -> None:
+    raised = {error.status for error in vars(errors).values() if isinstance(error, type) and hasattr(error, "status")}
+    documented = re.findall(r"^\| (\d+) \|", sections("command-line.md")["Exit status"], re.MULTILINE)
+
+    assert set(map(int, documented)) == raised | {0, 130}
+
+
+def fields(value: Any, prefix: str = "") -> Iterator[str]:
+    """The paths of all fields; a list is `[]`, and what is keyed by a leaf is not entered."""
+    if isinstance(value, list):
+        yield prefix
+        for item in value:
+            yield from fields(item, prefix)
+    elif isinstance(value, dict) and prefix not in {"versions", "n-shot", "n-samples", "summary.unread"}:
+        for name, item in value.items():
+            yield from fields(item, f"{prefix}.{name}".lstrip(".") + ("[]" if isinstance(item, list) else ""))
+    else:
+        yield prefix
+
+
+def judged(*files: bytes) -> Judgement:
+    parsed = [parse_submission(one_file(f"{number}.json", data)) for number, data in enumerate(files)]
+    unread = [UnreadPath("samples.jsonl", "sample-log", "why")]
+    return judge_all(parsed, load_leaderboard("open-llm-v2"), unread=unread)
+
+
+def test_every_field_of_the_report_is_documented_and_no_other() -> None:
+    report = json.loads(json.dumps(make_report(judged(b"{", *(path.read_bytes() for path in EXAMPLES)))))
+    documented = first_cells(sections("report.md")["The report"])
+
+    assert sorted(set(documented)) == sorted(documented)
+    assert set(documented) == set(fields(report))
+
+
+def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
+    rows = judged(*(path.read_bytes() for path in EXAMPLES)).rows
+    first = next(entry for row in rows if (entry := entry_of(row)) is not None)
+    waiver = EntryWaiver("rule", "who", "reason", "2030-01-01")
+    entry = msgspec.structs.replace(first, warnings=(Remark("rule", "seen"),), waivers=(waiver,))
+    documented = first_cells(sections("report.md")["The entry file"])
+
+    assert sorted(set(documented)) == sorted(documented)
+    assert set(documented) == set(fields(json.loads(entry.to_bytes())))
+    tops = [name.split(".")[0].removesuffix("[]") for name in documented]
+    assert list(dict.fromkeys(tops)) == [field.encode_name for field in msgspec.structs.fields(Entry)]

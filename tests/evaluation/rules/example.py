@@ -1,0 +1,110 @@
+"""Reads examples, in a rule's page or in a file of a case, and judges what they describe.
+
+A line is `/pointer: value` (a JSON pointer and what is there, `(absent)` for nothing), `leaderboard: ID` (the
+declaration that judges), `(a file of open-llm-v1)` (what is changed is a complete file of that format, `… by harness
+0.4` one of its tasks as they are run today), `(another file)` (the row has a sound file of another day besides),
+`(board) MODEL` (the board has that model's row with the same values), or `(file) TEXT` (the whole file). A text that
+starts with no such line is a sentence for people, and describes the sound file as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from bot.evaluation.measurement import raw_values, take_measurements
+from bot.evaluation.result import Result
+from bot.evaluation.rules.rule import Facts
+from tests.evaluation.judging import (
+    ABSENT,
+    Outcome,
+    base,
+    base_v1,
+    base_v1_today,
+    declared,
+    dumps,
+    judgement_of,
+    patched,
+)
+
+FILE, BOARD, ANOTHER = "(file) ", "(board)", "(another file)"
+STARTS = {
+    "(a file of open-llm-v1)": base_v1,
+    "(a file of open-llm-v1 by harness 0.4)": base_v1_today,
+}
+TODAY = date(2026, 11, 1)
+
+
+@dataclass
+class Example:
+    """What an example describes, before it is judged."""
+
+    changes: dict[str, Any] = field(default_factory=dict)
+    leaderboard: str = "open-llm-v2"
+    board: str = ""
+    text: str = ""
+    start: Callable[[], dict[str, Any]] = base
+    has_another: bool = False
+
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        if self.text:
+            return self.text.encode()
+        return dumps(patched(self.changes, self.start()))
+
+    def outcome(self) -> Outcome:
+        """Judge it."""
+        outcome = self._judged(Facts(today=TODAY))
+        if not self.board or outcome.result is None:
+            return outcome
+        return self._judged(self._facts(outcome.result))
+
+    def _judged(self, facts: Facts) -> Outcome:
+        """The file's outcome, in a row with the other file where there is one."""
+        files = {"results_x.json": self.data()}
+        if self.has_another:
+            files["results_sound.json"] = dumps(base())
+        judgement = judgement_of(files, self.leaderboard, facts)
+        return Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
+
+    def _facts(self, result: Result) -> Facts:
+        leaderboard = declared(self.leaderboard)
+        values = raw_values(take_measurements(result, leaderboard), leaderboard)
+        return Facts(today=TODAY, same_values={values: self.board})
+
+
+def parse_example(text: str) -> Example:
+    """Read the lines of an example."""
+    example = Example()
+    lines = text.strip().splitlines()
+    if not lines or not lines[0].startswith(("/", "(", "leaderboard: ")):
+        return example
+    for line in lines:
+        _read(line, example)
+    return example
+
+
+def _read(line: str, example: Example) -> None:
+    if line.startswith(FILE):
+        example.text = line.removeprefix(FILE)
+    elif line in STARTS:
+        example.start = STARTS[line]
+    elif line == ANOTHER:
+        example.has_another = True
+    elif line.startswith(BOARD):
+        example.board = line.removeprefix(BOARD).strip()
+    elif line.startswith("leaderboard: "):
+        example.leaderboard = line.removeprefix("leaderboard: ")
+    else:
+        pointer, colon, value = line.partition(": ")
+        assert pointer.startswith("/"), line
+        assert colon, line
+        example.changes[pointer] = ABSENT if value == "(absent)" else json.loads(value)
+
+
+def sound(example: Example) -> Example:
+    """The same file and declaration with nothing changed."""
+    return Example(leaderboard=example.leaderboard, start=example.start)

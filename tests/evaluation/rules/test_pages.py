@@ -1,0 +1,86 @@
+"""Every rule's page in; its example trips this rule and no other, what to use instead does not, out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.rules import ALL_RULES, ROW_RULES, RULES
+from bot.evaluation.rules.rule import Rule
+from tests.evaluation.judging import ROOT, base, base_v1, outcome_of, rules_of
+from tests.evaluation.rules.example import parse_example, sound
+
+HEADINGS = ["What it does", "Why is this bad?", "Example", "Use instead"]
+HELPERS = {"__init__", "rule", "rerun", "harness_commit"}
+named = pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.id)
+
+
+def parts(rule: Rule) -> dict[str, str]:
+    _, *rest = re.split(r"^## (.+)$", rule.page, flags=re.MULTILINE)
+    return dict(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))
+
+
+def test_the_sound_files_trip_no_rule() -> None:
+    assert rules_of(outcome_of(base())) == set()
+    assert rules_of(outcome_of(base_v1(), "open-llm-v1")) == set()
+
+
+def test_every_module_of_a_rule_is_listed_once() -> None:
+    modules = {path.stem for path in (ROOT / "bot" / "evaluation" / "rules").glob("*.py")} - HELPERS
+    assert sorted(rule.id for rule in ALL_RULES) == sorted(name.replace("_", "-") for name in modules)
+    assert {rule.subject for rule in RULES} == {"result"}
+    assert {rule.subject for rule in ROW_RULES} == {"row"}
+    assert [rule.id for rule in ALL_RULES][1:] == [rule.id for rule in (*RULES, *ROW_RULES)]
+
+
+@named
+def test_a_page_has_a_title_and_its_four_headings_in_order(rule: Rule) -> None:
+    title, blank, *_ = rule.page.splitlines()
+    assert title.endswith(".")
+    assert blank == ""
+    assert list(parts(rule)) == HEADINGS
+    assert all(parts(rule).values())
+    assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)
+
+
+@named
+def test_an_example_trips_its_rule_and_no_other(rule: Rule) -> None:
+    example = parse_example(parts(rule)["Example"])
+    expected = rules_of(sound(example).outcome()) | {rule.id}
+    assert rules_of(example.outcome()) == expected == {rule.id}
+
+
+@named
+def test_a_finding_is_complete_when_it_leaves_its_rule(rule: Rule) -> None:
+    (finding, *_) = parse_example(parts(rule)["Example"]).outcome().findings
+    assert finding.severity is rule.severity
+    assert finding.message
+    assert "\n" not in finding.message + finding.hint
+    assert finding.hint
+    assert finding.location.path in {"results_x.json", "results_sound.json"}
+    assert finding.location.line > 0 or not finding.location.pointer
+    assert finding.url.endswith(f"docs/rules.md#{rule.id}")
+
+
+@named
+def test_what_to_use_instead_does_not_trip_the_rule(rule: Rule) -> None:
+    assert rules_of(parse_example(parts(rule)["Use instead"]).outcome()) == set()
+
+
+def cases() -> list[Path]:
+    return sorted((Path(__file__).parent / "cases").glob("*/*.txt"))
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_case_trips_its_rule_or_does_not(case: Path) -> None:
+    rule, kind = case.parent.name, case.stem.partition("-")[0]
+    assert kind in {"fires", "clean"}
+    lines = [line for line in case.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert (rule in rules_of(parse_example("\n".join(lines)).outcome())) == (kind == "fires")
+
+
+def test_every_rule_has_cases_of_both_kinds() -> None:
+    kinds = {(path.parent.name, path.stem.partition("-")[0]) for path in cases()}
+    assert kinds == {(rule.id, kind) for rule in ALL_RULES for kind in ("fires", "clean")}

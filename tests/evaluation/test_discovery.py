@@ -1,0 +1,238 @@
+"""Files as they lie on disks: which are submissions, which belong together, and what the others are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.evaluation import discovery
+from bot.evaluation.discovery import ListedFile, candidates_in, discover, read_candidate
+from bot.evaluation.formats import BUILT_IN, Content
+from bot.evaluation.formats.format import MAX_BYTES, Format
+from bot.evaluation.kinds import KINDS
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.submission import Parsed, UnreadPath
+from tests.evaluation.judging import base, dumps, patched
+
+SAMPLE = {"doc_id": 0, "doc": {"question": "?"}, "target": "4", "resps": [["4"]]}
+REQUEST = {
+    "model": "acme/a",
+    "revision": "main",
+    "precision": "bfloat16",
+    "weight_type": "Original",
+    "status": "PENDING",
+}
+OTHERS: dict[str, tuple[str, bytes]] = {
+    "samples.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode() * 3),
+    "samples_of_0.4.0.jsonl": ("sample-log", json.dumps([SAMPLE, SAMPLE], indent=2).encode()),
+    "large.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode() * 120_000),
+    "pointer.json": ("git-lfs-pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+    "request.json": ("request-file", json.dumps(REQUEST).encode()),
+    "gpqa.yaml": ("hub-eval-results", b"# mine\n- dataset:\n    id: Idavidrein/gpqa\n  value: 5.2\n"),
+    "summary.csv": ("opencompass", b"dataset,version,metric,mode,atlas\nmmlu,0a1b2c,accuracy,gen,50.00\n"),
+    "humaneval.json": ("bigcode", b'{"humaneval": {"pass@1": 0.5}, "config": {"model": "acme/a"}}'),
+    "plus.json": ("evalplus", b'{"date": "2026-01-01 10:00", "hash": "0a", "eval": {"HumanEval/0": []}}'),
+    "report.json": ("swe-bench", b'{"total_instances": 1, "resolved_ids": ["a"], "submitted_ids": []}'),
+    "lists.json": ("swe-bench", b'{"no_generation": [], "applied": ["a"], "resolved": ["a"]}'),
+    "bench.json": ("terminal-bench", b'{"results": [], "n_resolved": 1, "resolved_ids": [], "accuracy": 0.5}'),
+    "trial.json": ("terminal-bench", b'{"trial_name": "a", "task_id": "b", "is_resolved": true}'),
+    "mine.json": ("other", b'{"model": "acme/a", "benchmarks": {"mmlu": 0.5}}'),
+    "row.json": ("other", b'{"acc,none": 0.5, "alias": "arc"}'),
+    "package.json": ("other", b'{"name": "x", "version": "1"}'),
+    "broken.json": ("other", b'{"name": "x", '),
+    "list.json": ("other", b"[1, 2]"),
+    "notes.txt": ("other", b"results"),
+    "empty.json": ("other", b""),
+    "weights.safetensors": ("other", b"{" * 100),
+    "huge.json": ("other", b'{"vocabulary": [' + b"1," * (MAX_BYTES // 2) + b"1]}"),
+    "log.eval": ("other", b"PK\x03\x04 and so on"),
+}
+
+
+def reading(files: dict[str, bytes], asked: list[tuple[str, int]] | None = None) -> Callable[[str, int], bytes | None]:
+    def read(path: str, limit: int) -> bytes | None:
+        if asked is not None:
+            asked.append((path, limit))
+        return files[path][:limit] if path in files else None
+
+    return read
+
+
+def found_in(files: dict[str, bytes], named: tuple[str, ...] = ()) -> dict[str, Parsed | UnreadPath]:
+    listing = [ListedFile(path, len(data)) for path, data in files.items()]
+    return {found.path: found for found in discover(listing, reading(files), named)}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_result_is_named_as_what_it_is(name: str) -> None:
+    kind, data = OTHERS[name]
+    found = found_in({f"runs/{name}": data})[f"runs/{name}"]
+    assert isinstance(found, UnreadPath)
+    assert (found.kind, bool(found.why)) == (kind, True)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_one_that_is_named_itself_is_a_submission_that_says_so(name: str) -> None:
+    kind, data = OTHERS[name]
+    found = found_in({name: data}, (name,))[name]
+    assert isinstance(found, Parsed)
+    assert found.problem is not None
+    title = next((known.title for known in KINDS if known.id == kind), None)
+    assert title is None or found.problem.why == f"is {title}, not a result"
+
+
+def test_a_result_is_told_by_its_content_whatever_it_is_called() -> None:
+    files = {"a/arc.json": dumps(base()), "b.txt": dumps(base()), "results_.json": b"{}", "x": dumps(base())}
+    found = found_in(files)
+    assert {path for path, one in found.items() if isinstance(one, Parsed)} == {"a/arc.json", "b.txt", "x"}
+
+
+@pytest.mark.parametrize(
+    "data", [dumps(base())[:40_000], dumps(base()).replace(b": 250,", b": 2 50,"), dumps(base()) + b" " * MAX_BYTES]
+)
+def test_a_damaged_result_is_a_submission_that_is_rejected(data: bytes) -> None:
+    found = found_in({"runs/results.json": data})["runs/results.json"]
+    assert isinstance(found, Parsed)
+    assert found.problem is not None
+
+
+def test_everything_is_found_once() -> None:
+    files = {f"f/{name}": data for name, (_, data) in OTHERS.items()} | {"f/g/results.json": dumps(base())}
+    listing = [ListedFile(path, len(data)) for path, data in files.items()]
+    paths = [found.path for found in discover(listing, reading(files))]
+    assert sorted(paths) == sorted(files)
+
+
+def test_large_files_are_refused_by_their_first_bytes() -> None:
+    files = {
+        "samples.jsonl": OTHERS["large.jsonl"][1],
+        "weights.bin": b"x" * 10,
+        "photo": b"\x89PNG" + b"x" * 3_000_000,
+    }
+    asked: list[tuple[str, int]] = []
+    listing = [ListedFile(path, len(data)) for path, data in files.items()]
+    assert all(isinstance(found, UnreadPath) for found in discover(listing, reading(files, asked)))
+    assert dict(asked) == {"samples.jsonl": discovery.HEAD, "photo": discovery.HEAD}
+
+
+def test_a_file_that_is_gone_and_one_that_cannot_be_read_in_part() -> None:
+    gone, cut = (next(iter(discover([ListedFile("a.json", size)], read))) for size, read in (
+        (5, lambda *_: None), (MAX_BYTES + 1, lambda *_: b""),
+    ))  # fmt: skip
+    assert isinstance(gone, Parsed)
+    assert gone.problem is not None
+    assert gone.problem.why == "is gone"
+    assert isinstance(cut, UnreadPath)
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=200), st.booleans())
+def test_any_bytes_are_one_or_the_other(data: bytes, is_named: bool) -> None:
+    found = found_in({"a.json": data}, ("a.json",) if is_named else ())["a.json"]
+    assert isinstance(found, Parsed) or not is_named
+
+
+# ---- runs of several files ----
+
+
+def parse_run(content: Content) -> Result:
+    spec, stats = content.json("spec.json"), content.json("stats.json")
+    return Result(
+        format="run",
+        model=Model(spec["model"]),
+        harness=HarnessVersion("runner"),
+        leaves={"a": LeafResult({"acc": stats[1]["mean"]}, pointers={"acc": "stats.json#/1/mean"})},
+        places={"model": "spec.json#/model"},
+    )
+
+
+RUN = Format(
+    id="run", title="Run", recognise=lambda _: True, parse=parse_run,
+    members=("spec.json", "stats.json"), optional=("more.json",), beside=("requests.json",),
+)  # fmt: skip
+FOLDER = {
+    "runs/a/spec.json": b'{"model": "acme/a"}',
+    "runs/a/stats.json": b'[{"mean": 0.1},\n {"mean": 0.5}]',
+    "runs/a/requests.json": b"[" * 9,
+    "runs/a/notes.json": b"{}",
+    "runs/b/stats.json": b"[]",
+}
+
+
+@pytest.fixture
+def _with_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("bot.evaluation.discovery", "bot.evaluation.formats"):
+        monkeypatch.setattr(f"{module}.formats", lambda: (RUN, *BUILT_IN))
+
+
+@pytest.mark.usefixtures("_with_runs")
+def test_the_files_of_a_run_are_one_submission() -> None:
+    candidates = candidates_in(ListedFile(path, len(data)) for path, data in FOLDER.items())
+    assert [candidate.path for candidate in candidates] == ["runs/a", "runs/a/notes.json", "runs/b/stats.json"]
+    assert [file.path for file in candidates[0].files] == ["runs/a/spec.json", "runs/a/stats.json"]
+    assert candidates[0].others == ("runs/a/requests.json",)
+    found = read_candidate(candidates[0], reading(FOLDER))
+    assert isinstance(found, Parsed)
+    assert found.result is not None
+    assert (found.format, found.result.model.id) == ("run", "acme/a")
+    assert found.result.pointer_to("value", "a", "acc") == "stats.json#/1/mean"
+    assert found.sha256
+
+
+@pytest.mark.usefixtures("_with_runs")
+def test_a_run_of_which_a_file_is_too_large_is_not_read() -> None:
+    files = FOLDER | {"runs/a/stats.json": b"[" + b" " * MAX_BYTES + b"]"}
+    (candidate, *_) = candidates_in(ListedFile(path, len(data)) for path, data in files.items())
+    found = read_candidate(candidate, reading(files))
+    assert isinstance(found, Parsed)
+    assert found.problem is not None
+    assert found.sha256 == ""
+
+
+# ---- names of models ----
+
+SHA = "0f3c9a61d2b84e7590c1a8d3b6e2f4a5c7d8e901"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        (f"/root/.cache/huggingface/hub/models--acme--atlas-7b/snapshots/{SHA}", "acme/atlas-7b"),
+        (f"/data/hub/models--gpt2/snapshots/{SHA}/", "gpt2"),
+        (f"models--acme--atlas.7b_x/snapshots/{SHA}", "acme/atlas.7b_x"),
+    ],
+)
+def test_a_path_of_the_hub_s_cache_gives_model_and_commit(path: str, name: str) -> None:
+    args = f"pretrained={path},dtype=bfloat16"
+    unknown = {"/config/model_sha": "", "/config/model_revision": "main"}
+    data = patched({"/model_name": path, "/config/model_args": args} | unknown)
+    found = found_in({"a.json": dumps(data)})["a.json"]
+    assert isinstance(found, Parsed)
+    assert found.result is not None
+    model = found.result.model
+    assert (model.id, model.revision, model.args) == (name, SHA, f"pretrained={name},dtype=bfloat16")
+
+
+@pytest.mark.parametrize("path", ["/data/models/atlas", f"/x/models--a--b/snapshots/{SHA[:9]}", "models--a--b"])
+def test_another_path_is_left_as_it_is(path: str) -> None:
+    found: Any = found_in({"a.json": dumps(patched({"/model_name": path}))})["a.json"]
+    assert found.result.model.id == path
+
+
+def test_all_of_the_wild_files_of_no_result_are_named(reference: Path) -> None:
+    kinds = {
+        "bigcode": "bigcode", "evalplus": "evalplus", "swebench": "swe-bench", "terminal-bench": "terminal-bench",
+        "hf-eval-results": "hub-eval-results", "lm-eval-samples": "sample-log",
+    }  # fmt: skip
+    for folder, kind in kinds.items():
+        paths = [path for path in (reference / "wild" / folder).rglob("*") if path.is_file()]
+        files = {str(path): path.read_bytes() for path in paths}
+        found = found_in(files)
+        assert {one.kind for one in found.values() if isinstance(one, UnreadPath)} == {kind}
+        assert len(found) == len(files) > 0

@@ -1,0 +1,313 @@
+"""Drafts: a declaration made from result files is accepted as it is, and accepts the files that it was made from."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from bot.evaluation.draft.tasks import draft_of
+from bot.evaluation.formats import format_ids, parse_result
+from bot.evaluation.judgement import judge_all
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.task import Task
+from bot.reporting.draft import draft_text
+from tests.evaluation.judging import EXAMPLES, base, base_v1, declared, dumps, judgement_of, outcome_of, stderr
+from tests.evaluation.parts import leaves_of, only
+
+
+def drafted(*files: Any) -> tuple[Leaderboard, str]:
+    """The declaration drafted from results, as values or as a format reads them, and its text."""
+    results = [file if isinstance(file, Result) else parse_result(dumps(file)) for file in files]
+    text = draft_text(draft_of(results))
+    return parse_leaderboard(text, "board", "board.toml"), text
+
+
+def only_task(*files: Any) -> tuple[Task, str]:
+    board, text = drafted(*files)
+    (task,) = board.tasks
+    return task, text
+
+
+def modern(rows: dict[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """A file of harness 0.4 with these rows."""
+    data = {"results": rows, "configs": {key: {} for key in rows}, "n-shot": dict.fromkeys(rows, 0)}
+    model = {"model_name": "acme/atlas-7b", "config": {"model_args": "pretrained=acme/atlas-7b"}}
+    return {**data, "versions": dict.fromkeys(rows, 1.0), **model, "lm_eval_version": "0.4.9", **more}
+
+
+def sized(rows: Iterable[str], size: int) -> dict[str, Any]:
+    return {key: {"original": size, "effective": size} for key in rows}
+
+
+def binary(metric: str, right: int, samples: int) -> dict[str, float]:
+    name, _, answer_filter = metric.partition(",")
+    value = right / samples
+    return {metric: value, f"{name}_stderr,{answer_filter}": stderr(value, samples)}
+
+
+def test_a_draft_scores_as_the_shipped_declaration_does() -> None:
+    board, text = drafted(base())
+    mine, theirs = outcome_of(base(), board), outcome_of(base())
+    assert mine.status == "accepted"
+    assert mine.scores is not None
+    assert theirs.scores is not None
+    scores = {task.title: task.score for task in mine.scores.tasks}
+    assert scores == {task.title: task.score for task in theirs.scores.tasks}
+    assert 'group = "leaderboard_bbh"' in text
+    assert "# releases = " in text
+
+
+def test_files_of_one_task_each_give_the_declaration_of_the_whole_file() -> None:
+    parts = [only(base(), {key}) for key in leaves_of(base())]
+    random.Random(3).shuffle(parts)
+    whole, split = drafted(base())[0], drafted(*parts)[0]
+    assert {task.id: task.model_dump() for task in whole.tasks} == {task.id: task.model_dump() for task in split.tasks}
+    judgement = judgement_of({f"{number}.json": part for number, part in enumerate(parts)}, split)
+    assert [(row.status, len(row.files)) for row in judgement.rows] == [("accepted", 39)]
+
+
+def test_a_file_of_the_first_leaderboard_is_drafted_with_its_groups_and_bounds() -> None:
+    board, _ = drafted(base_v1())
+    assert outcome_of(base_v1(), board).status == "accepted"
+    tasks = {task.id: task for task in board.tasks}
+    mmlu = tasks["hendrycksTest"]
+    assert (mmlu.group, len(mmlu.leaves), mmlu.aggregation, str(mmlu.lower_bound)) == (
+        "hendrycksTest",
+        57,
+        "mean",
+        "1/4",
+    )
+    assert not tasks["truthfulqa_mc" if "truthfulqa_mc" in tasks else "truthfulqa:mc"].metrics[0].integral
+    assert tasks["gsm8k"].lower_bound == 0
+
+
+def test_the_strict_filter_counts_where_there_are_two() -> None:
+    row = binary("exact_match,flexible-extract", 800, 1319) | binary("exact_match,strict-match", 700, 1319)
+    task, text = only_task(modern({"gsm8k": row}))
+    assert (task.title, task.metrics[0].filter, task.metrics[0].integral) == ("GSM8K", "strict-match", True)
+    assert "# also measured: exact_match,flexible-extract" in text
+    unknown, _ = only_task(modern({"sums": row}))
+    assert unknown.metrics[0].filter == "strict-match"
+
+
+def test_a_mean_of_probabilities_is_no_mean_of_zeros_and_ones() -> None:
+    row = {"acc,none": 0.4321987, "acc_stderr,none": 0.0142}
+    known, _ = only_task(modern({"truthfulqa_mc2": row}))
+    unknown, _ = only_task(modern({"shares": row}, **{"n-samples": sized(["shares"], 817)}))
+    counted, _ = only_task(modern({"quiz": binary("acc,none", 300, 817)}))
+    assert [task.metrics[0].integral for task in (known, unknown, counted)] == [False, False, True]
+    assert counted.leaves[0].samples == 817
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"bleu,none": 23.5}, {"unit": "percent", "range": (0.0, 100.0), "higher_is_better": True}),
+        ({"mcc,none": -0.2}, {"unit": "fraction", "range": (-1.0, 1.0), "higher_is_better": True}),
+        ({"word_perplexity,none": 37.4}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 100}),
+        ({"bits_per_byte,none": 0.0}, {"range": (0.0, 1e15), "higher_is_better": False, "lower_bound": 1}),
+        ({"elo,none": 1234.5}, {"range": (0.0, 1e4), "upper_bound": 10_000}),
+        ({"gain,none": -25.0}, {"range": (-100.0, 100.0), "upper_bound": 100}),
+        ({"acc,none": 71.5}, {"unit": "percent"}),
+        ({"acc,none": 1e300}, {"range": (0.0, 1e15)}),
+    ],
+)
+def test_values_of_any_scale_are_let_in_and_what_is_to_be_decided_is_said(
+    row: dict[str, float], expected: dict[str, Any]
+) -> None:
+    task, text = only_task(modern({"odd": row}))
+    assert {key: getattr(task, key) for key in expected} == expected
+    assert "TODO" in text.partition("[[tasks]]")[2]
+
+
+def test_what_the_files_do_not_record_is_left_open() -> None:
+    row = Result("lm-eval-0.4", Model("acme/a"), HarnessVersion("x"), {"quiz": LeafResult({"acc,none": 0.5})})
+    task, text = only_task(row)
+    assert (task.num_fewshot, task.versions, task.leaves[0].samples) == (None, (), None)
+    assert "# TODO: num_fewshot = 0, or another number" in text
+    assert "# TODO: the samples of quiz: the files record none" in text
+
+
+def test_what_files_disagree_on_is_named() -> None:
+    rows = {"arc_challenge": binary("acc_norm,none", 600, 1172)}
+    some = [modern(rows, **{"n-shot": {"arc_challenge": shots}}) for shots in (25, 25, 0)]
+    task, text = only_task(*some, modern(rows, versions={"arc_challenge": 2}, **{"n-shot": {"arc_challenge": 25}}))
+    assert (task.num_fewshot, task.versions) == (25, ("1", "2"))
+    assert "# TODO: other files have 0 shots" in text
+    task, text = only_task(modern(rows, **{"n-samples": sized(rows, 1000)}))
+    assert task.leaves[0].samples == 1000
+    assert "# TODO: arc_challenge usually has 1,172 samples" in text
+    assert "# usually run with 25 shots" in text
+
+
+def test_one_key_in_two_formats_is_one_leaf_with_the_spelling_of_each() -> None:
+    old = {
+        "results": {"gsm8k": {"acc": 132 / 1319}},
+        "versions": {"gsm8k": 0},
+        "config": {"no_cache": True, "num_fewshot": 5},
+    }
+    new = modern({"gsm8k": binary("exact_match,strict-match", 700, 1319)}, **{"n-shot": {"gsm8k": 5}})
+    task, _ = only_task(new, old)
+    assert task.metrics[0].keys == {"lm-eval-0.3": "acc"}
+    assert task.format_versions == {"lm-eval-0.4": ("1",), "lm-eval-0.3": ("0",)}
+
+
+def test_groups_of_a_file_become_columns_where_their_leaves_are_alike() -> None:
+    rows = {f"kobe_{name}": binary("acc,none", 40, 100) for name in ("a", "b", "c")}
+    mixed = {"mixed_x": binary("acc,none", 40, 100), "mixed_y": binary("f1,none", 40, 100)}
+    groups = {"all": ["kobe", "mixed"], "kobe": list(rows), "mixed": list(mixed), "loop": ["loop"]}
+    data = modern({**rows, **mixed}, group_subtasks=groups, **{"n-samples": sized([*rows, *mixed], 100)})
+    board, _ = drafted(data)
+    assert [(task.id, len(task.leaves)) for task in board.tasks] == [("kobe", 3), ("mixed_x", 1), ("mixed_y", 1)]
+    assert board.tasks[0].aggregation == "size-weighted"
+    assert outcome_of(data, board).status == "accepted"
+
+
+def test_the_mean_of_a_group_is_made_as_the_file_makes_it() -> None:
+    rows = {"kobe_a": binary("acc,none", 40, 100), "kobe_b": binary("acc,none", 30, 300)}
+    samples = {"n-samples": sized(["kobe_a"], 100) | sized(["kobe_b"], 300)}
+    for value, expected in ((0.25, "mean"), (0.175, "size-weighted")):
+        data = modern({**rows, "kobe": {"acc,none": value}}, group_subtasks={"kobe": list(rows)}, **samples)
+        task, _ = only_task(data)
+        assert task.aggregation == expected
+
+
+def test_a_part_of_a_known_group_is_that_part() -> None:
+    rows = {f"mmlu_{name}": binary("acc,none", 40, size) for name, size in (("anatomy", 135), ("virology", 166))}
+    task, _ = only_task(modern(rows))
+    assert (task.id, task.group, len(task.leaves), task.aggregation) == ("mmlu", None, 2, "size-weighted")
+    assert str(task.lower_bound) == "1/4"
+
+
+@pytest.mark.parametrize(
+    "name", ["average", "model", "a|b:c", 'q"uote', "back\\slash", "комета", "…", " ", "x" * 400, "a,b = {c}", "# x"]
+)
+def test_any_name_of_a_task_is_quoted_and_spelled(name: str) -> None:
+    board, text = drafted(modern({name: {"acc,none": 0.5}, f"{name}!": {"acc,none": 0.25}}))
+    assert len({task.id for task in board.tasks}) == 2
+    assert [leaf.key("lm-eval-0.4") for _, leaf in board.leaves()] == [name, f"{name}!"]
+    assert outcome_of(modern({name: {"acc,none": 0.5}, f"{name}!": {"acc,none": 0.25}}), board).status == "accepted"
+    assert text
+
+
+def test_nothing_of_a_file_leaves_its_comment() -> None:
+    evil = "acme/x\n[harness]\nformats = []\x1b[31m\u202e"
+    _, text = drafted(modern({"quiz": {"acc,none": 0.5}}, model_name=evil, git_hash="a\nb = 1", lm_eval_version=None))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.count("[harness]\n") == 1
+    assert not [line for line in text.splitlines() if line.startswith("b =")]
+
+
+def test_faults_of_the_file_are_named_by_its_own_draft() -> None:
+    limited = modern({"quiz": binary("acc,none", 20, 50)}, config={"limit": 50, "model_args": "pretrained=acme/a"})
+    limited["n-samples"] = {"quiz": {"original": 817, "effective": 50}}
+    board, _ = drafted(limited)
+    assert board.tasks[0].leaves[0].samples == 817
+    assert {found.rule for found in outcome_of(limited, board).findings if found.is_error} == {"limited-run"}
+    broken = modern({"quiz": {"acc,none": math.nan}})
+    board, _ = drafted(broken)
+    assert {found.rule for found in outcome_of(broken, board).findings if found.is_error} == {"non-finite-value"}
+    bare = modern({"quiz": {"alias": "quiz"}})
+    board, _ = drafted(bare)
+    assert {found.rule for found in outcome_of(bare, board).findings if found.is_error} == {"missing-task"}
+
+
+NUMBERS = st.one_of(st.floats(), st.integers(-(2**70), 2**70), st.text(max_size=5), st.none(), st.booleans())
+KEYS = st.text(st.characters(codec="utf-8", exclude_categories=("C",)), min_size=1, max_size=20)
+LEAVES = st.builds(
+    LeafResult,
+    st.dictionaries(
+        st.sampled_from(["acc", "acc,none", "acc_stderr,none", "ppl,none", "x", "f1,a,b"]) | KEYS, NUMBERS, max_size=5
+    ),
+    st.none() | st.integers(0, 30),
+    st.none() | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none() | st.integers(0, 10_000),
+    st.none() | st.integers(0, 10_000),
+)
+RESULTS = st.builds(
+    Result,
+    st.sampled_from(["lm-eval-0.4", "lm-eval-0.3", "open-llm-v1"]),
+    st.builds(Model, KEYS),
+    st.builds(HarnessVersion, KEYS, st.none() | KEYS, st.none() | KEYS),
+    st.dictionaries(
+        st.sampled_from(["arc_challenge", "mmlu_virology", "model", "kobe"]) | KEYS, LEAVES, min_size=1, max_size=6
+    ),
+    st.none() | st.floats(allow_nan=False),
+    subtasks=st.dictionaries(st.sampled_from(["kobe", "all"]), st.lists(KEYS, max_size=3).map(tuple), max_size=2),
+)
+
+
+@given(st.lists(RESULTS, min_size=1, max_size=3))
+def test_a_draft_of_anything_is_a_declaration_of_all_of_its_leaves(results: list[Result]) -> None:
+    board, _ = drafted(*results)
+    for result in results:
+        keys = [leaf.key(result.format) for _, leaf in board.leaves()]
+        assert len(keys) == len(set(keys))
+        assert set(result.leaves) <= set(keys)
+
+
+# ---- the command ----
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(app, ["leaderboards", "draft", *args])
+
+
+def test_the_command_writes_a_declaration_that_the_others_take(tmp_path: Path) -> None:
+    done = run(*(str(path) for path in EXAMPLES))
+    assert done.exit_code == 0
+    board = tmp_path / "board.toml"
+    board.write_text(done.stdout, encoding="utf-8")
+    assert CliRunner().invoke(app, ["leaderboards", str(board)]).exit_code == 0
+    checked = CliRunner().invoke(app, ["score", str(EXAMPLES[0].parent), "-l", str(board), "-f", "json"])
+    assert json.loads(checked.stdout)["leaderboard"]["id"] == "board"
+
+
+def test_files_without_a_result_are_named(tmp_path: Path) -> None:
+    (tmp_path / "torn.json").write_text('{"results": {"a"', encoding="utf-8")
+    (tmp_path / "whole.json").write_bytes(dumps(modern({"quiz": {"acc,none": 0.5}})))
+    done = run(str(tmp_path / "torn.json"), str(tmp_path / "whole.json"))
+    assert done.exit_code == 1
+    assert "torn.json: the file is truncated" in done.stderr
+    assert 'id = "quiz"' in done.stdout
+    alone = run(str(tmp_path / "torn.json"))
+    assert (alone.exit_code, alone.stdout) == (2, "") if alone.exit_code == 2 else alone.exception is not None
+
+
+# ---- real files ----
+
+
+def test_a_draft_of_a_real_file_has_its_leaves_and_accepts_it(reference: Path) -> None:
+    wild = reference / "wild"
+    drafts = 0
+    with (wild / "expected.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["read"] == "yes" and row["id"] in format_ids()]
+    for row in rows:
+        parsed = parse_submission(one_file(row["file"], (wild / row["file"]).read_bytes()))
+        if parsed.result is None or not parsed.result.leaves:
+            continue
+        board, _ = drafted(parsed.result)
+        assert sum(len(task.leaves) for task in board.tasks) == int(row["leaves"]), row["file"]
+        judgement = judge_all([parsed], board)
+        found = [*judgement.verdicts[0].findings, *judgement.rows[0].findings]
+        assert {one.rule for one in found if one.is_error} <= {"unidentified-model"}, row["file"]
+        drafts += 1
+    assert drafts >= 58
+
+
+def test_the_shipped_example_boards_are_drafted_from_their_files() -> None:
+    assert {task.title for task in drafted(base())[0].tasks} == {task.title for task in declared().tasks}

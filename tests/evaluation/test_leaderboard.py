@@ -1,0 +1,232 @@
+"""Declarations in; a leaderboard with its digest, or a refusal that names the key, out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from bot.errors import CallError, MalformedDeclaration
+from bot.evaluation.declared import canonical_version
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
+
+SOUND = """\
+title = "Mine"
+description = "Two tasks."
+
+[harness]
+formats = ["lm-eval-0.4"]
+
+[[tasks]]
+id = "quiz"
+title = "Quiz"
+metrics = [{ name = "acc" }]
+num_fewshot = 5
+normalize = "leaf"
+leaves = [
+    { id = "quiz_easy", lower_bound = "1/4", bound_reason = "guessing among four", samples = 100 },
+    { id = "quiz_hard", lower_bound = "1/3", bound_reason = "guessing among three", samples = 200 },
+]
+
+[[tasks]]
+id = "sums"
+title = "Sums"
+metrics = [{ name = "exact_match" }]
+num_fewshot = 0
+leaves = [{ id = "sums", samples = 50 }]
+
+[[waivers]]
+rule = "limited-run"
+submission = "*"
+reason = "a test"
+who = "me"
+until = 2026-12-31
+"""
+
+
+def parse(text: str) -> Leaderboard:
+    return parse_leaderboard(text, "mine", "mine.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "why"),
+    [
+        ('title = "Mine"', 'titel = "Mine"', "title", "Field required"),
+        ('description = "Two tasks."', 'description = "Two."\ncolour = 1', "colour", "not a key"),
+        ('formats = ["lm-eval-0.4"]', 'formats = ["lm-eval-0.5"]', "harness.formats.0", "no result format"),
+        ('formats = ["lm-eval-0.4"]', "formats = []", "harness.formats", "at least 1"),
+        ('lower_bound = "1/4"', "lower_bound = 0.333", "tasks.0.leaves.0.lower_bound", "exact fraction"),
+        ('lower_bound = "1/4"', 'lower_bound = "a third"', "tasks.0.leaves.0.lower_bound", "is not a fraction"),
+        ('lower_bound = "1/4"', 'lower_bound = "1/0"', "tasks.0.leaves.0.lower_bound", "is not a fraction"),
+        ('lower_bound = "1/4"', "lower_bound = true", "tasks.0.leaves.0.lower_bound", "exact fraction"),
+        ('lower_bound = "1/4"', 'lower_bound = "3/2"', "tasks.0", "is not below upper_bound 1"),
+        (', bound_reason = "guessing among four"', "", "tasks.0", "needs a bound_reason"),
+        ('normalize = "leaf"', 'normalize = "task"', "tasks.0", 'only where normalize = "leaf"'),
+        ('normalize = "leaf"', 'aggregation = "median"', "tasks.0.aggregation", "'mean' or 'size-weighted'"),
+        ('normalize = "leaf"', "range = [0, inf]", "tasks.0.range.1", "finite"),
+        ('id = "quiz_hard"', 'id = "quiz_easy"', "tasks", "leaf quiz_easy is declared twice"),
+        (
+            'id = "quiz_hard"',
+            'id = "quiz_easy2", keys = { "lm-eval-0.4" = "quiz_easy" }',
+            "tasks",
+            "key quiz_easy is declared",
+        ),
+        ('id = "sums"\ntitle', 'id = "quiz"\ntitle', "tasks", "task quiz is declared twice"),
+        ('id = "sums"\ntitle', 'id = "average"\ntitle', "tasks.1.id", "average"),
+        ('id = "sums"\ntitle', 'id = "../up"\ntitle', "tasks.1.id", "pattern"),
+        ("samples = 50", "samples = 0", "tasks.1.leaves.0.samples", "greater than 0"),
+        ("num_fewshot = 0", "num_fewshot = -1", "tasks.1.num_fewshot", "greater than or equal to 0"),
+        ("leaves = [{ id", "leaves = []\nleafs = [{ id", "tasks.1", "at least one of its leaves"),
+        ("until = 2026-12-31", 'until = "some day"', "waivers.0.until", "date"),
+        ('who = "me"', "", "waivers.0.who", "Field required"),
+        ('title = "Mine"', 'id = "mine"\ntitle = "Mine"', "id", "the file's name is the id"),
+        ('title = "Mine"', 'title = "Mine', "", "is not valid TOML"),
+        ("[harness]", "[harness]\n[harness]", "", "is not valid TOML"),
+    ],
+)
+def test_a_fault_is_refused_with_the_path_of_its_key(old: str, new: str, key: str, why: str) -> None:
+    assert old in SOUND
+    with pytest.raises(MalformedDeclaration) as caught:
+        parse(SOUND.replace(old, new, 1))
+    assert (caught.value.path, caught.value.status) == ("mine.toml", 2)
+    assert any(place == key and why in said for place, said in caught.value.faults), caught.value.faults
+
+
+def test_all_faults_of_a_declaration_are_named_at_once() -> None:
+    changes = [
+        ('description = "Two tasks."', 'colour = "red"'),
+        ('lower_bound = "1/4"', "lower_bound = 0.25"),
+        ('id = "sums"\ntitle = "Sums"', 'id = "quiz"\ntitel = "Sums"\nlower_bound = "2"'),
+        ('title = "Mine"', 'title = "Mine"\nid = "mine"'),
+        ("until = 2026-12-31", 'until = "some day"'),
+    ]
+    text = SOUND
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    with pytest.raises(MalformedDeclaration) as caught:
+        parse(text)
+    keys = [key for key, _ in caught.value.faults]
+    expected = {
+        "id",
+        "colour",
+        "description",
+        "tasks",
+        "tasks.0.leaves.0.lower_bound",
+        "tasks.1.titel",
+        "tasks.1.title",
+    }
+    assert expected | {"waivers.0.until"} == set(keys)
+    assert len(str(caught.value).splitlines()) == len(keys)
+
+
+def test_a_fault_that_an_unknown_key_hides_is_named_too() -> None:
+    text = SOUND.replace('lower_bound = "1/4"', 'lower_bound = "3/2"').replace(
+        "num_fewshot = 5", "num_fewshot = 5\nx = 1"
+    )
+    with pytest.raises(MalformedDeclaration) as caught:
+        parse(text)
+    assert [key for key, _ in caught.value.faults] == ["tasks.0.x", "tasks.0"]
+
+
+def test_a_sound_declaration_keeps_its_fractions_exact() -> None:
+    board = parse(SOUND)
+    assert board.id == "mine"
+    assert [board.tasks[0].leaf_lower_bound(leaf) for leaf in board.tasks[0].leaves] == [Fraction(1, 4), Fraction(1, 3)]
+
+
+def test_the_digest_follows_what_is_declared_and_not_how_it_is_written() -> None:
+    digest = parse(SOUND).digest
+    assert digest == parse("# a comment\n" + SOUND.replace('"1/4"', '"2/8"')).digest
+    assert digest != parse(SOUND.replace('"1/4"', '"1/5"')).digest
+    assert digest != parse_leaderboard(SOUND, "other", "mine.toml").digest
+    assert digest.startswith("sha256:")
+    assert len(digest) == 71
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('description = "Two tasks."', 'description = "Two fine tasks."'),
+        ('title = "Quiz"', 'title = "The quiz"'),
+        ("guessing among four", "four to choose from"),
+        ('reason = "a test"', 'reason = "another test"'),
+        ('title = "Sums"', 'title = "Sums"\nquarantined = "in doubt"'),
+    ],
+)
+def test_words_change_the_digest_and_not_that_of_the_scores(old: str, new: str) -> None:
+    one, other = parse(SOUND), parse(SOUND.replace(old, new, 1))
+    assert one.digest != other.digest
+    assert one.scoring_digest == other.scoring_digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"1/4"', '"1/5"'),
+        ("samples = 50", "samples = 51"),
+        ('rule = "limited-run"', 'rule = "missing-task"'),
+        ("num_fewshot = 5", 'num_fewshot = 5\nversions = ["1"]'),
+        ("[harness]", '[join]\nsettings = "never"\n\n[harness]'),
+    ],
+)
+def test_what_decides_changes_both_digests(old: str, new: str) -> None:
+    one, other = parse(SOUND), parse(SOUND.replace(old, new, 1))
+    assert one.digest != other.digest
+    assert one.scoring_digest != other.scoring_digest
+
+
+def test_a_default_that_is_written_out_is_the_same_declaration() -> None:
+    written = parse(SOUND.replace("[harness]", '[join]\nsettings = "same"\n\n[harness]'))
+    assert (written.digest, written.scoring_digest) == (parse(SOUND).digest, parse(SOUND).scoring_digest)
+
+
+def test_a_declaration_works_by_its_path(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(SOUND, encoding="utf-8")
+    assert load_leaderboard(str(file)) == parse(SOUND)
+    done = CliRunner().invoke(app, ["leaderboards", str(file)])
+    assert done.exit_code == 0
+    assert "Quiz" in done.stdout
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"title = 'a\xe9'"])
+def test_a_declaration_that_is_no_text_is_refused(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_bytes(content)
+    with pytest.raises(MalformedDeclaration, match="is not UTF-8"):
+        load_leaderboard(str(file))
+
+
+@pytest.mark.parametrize("name", ["nothing", "", ".", "x" * 5000, "a\0b"])
+def test_a_name_that_leads_nowhere_is_a_wrong_call(name: str) -> None:
+    with pytest.raises(CallError):
+        load_leaderboard(name)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1, "1"), (1.0, "1"), ("1.0", "1"), (0.1, "0.1"), ("Yaml", "Yaml"), ("", ""), (10**400, "inf"), (True, "True")],
+)
+def test_a_version_is_spelled_one_way(value: object, text: str) -> None:
+    assert canonical_version(value) == text
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_bound_of_a_shipped_declaration_has_its_reason(name: str) -> None:
+    board = load_leaderboard(name)
+    assert board.homepage
+    assert all(span.reason for span in board.harness.accepted)
+    for task, leaf in board.leaves():
+        assert not task.leaf_lower_bound(leaf) or leaf.bound_reason or task.bound_reason
+        assert task.versions, task.id
+
+
+def test_the_sizes_of_the_shipped_declarations_add_up() -> None:
+    sizes = {task.id: sum(leaf.samples for leaf in task.leaves) for task in load_leaderboard("open-llm-v2").tasks}
+    assert sizes == {"ifeval": 541, "bbh": 5761, "math": 1324, "gpqa": 1192, "musr": 756, "mmlu_pro": 12032}
+    (mmlu,) = [task for task in load_leaderboard("open-llm-v1").tasks if task.id == "mmlu"]
+    assert (len(mmlu.leaves), sum(leaf.samples for leaf in mmlu.leaves)) == (57, 14042)

@@ -1,0 +1,75 @@
+"""The text of a row's key: different rows never share one, and it is safe as a path and as a git branch."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from bot.evaluation.row_key import RowKey
+from bot.publishing.entry import entry_path
+
+ODD = [
+    "", ".", "..", "...", "a.", ".a", "a..b", "x.lock", ".lock", "x.lock.lock", "-", "--", "a-b", "chat", "-chat",
+    "unpinned", "unknown", "%75npinned", "_", "%5F", "/", "//", "a/b", "a/b/c", "a//b", "/a", "a/", "a%2Fb", "A/b", "é",
+    "e\u0301", "\u202e", "\ud800", "\n", "\0", "con", "@{", "a b", "~^:?*[\\", "x" * 300, "x" * 299 + "y", "ü" * 200,
+    "%" * 120, "a" * 195 + "%_", "0f3c9a61d2b84e7590c1a8d3b6e2f4a5c7d8e901", "bfloat16", "gpt2",
+]  # fmt: skip
+TEXTS = st.text(max_size=12) | st.sampled_from(ODD) | st.text("ab.-_/%", max_size=6)
+KEYS = st.builds(RowKey, st.sampled_from(["b", "a.b", "x.lock", "a:b", "b-c"]), TEXTS, TEXTS, TEXTS, st.booleans())
+
+
+@given(KEYS, KEYS)
+@example(RowKey("b", "m", "a", "b-c", False), RowKey("b", "m", "a-b", "c", False))
+@example(RowKey("b", "m", "a", "b", True), RowKey("b", "m", "a", "b-chat", False))
+@example(RowKey("b", "m", "", "", False), RowKey("b", "m", "unpinned", "unknown", False))
+@example(RowKey("b", "a/b/c", "", "", False), RowKey("b", "a/b%2Fc", "", "", False))
+@example(RowKey("b", "_/a", "", "", False), RowKey("b", "a", "", "", False))
+@example(RowKey("b", "x" * 300, "", "", False), RowKey("b", "x" * 301, "", "", False))
+def test_different_keys_have_different_texts(one: RowKey, other: RowKey) -> None:
+    assume(one != other)
+    assert one.text != other.text
+
+
+@given(KEYS)
+def test_a_text_is_a_safe_path_and_a_safe_git_reference(key: RowKey) -> None:
+    for part in entry_path(key.text).split("/"):
+        assert part.isascii()
+        assert 0 < len(part) <= 200
+        assert re.fullmatch(r"[A-Za-z0-9._%-]+", part)
+        assert ".." not in part
+        assert not part.startswith(".")
+    for part in key.text.split("/"):
+        assert not part.endswith((".", ".lock"))
+    assert key.text.count("/") == 3
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_git_takes_every_text_as_a_branch(text: str, tmp_path: Path) -> None:
+    branch = f"leaderboard-bot/{RowKey('a:b', text, text, text, chat_template=True).text}"
+    done = subprocess.run(
+        ["git", "check-ref-format", "--branch", branch], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, branch
+    (tmp_path / branch).mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (
+            RowKey("open-llm-v2", "acme/atlas-7b", "0f3c" * 10, "bfloat16", chat_template=True),
+            "open-llm-v2/acme/atlas-7b/" + "0f3c" * 10 + "-bfloat16-chat",
+        ),
+        (RowKey("b", "gpt2", "", "4bit", chat_template=False), "b/_/gpt2/unpinned-4bit"),
+        (RowKey("b", "", "", "", chat_template=False), "b/_/_/unpinned-unknown"),
+        (RowKey("b", "a/b/c", "v1-0", "a.b", chat_template=False), "b/a/b%2Fc/v1%2D0-a.b"),
+        (RowKey("b.lock", "..", "unpinned", "unknown", chat_template=False), "b%2Elock/_/%2E%2E/%75npinned-%75nknown"),
+    ],
+)
+def test_a_text_is_readable(key: RowKey, text: str) -> None:
+    assert key.text == str(key) == text

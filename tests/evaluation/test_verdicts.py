@@ -1,0 +1,123 @@
+"""Verdicts: rules that fail, and waivers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import date
+from hashlib import sha256
+
+import pytest
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
+from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
+from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.verdict import judge
+from tests.evaluation.judging import ABSENT, ROOT, base, declared, dumps, outcome_of, patched
+
+DAY = date(2026, 6, 1)
+LIMITED = patched({"/config/limit": 50.0})
+CLEAN_PATH = "acme__atlas/results_1.json"
+
+
+# ---- a rule that crashes ----
+
+
+def crashing(_: Case) -> Iterator[Violation]:
+    yield Violation("seen before the fault")
+    raise KeyError("the fault")
+
+
+def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest.LogCaptureFixture) -> None:
+    rule = Rule("crashing-rule", Severity.NOTICE, "0.1.0", False, crashing, "Crashes.")
+    with caplog.at_level(logging.ERROR):
+        verdict = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule])
+    (finding,) = verdict.findings
+    assert verdict.status == "rejected"
+    assert (finding.rule, finding.severity) == ("crashing-rule", Severity.ERROR)
+    assert "KeyError: 'the fault'" in finding.message
+    assert "Traceback" in caplog.text
+
+
+def test_the_rules_that_are_asked_are_the_ones_handed_in() -> None:
+    verdict = judge(parse_submission(one_file("x.json", dumps(LIMITED))), declared(), rules=[])
+    assert (verdict.findings, verdict.status) == ((), "accepted")
+
+
+# ---- waivers ----
+
+DECLARATION = (ROOT / "bot" / "data" / "leaderboards" / "open-llm-v2.toml").read_text(encoding="utf-8")
+
+
+def waiving(rule: str, submission: str, until: str = "2026-12-31") -> Leaderboard:
+    text = f"""
+[[waivers]]
+rule = "{rule}"
+submission = "{submission}"
+reason = "a smoke test"
+who = "the maintainers"
+until = {until}
+"""
+    return parse_leaderboard(DECLARATION + text, "open-llm-v2", "x.toml")
+
+
+SHA = "sha256:" + sha256(dumps(LIMITED)).hexdigest()
+
+
+@pytest.mark.parametrize("submission", ["acme__atlas/*", CLEAN_PATH, "*", "example-org/kestrel-7b", SHA])
+def test_a_living_waiver_turns_the_error_into_a_warning_that_says_who_why_and_until(submission: str) -> None:
+    outcome = outcome_of(LIMITED, waiving("limited-run", submission), Facts(today=DAY), CLEAN_PATH)
+    (finding,) = outcome.findings
+    assert finding.severity is Severity.WARNING
+    for part in ("the maintainers", "a smoke test", "2026-12-31"):
+        assert part in finding.message
+    assert outcome.status == "accepted"
+    assert outcome.scores is not None
+    assert outcome.scores.average is not None
+    entry = outcome.entry()
+    assert entry is not None
+    assert [remark.rule for remark in entry.warnings] == ["limited-run"]
+    assert [(one.rule, one.who, one.until) for one in entry.waivers] == [
+        ("limited-run", "the maintainers", "2026-12-31")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "submission", "until"),
+    [
+        ("limited-run", "*", "2026-05-31"),
+        ("wrong-sample-count", "*", "2026-12-31"),
+        ("limited-run", "other/*", "2026-12-31"),
+        ("limited-run", "example-org/kestrel", "2026-12-31"),
+        ("limited-run", "sha256:" + "0" * 64, "2026-12-31"),
+        ("limited-run", SHA[:30], "2026-12-31"),
+    ],
+)
+def test_a_waiver_that_expired_or_is_of_something_else_changes_nothing(rule: str, submission: str, until: str) -> None:
+    outcome = outcome_of(LIMITED, waiving(rule, submission, until), Facts(today=DAY), CLEAN_PATH)
+    assert outcome.status == "rejected"
+    assert {finding.severity for finding in outcome.findings} == {Severity.ERROR}
+
+
+def test_a_waiver_holds_on_its_last_day_and_never_where_no_day_is_known() -> None:
+    board = waiving("limited-run", "*", "2026-06-01")
+    assert outcome_of(LIMITED, board, Facts(today=DAY)).status == "accepted"
+    assert outcome_of(LIMITED, board).status == "rejected"
+
+
+def test_a_waiver_handed_in_counts_like_a_declared_one() -> None:
+    waiver = Waiver(rule="limited-run", submission="*", reason="a test", who="me", until=DAY)
+    assert outcome_of(LIMITED, facts=Facts(today=DAY, waivers=(waiver,))).status == "accepted"
+
+
+def test_a_waiver_makes_no_number_where_there_is_none() -> None:
+    hole = patched({"/results/leaderboard_mmlu_pro": ABSENT})
+    nan = patched({"/results/leaderboard_mmlu_pro/acc,none": None})
+    for data, rule in ((hole, "missing-task"), (nan, "non-finite-value")):
+        outcome = outcome_of(data, waiving(rule, "*"), Facts(today=DAY))
+        assert {finding.severity for finding in outcome.findings} <= {Severity.WARNING}
+        assert outcome.status == "incomplete"
+        entry = outcome.entry()
+        assert entry is not None
+        assert (entry.verdict, entry.average) == ("incomplete", None)

@@ -1,0 +1,92 @@
+"""A local git repository as a source, read through plumbing alone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bot.errors import Refused
+from bot.platforms.git.source import GitSource
+from bot.platforms.source import TooLarge
+from tests.world.git import blob_id
+
+
+class Folder:
+    """A repository in which somebody works."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir()
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        person = ["-c", "user.name=ann", "-c", "user.email=ann@example.org", "-c", "core.hooksPath=/dev/null"]
+        done = subprocess.run(["git", *person, *words], cwd=self.path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def push(self, files: dict[str, bytes | None]) -> str:
+        for name, data in files.items():
+            file = self.path / name
+            if data is None:
+                file.unlink()
+            else:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Add results")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "results")
+
+
+@pytest.fixture
+def source(folder: Folder) -> GitSource:
+    return GitSource(folder.path)
+
+
+def test_changes_are_what_was_added_changed_and_removed(folder: Folder, source: GitSource) -> None:
+    old = folder.push({"a/x.json": b"1", "b é.json": b"22", "gone\nfile": b"3"})
+    new = folder.push({"a/x.json": b"44", "gone\nfile": None, "n.json": b""})
+
+    found = {change.path: (change.oid, change.size) for change in source.changes(old, new)}
+
+    assert found == {"a/x.json": (blob_id(b"44"), 2), "gone\nfile": (None, 0), "n.json": (blob_id(b""), 0)}
+    assert source.head() == new
+
+
+def test_without_an_old_commit_everything_is_a_change(folder: Folder, source: GitSource) -> None:
+    new = folder.push({"a/x.json": b"1", "y.json": b"2"})
+
+    assert [change.path for change in source.changes(None, new)] == ["a/x.json", "y.json"]
+    assert [change.path for change in source.changes("0" * 40, new)] == ["a/x.json", "y.json"]
+    assert list(source.changes(new, new)) == []
+
+
+def test_each_file_names_the_commit_that_last_touched_it(folder: Folder, source: GitSource) -> None:
+    first = folder.push({"a[1].json": b"1", "b.json": b"1"})
+    second = folder.push({"b.json": b"2"})
+
+    assert source.touched(["a[1].json", "b.json", "none"], second) == {"a[1].json": first, "b.json": second}
+
+
+def test_a_file_is_read_at_its_commit_within_the_limit(folder: Folder, source: GitSource) -> None:
+    commit = folder.push({"a b\n:é.json": b"1" * 100})
+    folder.push({"a b\n:é.json": b"2"})
+
+    assert source.read("a b\n:é.json", commit, 100) == b"1" * 100
+    assert source.read("none", commit, 100) is None
+    assert source.read("", commit, 100) is None
+    with pytest.raises(TooLarge):
+        source.read("a b\n:é.json", commit, 99)
+
+
+def test_what_is_no_repository_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="no git repository"):
+        GitSource(tmp_path).head()
+    with pytest.raises(Refused):
+        GitSource(tmp_path / "none").head()

@@ -1,0 +1,268 @@
+"""A folder as target, with real git: what a person finds there, whatever happened before."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import CallError, MalformedEntry
+from bot.platforms.git.target import Folder
+from bot.publishing.entry import Entry, parse_entry
+from bot.publishing.publication import Form
+from bot.service.reconcile import publish, rebuild_board
+from tests.platforms.git.publisher import DECLARED, entry
+
+KEY = entry().key
+BRANCH = f"leaderboard-bot/{KEY}"
+FILE = f"entries/{KEY}.json"
+
+
+def git(folder: Path, *args: str) -> str:
+    identity = ("-c", "user.name=you", "-c", "user.email=you@localhost")
+    done = subprocess.run(["git", *identity, *args], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def refs(folder: Path) -> str:
+    return git(folder, "for-each-ref")
+
+
+def put(folder: Path, *rows: Entry, form: Form = "pull-request", **more: Any) -> list[str]:
+    """Publish rows and the board, and say what was done with each row."""
+    target = Folder(str(folder))
+    target.check()
+    done = publish(rows, target, form, **more)
+    if not more:
+        rebuild_board(target, DECLARED)
+    return [type(one.decision.publication).__name__ if one.decision.publication else "nothing" for one in done]
+
+
+def shown(folder: Path, revision: str, path: str = FILE) -> Entry:
+    return parse_entry(git(folder, "show", f"{revision}:{path}").encode() + b"\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "board"
+
+
+def test_a_request_is_a_branch_with_one_commit_and_its_text_as_message(folder: Path) -> None:
+    assert put(folder, entry()) == ["OpenRequest"]
+
+    assert git(folder, "log", "--format=%s", f"main..{BRANCH}") == "Add acme/atlas-7b (bfloat16): 58.33"
+    assert git(folder, "diff", "--name-status", "main", BRANCH) == f"A\t{FILE}"
+    assert shown(folder, BRANCH) == entry()
+    assert git(folder, "log", "-1", "--format=%B", BRANCH).splitlines()[-1] == (
+        f'<!-- leaderboard-bot {{"key": "{KEY}", "kind": "entry", "leaderboard": "tiny"}} -->'
+    )
+    assert git(folder, "ls-tree", "-r", "--name-only", "main") == ""
+
+
+def test_publishing_twice_changes_no_ref(folder: Path) -> None:
+    put(folder, entry())
+    before = refs(folder)
+
+    assert put(folder, entry()) == ["nothing"]
+    assert refs(folder) == before
+
+
+def test_a_changed_result_updates_the_same_branch(folder: Path) -> None:
+    put(folder, entry())
+
+    assert put(folder, entry(day=2, right=(90, 60, 70))) == ["UpdateRequest"]
+    assert git(folder, "branch", "--format=%(refname:short)").split() == [BRANCH, "main"]
+    assert git(folder, "rev-list", "--count", f"main..{BRANCH}") == "1"
+    proposed = shown(folder, BRANCH)
+    assert proposed.evidence[0].date == entry(day=2).evidence[0].date
+
+
+def test_after_a_merge_the_board_is_rebuilt_and_the_branch_is_gone(folder: Path) -> None:
+    put(folder, entry())
+    git(folder, "merge", "--quiet", "--no-ff", "--no-edit", BRANCH)
+
+    assert put(folder, entry()) == ["nothing"]
+
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+    assert (folder / "leaderboard.csv").read_text().splitlines()[1].startswith("1,acme/atlas-7b,")
+    assert git(folder, "status", "--porcelain") == ""
+    before = refs(folder)
+    assert put(folder, entry()) == ["nothing"]
+    assert refs(folder) == before
+
+
+def test_a_merged_branch_that_somebody_has_checked_out_stays(folder: Path) -> None:
+    put(folder, entry())
+    git(folder, "merge", "--quiet", BRANCH)
+    git(folder, "checkout", "--quiet", BRANCH)
+
+    put(folder, entry())
+
+    assert git(folder, "rev-parse", "--abbrev-ref", "HEAD") == BRANCH
+    assert git(folder, "rev-parse", "HEAD")
+
+
+def test_a_request_that_was_squashed_into_main_is_closed(folder: Path) -> None:
+    put(folder, entry())
+    git(folder, "merge", "--quiet", "--squash", BRANCH)
+    git(folder, "commit", "--quiet", "-m", "by hand")
+
+    assert put(folder, entry()) == ["CloseRequest"]
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_deleted_branch_is_a_no_to_this_content_and_to_no_other(folder: Path) -> None:
+    put(folder, entry())
+    git(folder, "branch", "-D", BRANCH)
+
+    assert put(folder, entry()) == ["nothing"]
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+
+    assert put(folder, entry(day=2, right=(90, 60, 70))) == ["OpenRequest"]
+    assert shown(folder, BRANCH).evidence[0].date == entry(day=2).evidence[0].date
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_an_older_submission_never_takes_the_place_of_a_newer_one(folder: Path, form: Form) -> None:
+    put(folder, entry(day=2), form=form)
+    before = refs(folder)
+
+    assert put(folder, entry(day=1, right=(90, 60, 70)), form=form) == ["nothing"]
+    assert refs(folder) == before
+
+
+def test_a_newer_incomplete_submission_does_not_take_the_place_of_a_complete_one(folder: Path) -> None:
+    put(folder, entry(day=1), form="commit")
+
+    put(folder, entry(day=2, right=(50, None, 70)), form="commit")
+
+    assert shown(folder, "main").verdict == "accepted"
+
+
+def test_a_commit_stands_on_main_with_its_board_and_without_branch(folder: Path) -> None:
+    assert put(folder, entry(), form="commit") == ["Commit"]
+
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+    assert git(folder, "log", "--format=%s", "main").splitlines() == [
+        "Rebuild the board",
+        "Add acme/atlas-7b (bfloat16): 58.33",
+        "Start the leaderboard",
+    ]
+    assert (folder / FILE).read_bytes() == entry().to_bytes()
+
+
+def test_a_comment_is_a_file_that_is_edited_in_place(folder: Path) -> None:
+    assert put(folder, entry(), form="comment") == ["PostNote"]
+    note = folder / "comments" / "tiny" / f"{KEY}.md"
+    first = note.read_text()
+
+    assert put(folder, entry(), form="comment") == ["nothing"]
+    assert note.read_text() == first
+    assert put(folder, entry(day=2, right=(90, 60, 70)), form="comment") == ["EditNote"]
+    assert note.read_text() != first
+    assert len(list(folder.glob("comments/**/*.md"))) == 1
+
+
+def test_a_dry_run_says_what_it_would_do_and_writes_nothing(folder: Path) -> None:
+    assert put(folder, entry(), dry_run=True) == ["OpenRequest"]
+    assert not folder.exists()
+
+    put(folder, entry())
+    before = refs(folder)
+    assert put(folder, entry(day=2, right=(90, 60, 70)), dry_run=True) == ["UpdateRequest"]
+    assert refs(folder) == before
+
+
+def test_a_folder_inside_a_repository_does_not_publish_into_that(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "first")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "notes.txt").write_text("mine")
+    before = refs(tmp_path)
+
+    with pytest.raises(CallError, match="no git repository and not empty"):
+        put(inside, entry())
+    assert put(tmp_path / "new", entry()) == ["OpenRequest"]
+
+    assert refs(tmp_path) == before
+    assert git(tmp_path / "new", "rev-parse", "--show-toplevel") == str(tmp_path / "new")
+
+
+def test_a_bare_repository_is_a_target(folder: Path) -> None:
+    git(folder.parent, "init", "--quiet", "--bare", str(folder))
+
+    assert put(folder, entry()) == ["OpenRequest"]
+    assert put(folder, entry(), form="commit") == ["Commit"]
+    assert shown(folder, "main") == entry()
+    put(folder, entry())
+    assert git(folder, "branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_linked_work_tree_is_a_target(folder: Path) -> None:
+    put(folder, entry(), form="commit")
+    linked = folder.parent / "linked"
+    git(folder, "worktree", "add", "--quiet", str(linked), "-b", "mine")
+
+    assert put(linked, entry("acme/borea-7b")) == ["OpenRequest"]
+    assert "leaderboard-bot/tiny/acme/borea-7b" in refs(folder)
+
+
+def test_a_work_tree_with_changes_is_left_alone_and_main_moves_on(folder: Path) -> None:
+    put(folder, entry(), form="commit")
+    (folder / FILE).write_text("what somebody is doing")
+    (folder / "new.txt").write_text("untracked")
+
+    put(folder, entry(day=2, right=(90, 60, 70)), form="commit")
+
+    assert (folder / FILE).read_text() == "what somebody is doing"
+    assert (folder / "new.txt").read_text() == "untracked"
+    assert shown(folder, "main").evidence[0].date == entry(day=2).evidence[0].date
+
+
+def test_a_work_tree_on_another_branch_is_left_alone(folder: Path) -> None:
+    put(folder, entry(), form="commit")
+    git(folder, "checkout", "--quiet", "-b", "mine")
+
+    put(folder, entry(day=2, right=(90, 60, 70)), form="commit")
+
+    assert git(folder, "status", "--porcelain") == ""
+    assert (folder / FILE).read_bytes() == entry().to_bytes()
+
+
+def test_hooks_signatures_and_variables_of_git_do_not_reach_what_the_bot_writes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    put(folder, entry())
+    hook = folder / ".git" / "hooks" / "reference-transaction"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    git(folder, "config", "commit.gpgSign", "true")
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+
+    done = put(folder, entry("acme/borea-7b"))
+
+    assert done == ["OpenRequest"]
+
+
+def test_a_file_that_is_no_entry_is_named(folder: Path) -> None:
+    put(folder, entry(), form="commit")
+    (folder / "entries" / "by-hand.json").write_text("{}")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "by hand")
+
+    with pytest.raises(MalformedEntry, match=r"entries/by-hand\.json is not an entry"):
+        Folder(str(folder)).read_entries()
+
+
+@pytest.mark.parametrize("parts", [("file",), ("file", "below")])
+def test_a_target_that_cannot_be_a_folder_is_refused(tmp_path: Path, parts: Sequence[str]) -> None:
+    (tmp_path / "file").write_text("mine")
+
+    with pytest.raises(CallError):
+        put(tmp_path.joinpath(*parts), entry())
+    assert (tmp_path / "file").read_text() == "mine"

@@ -1,0 +1,174 @@
+"""Files are read from a local GitHub through its API: changes of a push, files of a pull request, limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import CallError, Refused, Unavailable
+from bot.platforms.github.client import Address, GitHubClient, parse_address
+from bot.platforms.github.errors import NotThere
+from bot.platforms.github.source import GitHubSource
+from bot.platforms.source import Change, TooLarge
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_git import blob_id
+from tests.world.github_server import GitHubServer
+
+__all__ = ["github"]
+
+MEGABYTE = 1_048_576
+
+
+def source(server: GitHubServer, token: str | None = "bot-token") -> GitHubSource:
+    return GitHubSource(GitHubClient(token, server.url, seconds_between_writes=0), Address(BOARD))
+
+
+def test_a_push_lists_what_it_added_changed_and_removed(github: GitHubServer) -> None:
+    git = github.state.repos[BOARD].git
+    old = git.push("heads/main", {"a.json": b"1", "b.json": b"1", "same.json": b"1"})
+    new = git.push("heads/main", {"a.json": b"2", "b.json": None, "dir/ü c.json": b"3"})
+    board = source(github)
+
+    assert board.head() == new
+    assert set(board.changes(old, new)) == {
+        Change("a.json", blob_id(b"2"), 0),
+        Change("b.json", None, 0),
+        Change("dir/ü c.json", blob_id(b"3"), 0),
+    }
+    assert board.read("dir/ü c.json", new, 10) == b"3"
+    assert board.read("b.json", old, 10) == b"1"
+    assert board.read("b.json", new, 10) is None
+    assert board.read("dir", new, 10) is None
+
+
+def test_without_an_old_commit_every_file_is_new(github: GitHubServer) -> None:
+    new = github.state.repos[BOARD].git.push("heads/main", {"a/b.json": b"12"})
+    expected = {"README.md", "a/b.json"}
+
+    assert {change.path for change in source(github).changes(None, new)} == expected
+    assert {change.path for change in source(github).changes("0" * 40, new)} == expected
+
+
+@pytest.mark.parametrize("path", ["../../../user", "a/../../b", "", ".", "a//b"])
+def test_a_path_that_walks_up_is_not_asked_for(github: GitHubServer, path: str) -> None:
+    assert source(github).read(path, "main", 10) is None
+    assert github.state.requests == []
+
+
+def test_a_file_past_the_limit_is_refused_and_one_past_a_megabyte_is_read(github: GitHubServer) -> None:
+    commit = github.state.repos[BOARD].git.push("heads/main", {"big.json": b"x" * (MEGABYTE + 1)})
+
+    assert len(source(github).read("big.json", commit, 2 * MEGABYTE) or b"") == MEGABYTE + 1
+    with pytest.raises(TooLarge, match="more than 1,048,576 bytes"):
+        source(github).read("big.json", commit, MEGABYTE)
+
+
+def proposed(server: GitHubServer, files: dict[str, bytes | None]) -> int:
+    server.state.add_fork("bob/leaderboard", BOARD)
+    server.state.repos["bob/leaderboard"].git.push("heads/results", files)
+    return server.state.open_pull(BOARD, "results", fork="bob/leaderboard", author="bob").number
+
+
+@pytest.mark.parametrize("token", ["bot-token", None])
+def test_the_files_of_a_fork_are_read_at_the_head_of_its_request(github: GitHubServer, token: str | None) -> None:
+    number = proposed(github, {"results/a.json": b"{}", "README.md": None})
+    head = github.state.repos["bob/leaderboard"].git.refs["heads/results"]
+
+    found = source(github, token).read_proposal(number)
+
+    assert (found.head, found.author, found.base, found.is_open) == (head, "bob", "main", True)
+    assert found.files == (Change("results/a.json", blob_id(b"{}"), 0),)
+    assert source(github, token).read_content(found.files[0].oid or "", 10) == b"{}"
+    assert source(github, token).find_proposal("bob", "results", head) == number
+    assert source(github, token).find_proposal("bob", "results", "0" * 40) is None
+
+
+def test_a_push_between_two_calls_never_passes_as_the_old_head(github: GitHubServer) -> None:
+    number = proposed(github, {"results/a.json": b"old"})
+    fork = github.state.repos["bob/leaderboard"].git
+    github.state.order("GET", "/files", status=0, before=lambda: fork.push("heads/results", {"results/a.json": b"new"}))
+
+    found = source(github).read_proposal(number)
+
+    assert found.head == fork.refs["heads/results"]
+    assert found.files == (Change("results/a.json", blob_id(b"new"), 0),)
+
+
+def test_a_request_with_more_files_than_github_lists_is_refused(github: GitHubServer) -> None:
+    number = proposed(github, {f"results/{index}.json": b"{}" for index in range(3001)})
+
+    with pytest.raises(Refused, match="has 3,000 files or more; split it"):
+        source(github).read_proposal(number)
+
+
+def test_a_request_that_is_not_there_says_so(github: GitHubServer) -> None:
+    with pytest.raises(NotThere, match="it is not there, or the token may not see it"):
+        source(github).read_proposal(7)
+
+
+def test_many_files_come_a_hundred_to_a_question_and_only_once(github: GitHubServer) -> None:
+    files = {f"entries/{index}.json": b"%d" % index for index in range(250)}
+    odd = {"entries/binary": b"\xff\0", "entries/long": b"x" * 600_000, "entries/empty": b""}
+    github.state.repos[BOARD].git.push("heads/main", files | odd)
+    board = source(github)
+
+    assert board.read_folder("entries", MEGABYTE) == files | odd
+    assert (github.state.count("POST", "/graphql"), github.state.count("GET", "/git/blobs/")) == (3, 2)
+    assert board.read_folder("entries", MEGABYTE) == files | odd
+    assert (github.state.count("POST", "/graphql"), github.state.count("GET", "/git/blobs/")) == (3, 2)
+
+
+@pytest.mark.parametrize("token", ["bot-token", None])
+def test_without_graphql_they_come_one_by_one(github: GitHubServer, token: str | None) -> None:
+    files = {f"entries/{index}.json": b"%d" % index for index in range(5)}
+    github.state.repos[BOARD].git.push("heads/main", files)
+    github.state.order("POST", "/graphql", status=400, message="no such thing", times=9)
+
+    assert source(github, token).read_folder("entries", 10) == files
+
+
+def test_the_commit_that_last_touched_a_file_is_named(github: GitHubServer) -> None:
+    git = github.state.repos[BOARD].git
+    first = git.push("heads/main", {"a.json": b"1"})
+    second = git.push("heads/main", {"b.json": b"1"})
+
+    assert source(github).touched(["a.json", "b.json"], second) == {"a.json": first, "b.json": second}
+
+
+def test_a_download_survives_one_bad_answer_and_gives_up_after_three(github: GitHubServer) -> None:
+    commit = github.state.repos[BOARD].git.push("heads/main", {"a.json": b"1"})
+    github.state.order("GET", "/git/blobs/", status=502)
+    github.state.order("GET", "/git/blobs/", drop=True)
+    assert source(github).read("a.json", commit, 10) == b"1"
+
+    github.state.order("GET", "/git/blobs/", drop=True, times=3)
+    with pytest.raises(Unavailable, match="no answer"):
+        source(github).read("a.json", commit, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("github://acme/board", Address("acme/board")),
+        ("github://acme/my.board_2", Address("acme/my.board_2")),
+        ("github://acme/board#7", Address("acme/board", 7)),
+    ],
+)
+def test_an_address_is_taken_apart(text: str, address: Address) -> None:
+    assert parse_address(text) == address
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "github://acme",
+        "github://acme/..",
+        "github://../user",
+        "github://a/b/c",
+        "github://a/b#0",
+        "github://a/b?x",
+        "a/b",
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(CallError, match="expected github://owner/name"):
+        parse_address(text)

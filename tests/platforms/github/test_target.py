@@ -1,0 +1,196 @@
+"""Rows are published to a local GitHub: one request or comment for each, however often it is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import BotError
+from bot.platforms.github.branches import branch_name
+from bot.publishing.board import make_board
+from bot.publishing.publication import CloseRequest, Form, Mark, entry_mark, find_mark
+from bot.service.reconcile import publish, rebuild_board
+from tests.platforms.github.entries import entry, tiny
+from tests.platforms.github.fixtures import BOARD, github
+from tests.platforms.github.publishing import board, ours, proposed, publish_to, requests, target
+from tests.world.github_server import GitHubServer
+from tests.world.github_state import Issue
+
+__all__ = ["github"]
+
+
+def test_a_row_becomes_one_request_on_the_branch_of_its_key(github: GitHubServer) -> None:
+    one = entry()
+
+    done = publish([one], target(github), "pull-request")
+
+    (request,) = requests(github)
+    assert done[0].where == f"{github.url}/{BOARD}/pull/1"
+    assert request.head == f"leaderboard-bot/{one.key}"
+    assert request.title == "Add acme/atlas-7b (bfloat16): 58.33"
+    assert find_mark(request.body) == entry_mark(one)
+    assert proposed(github, 1) == {one.path: one.to_bytes()}
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ("pull-request", "the request proposes so already"),
+        ("commit", "the entry stands there already"),
+        ("comment", "the comment says so already"),
+    ],
+)
+def test_ten_times_is_as_good_as_once_and_writes_once(github: GitHubServer, form: Form, why: str) -> None:
+    publish_to(github, entry(), form)
+    writes = github.state.writes()
+
+    assert [publish_to(github, entry(), form) for _ in range(10)] == [why] * 10
+    assert github.state.writes() == writes
+    assert len(requests(github)) == (form == "pull-request")
+    assert len(ours(github)) == (form == "comment")
+
+
+def test_a_newer_result_updates_the_open_request_though_main_has_moved(github: GitHubServer) -> None:
+    publish_to(github, entry())
+    board(github).git.push("heads/main", {"other.json": b"1", "README.md": b"changed"})
+    newer = entry(right=(60, 60, 70), time="20")
+
+    publish_to(github, newer)
+
+    (request,) = requests(github)
+    assert request.title == "Add acme/atlas-7b (bfloat16): 61.67"
+    assert proposed(github, 1) == {newer.path: newer.to_bytes()}
+    git = board(github).git
+    history = git.ancestors(git.refs[f"heads/{request.head}"])
+    assert git.refs["heads/main"] in history, "the branch is on the main of today"
+
+
+def test_a_request_that_was_merged_is_followed_by_a_new_one(github: GitHubServer) -> None:
+    publish_to(github, entry())
+    github.state.merge(BOARD, 1)
+    newer = entry(right=(60, 60, 70), time="20")
+
+    assert publish_to(github, entry()) == "the entry stands there already"
+    publish_to(github, newer)
+
+    assert [request.number for request in requests(github)] == [2]
+    assert requests(github)[0].title == "Update acme/atlas-7b (bfloat16): 61.67"
+    assert set(proposed(github, 2)) == {newer.path}
+
+
+@pytest.mark.parametrize("branch_is_deleted", [False, True])
+def test_a_request_that_a_person_closed_is_not_made_again(github: GitHubServer, branch_is_deleted: bool) -> None:
+    publish_to(github, entry())
+    github.state.close(BOARD, 1)
+    if branch_is_deleted:
+        github.state.delete_branch(BOARD, requests(github, "all")[0].head)
+
+    assert publish_to(github, entry()) == "a person closed the request with this very content"
+    publish_to(github, entry(right=(60, 60, 70), time="20"))
+
+    assert [request.number for request in requests(github)] == [2]
+
+
+def test_a_request_of_ours_that_has_nothing_left_to_say_is_closed_with_a_reason(github: GitHubServer) -> None:
+    one = entry()
+    publish_to(github, one)
+    board(github).git.push("heads/main", {one.path: one.to_bytes()})
+
+    assert publish_to(github, one) == "the entry stands there already"
+
+    (request,) = requests(github, "closed")
+    assert request.body.startswith("What this request proposes stands on the main branch already.\n\n")
+    assert f"heads/{request.head}" not in board(github).git.refs
+
+
+def test_a_request_that_we_closed_may_be_made_again(github: GitHubServer) -> None:
+    one = entry()
+    publish_to(github, one)
+    there = target(github).read_standing(entry_mark(one), (one.path,)).request
+    assert there is not None
+    target(github).carry_out(CloseRequest(entry_mark(one), there, "The submission was withdrawn."))
+
+    publish_to(github, one)
+
+    assert [request.number for request in requests(github)] == [2]
+
+
+def test_a_foreign_request_on_our_branch_or_with_our_mark_is_not_ours(github: GitHubServer) -> None:
+    publish_to(github, entry())
+    copied = requests(github)[0].body
+    board(github).git.push("heads/copy", {"x": b"1"})
+    github.state.open_pull(BOARD, "copy", author="eve").body = copied
+    requests(github)[0].author = "eve"
+
+    with pytest.raises(BotError, match="already exists"):
+        publish_to(github, entry())
+    assert len(requests(github)) == 2
+
+
+def test_a_comment_is_found_behind_the_first_page_and_foreign_copies_are_left_alone(github: GitHubServer) -> None:
+    publish_to(github, entry(), "comment")
+    number = next(iter(board(github).issues))
+    body = ours(github)[0].body
+    board(github).comments.clear()
+    for index in range(250):
+        github.state.comment(BOARD, number, body if index % 50 == 0 else "talk", author="eve")
+    mine = github.state.comment(BOARD, number, body, author="leaderboard-bot")
+    before = {comment.id: comment.body for comment in board(github).comments.values() if comment.author == "eve"}
+
+    assert publish_to(github, entry(), "comment") == "the comment says so already"
+    publish_to(github, entry(right=(60, 60, 70), time="20"), "comment")
+
+    after = {comment.id: comment.body for comment in board(github).comments.values()}
+    assert "61.67" in after.pop(mine.id)
+    assert after == before
+
+
+def test_comments_of_one_leaderboard_share_an_issue_and_a_given_number_is_used(github: GitHubServer) -> None:
+    for model in ("acme/atlas-7b", "acme/bolt-1b"):
+        publish_to(github, entry(model), "comment")
+    (issue,) = board(github).issues.values()
+    assert (issue.title, len(board(github).comments_on(issue.number))) == ("Rows of tiny", 2)
+
+    other = github.state.add_issue(board(github), Issue(0, "ann", "Rows", "")).number
+    publish([entry()], target(github, "comment", number=other), "comment")
+
+    assert len(board(github).comments_on(other)) == 1
+
+
+def test_a_workflows_own_token_publishes_as_its_bot(github: GitHubServer) -> None:
+    publish_to(github, entry(), token="app-token")
+    publish_to(github, entry(), token="app-token")
+
+    assert [request.author for request in requests(github)] == ["github-actions[bot]"]
+
+
+def test_the_board_is_rebuilt_from_the_entries_on_main(github: GitHubServer) -> None:
+    entries = [entry(), entry("acme/bolt-1b", (90, 90, 90))]
+    for one in entries:
+        publish_to(github, one, "commit")
+
+    assert rebuild_board(target(github), tiny()) is True
+    assert rebuild_board(target(github), tiny()) is False
+
+    table = board(github).git.read("main", "leaderboard.csv").decode().splitlines()
+    assert len(table) == 3
+    assert "acme/bolt-1b" in table[1]
+    assert {one.key for one in target(github).read_entries()} == {one.key for one in entries}
+    ranked = make_board(target(github).read_entries(), tiny()).rows
+    assert {row.entry.key: row.rank for row in ranked}[entries[1].key] == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "branch"),
+    [
+        ("acme__atlas/0f3c-bfloat16", "leaderboard-bot/acme__atlas/0f3c-bfloat16"),
+        ("a..b/0f3c", None),
+        (".git/0f3c", None),
+        ("a/0f3c.lock", None),
+        ("a b", None),
+        ("", None),
+    ],
+)
+def test_a_branch_follows_from_the_key_even_where_git_refuses_it(key: str, branch: str | None) -> None:
+    name = branch_name(Mark("entry", key, "tiny"))
+
+    assert name == branch or (branch is None and name.startswith("leaderboard-bot/key-"))

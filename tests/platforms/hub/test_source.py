@@ -1,0 +1,179 @@
+"""Reading a source on the Hub: what changed, from which commit, and what a service that fails makes of it."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import traceback
+
+import pytest
+
+from bot.errors import CallError, Refused, Unavailable
+from bot.platforms.hub.client import Address, HubClient, parse_address
+from bot.platforms.hub.source import HubSource
+from bot.platforms.source import TooLarge
+from tests.world import routes_files
+from tests.world.git import Repository, blob_id
+from tests.world.hub import Hub
+from tests.world.reply import Reply
+
+LIMIT = 1_000_000
+
+
+def trees_asked(hub: Hub) -> int:
+    return len([call for call in hub.calls if "/tree/" in call.raw_path])
+
+
+def test_addresses_are_taken_apart() -> None:
+    assert parse_address("hf://datasets/acme/results") == Address("dataset", "acme/results")
+    assert parse_address("hf://datasets/a/b@refs%2Fpr%2F1/x/y.json") == Address(
+        "dataset", "a/b", "refs/pr/1", "x/y.json"
+    )
+    with pytest.raises(CallError, match="expected hf://datasets/org/name"):
+        parse_address("hf://acme/results")
+
+
+def test_changes_are_what_was_added_changed_and_removed(hub: Hub, repository: Repository, source: HubSource) -> None:
+    old = hub.push(repository, {"a/x.json": b"1", "a/y.json": b"2", "b/z.json": b"3", "c": b"4"}).oid
+    new = hub.push(repository, {"a/x.json": b"5", "b": None, "c": None, "c/d/e.json": b"6"}).oid
+
+    found = {change.path: change.oid for change in source.changes(old, new)}
+
+    assert found == {"a/x.json": blob_id(b"5"), "b/z.json": None, "c": None, "c/d/e.json": blob_id(b"6")}
+
+
+def test_requests_follow_the_change_and_not_the_repository(hub: Hub, repository: Repository, source: HubSource) -> None:
+    old = hub.push(repository, {f"org{n // 30}/model{n % 30}/r.json": b"" for n in range(900)}).oid
+    new = hub.push(repository, {"org3/model7/r2.json": b"1"}).oid
+
+    assert [change.path for change in source.changes(old, new)] == ["org3/model7/r2.json"]
+    assert trees_asked(hub) == 6
+
+    newer = hub.push(repository, {"org3/model8/r2.json": b"1"}).oid
+    assert [change.path for change in source.changes(new, newer)] == ["org3/model8/r2.json"]
+    assert trees_asked(hub) == 6 + 4  # what was listed before is not listed again
+
+
+def test_without_an_old_commit_or_with_a_rewritten_one_everything_is_a_change(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    new = hub.push(repository, {"a/x.json": b"1", "y.json": b"2"}).oid
+
+    assert [change.path for change in source.changes(None, new)] == ["a/x.json", "y.json"]
+    assert [change.path for change in source.changes("0" * 40, new)] == ["a/x.json", "y.json"]
+
+
+def test_each_file_names_the_commit_that_last_touched_it(hub: Hub, repository: Repository, source: HubSource) -> None:
+    first = hub.push(repository, {"a.json": b"1", "b.json": b"1"}).oid
+    second = hub.push(repository, {"b.json": b"2"}).oid
+
+    assert source.touched(["a.json", "b.json", "gone.json"], second) == {"a.json": first, "b.json": second}
+
+
+def test_the_fork_point_of_a_request_is_found_from_both_histories(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    base = repository.main.oid
+    _, made = hub.open_request(repository, {"a.json": b"1"})
+    for n in range(60):
+        hub.push(repository, {"b.json": b"%d" % n})
+
+    assert source.fork_point(made.oid, repository.main.oid) == base
+    assert source.fork_point(base, base) == base
+
+
+def test_a_file_is_read_at_its_commit_however_it_is_called(hub: Hub, repository: Repository, source: HubSource) -> None:
+    names = ["a b/é#?.json", "%2e%2e/x.json", "line\nbreak.json", "n" * 4000 + ".json"]
+    commit = hub.push(repository, {name: name.encode() for name in names}).oid
+    hub.push(repository, dict.fromkeys(names, b"later"))
+
+    assert [source.read(name, commit, LIMIT) for name in names] == [name.encode() for name in names]
+    assert source.read("none.json", commit, LIMIT) is None
+
+
+def test_a_file_past_the_limit_is_not_read(hub: Hub, repository: Repository, source: HubSource) -> None:
+    commit = hub.push(repository, {"big.json": b"x" * (LIMIT + 1)}).oid
+
+    with pytest.raises(TooLarge, match="more than 1,000,000 bytes"):
+        source.read("big.json", commit, LIMIT)
+
+
+def test_a_compressed_bomb_is_refused_unopened(
+    hub: Hub, repository: Repository, source: HubSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb = gzip.compress(b"0" * 50_000_000)
+    commit = hub.push(repository, {"bomb.json": b""}).oid
+    reply = Reply(200, bomb, {"Content-Encoding": "gzip", "X-Repo-Commit": commit})
+    monkeypatch.setattr(routes_files, "resolve", lambda *_: reply)
+
+    with pytest.raises(Refused, match="compressed"):
+        source.read("bomb.json", commit, LIMIT)
+    assert hub.calls[-1].headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 504])
+def test_a_read_is_repeated_after_a_passing_failure(
+    hub: Hub, repository: Repository, source: HubSource, status: int
+) -> None:
+    hub.faults.order("/refs", status=status, times=2)
+
+    assert source.head() == repository.main.oid
+
+
+def test_a_read_that_keeps_failing_is_an_outage_and_never_an_absence(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    hub.faults.order("/resolve/", status=503, times=-1)
+
+    with pytest.raises(Unavailable, match="503"):
+        source.read("a.json", repository.main.oid, LIMIT)
+
+
+def test_a_connection_that_is_cut_is_tried_again(hub: Hub, repository: Repository, source: HubSource) -> None:
+    hub.faults.order("/refs", reset=True, times=1)
+
+    assert source.head() == repository.main.oid
+
+
+def test_a_wait_beyond_the_limit_ends_the_read_and_says_how_long(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    hub.faults.order("/tree/", status=429, headers={"RateLimit": '"api";r=0;t=290'}, times=-1)
+
+    with pytest.raises(Unavailable) as failure:
+        source.listing("main", "")
+    assert failure.value.retry_after == 290
+
+
+def test_a_short_wait_is_waited(hub: Hub, repository: Repository, source: HubSource) -> None:
+    hub.faults.order("/refs", status=429, headers={"Retry-After": "0"})
+
+    assert source.head() == repository.main.oid
+
+
+def test_a_repository_that_vanished_was_renamed_or_is_gated_is_a_refusal(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    repository.gated = True
+    with pytest.raises(Refused, match="restricted"):
+        source.head()
+    repository.gated = False
+    hub.rename(repository, "acme/elsewhere")
+    with pytest.raises(Refused, match="Repository acme/results not found"):
+        source.head()
+    hub.delete(repository)
+    with pytest.raises(Refused, match="404"):
+        source.head()
+
+
+def test_the_token_stands_in_no_error_and_no_log(
+    hub: Hub, repository: Repository, caplog: pytest.LogCaptureFixture
+) -> None:
+    marker = hub.person("MARKER-SECRET")
+    source = HubSource(HubClient(hub.url, marker, pause=0.01), parse_address("hf://datasets/acme/none"))
+    caplog.set_level(logging.DEBUG)
+    with pytest.raises(Refused) as failure:
+        source.head()
+
+    shown = "".join(traceback.format_exception(failure.value)) + repr(source) + caplog.text
+    assert marker not in shown

@@ -1,0 +1,205 @@
+"""Publishing on the Hub: what is decided is done once, whatever the service answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.errors import Refused, Stale, Unavailable
+from bot.evaluation.leaderboard import parse_leaderboard
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.target import HubTarget
+from bot.publishing.entry import Entry
+from bot.publishing.publication import Form
+from bot.service.reconcile import Done, publish, rebuild_board
+from tests.evaluation.judging import entry_from
+from tests.world.git import Repository
+from tests.world.hub import Hub
+from tests.world.results import TINY, path_of, result
+
+LEADERBOARD = parse_leaderboard(TINY, "tiny", "tiny.toml")
+
+
+def entry(**how: Any) -> Entry:
+    place = {"source": "hf://datasets/acme/results", "commit": "c" * 40}
+    return entry_from(result(**how), LEADERBOARD, path_of(), **place)
+
+
+@pytest.fixture
+def contents(hub: Hub) -> Repository:
+    hub.writers.add(("bot", "acme/contents"))
+    return hub.repository("acme/contents")
+
+
+@pytest.fixture
+def target(client: HubClient, contents: Repository) -> HubTarget:
+    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_notes=True)
+
+
+def put(target: HubTarget, *entries: Entry, form: Form = "pull-request") -> list[Done]:
+    target.look_again()
+    return publish(entries, target, form)
+
+
+def test_a_row_is_proposed_once_and_updated_in_place(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    first, second = entry(), entry(right=(60, 60, 70))
+    [done] = put(target, first)
+    put(target, first)
+    put(target, second)
+    put(target, second)
+
+    [request] = hub.requests(contents)
+    assert done.where == f"{hub.url}/datasets/acme/contents/discussions/1"
+    assert request.title == f"Add acme/atlas-7b (bfloat16): {second.average:.2f}"
+    assert f"| **Average** | | **{second.average:.2f}** |" in request.description
+    assert hub.file(contents, first.path, request.ref) == second.to_bytes()
+    assert [posted.act for posted in hub.by("bot")] == ["request", "commit", "rename", "edit"]
+
+
+def test_a_merged_row_is_left_alone(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    put(target, entry())
+    hub.merge(contents, hub.requests(contents)[0])
+    put(target, entry())
+
+    assert hub.file(contents, entry().path) == entry().to_bytes()
+    assert [posted.act for posted in hub.by("bot")] == ["request"]
+
+
+def test_what_a_person_closed_is_not_proposed_again_but_other_numbers_are(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    put(target, entry())
+    hub.set_status(contents, hub.requests(contents)[0], "closed", "ann")
+    put(target, entry())
+    assert hub.requests(contents) == []
+
+    put(target, entry(right=(60, 60, 70)))
+    assert [request.num for request in hub.requests(contents)] == [2]
+
+
+def test_a_request_whose_row_came_by_another_way_is_closed(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    put(target, entry())
+    hub.push(contents, {entry().path: entry().to_bytes()})
+    put(target, entry())
+
+    assert hub.requests(contents) == []
+    assert "stands on the main branch already" in hub.requests(contents, "closed")[0].comments()[-1]
+
+
+def test_two_processes_that_opened_one_request_each_end_with_one(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    put(target, entry())
+    request = hub.requests(contents)[0]
+    hub.open_request(contents, {entry().path: entry().to_bytes()}, request.title, request.description, "bot")
+    put(target, entry())
+    put(target, entry())
+
+    assert [request.num for request in hub.requests(contents)] == [1]
+
+
+def test_just_before_a_request_is_opened_it_is_looked_for_once_more(
+    hub: Hub, contents: Repository, target: HubTarget, client: HubClient
+) -> None:
+    other = HubTarget(client, target.address)
+    target.look_again()
+    _ = target.requests, target.refs
+    put(other, entry())
+    publish([entry()], target, "pull-request")
+
+    assert len(hub.requests(contents)) == 1
+
+
+@pytest.mark.parametrize("how", [{"status": 504}, {"status": 500}, {"reset": True}])
+@pytest.mark.parametrize("landed", [True, False])
+@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+@pytest.mark.usefixtures("contents")
+def test_a_write_that_failed_and_may_have_landed_is_done_once(
+    hub: Hub, target: HubTarget, form: Form, landed: bool, how: dict[str, Any]
+) -> None:
+    where = "/comment$" if form == "comment" else "/commit/"
+    hub.faults.order(where, method="POST", landed=landed, **how)
+    put(target, entry(), form=form)
+    put(target, entry(), form=form)
+
+    acts = {"pull-request": "request", "commit": "commit", "comment": "comment"}
+    assert [posted.act for posted in hub.by("bot", acts[form])] == [acts[form]]
+
+
+def test_rows_for_people_stand_in_one_discussion_and_are_edited_there(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    one, two = entry(), entry(model="acme/borea-1b")
+    put(target, one, two, form="comment")
+    put(target, entry(right=(60, 60, 70)), two, form="comment")
+
+    [board] = hub.conversations(contents)
+    assert board.title == "Rows of tiny"
+    assert [posted.act for posted in hub.by("bot")] == ["discussion", "comment", "comment", "edit"]
+    assert '"right"' not in board.comments()[1]
+    assert "| **Average** | | **61.67** |" in board.comments()[1]
+
+
+def test_rows_may_go_to_a_discussion_of_the_maintainer(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    hub.open_discussion(contents, "New rows", "please", "acme")
+    target.discussion = 1
+    put(target, entry(), form="comment")
+    put(target, entry(), form="comment")
+
+    assert [posted.act for posted in hub.by("bot")] == ["comment"]
+
+
+def test_a_commit_whose_base_moved_is_decided_anew(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    target.look_again()
+    _ = target.refs
+    hub.push(contents, {"README.md": b"hello"})
+    publish([entry()], target, "commit")
+
+    assert hub.file(contents, entry().path) == entry().to_bytes()
+    assert hub.file(contents, "README.md") == b"hello"
+
+
+def test_without_the_right_to_write_a_commit_is_refused_and_a_request_is_not(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    hub.writers.clear()
+    with pytest.raises(Refused, match="403"):
+        put(target, entry(), form="commit")
+    put(target, entry())
+
+    assert len(hub.requests(contents)) == 1
+
+
+def test_an_outage_ends_in_one_exception_and_nothing_posted(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    hub.faults.order("/commit/", status=503, times=-1)
+    with pytest.raises((Unavailable, Stale)):
+        put(target, entry())
+
+    assert hub.by("bot") == []
+
+
+def test_the_board_is_rebuilt_from_what_was_merged(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    put(target, entry(), entry(model="acme/borea-1b", right=(90, 90, 90)), form="commit")
+    assert rebuild_board(target, LEADERBOARD)
+    target.look_again()
+    assert not rebuild_board(target, LEADERBOARD)
+
+    table = (hub.file(contents, "leaderboard.csv") or b"").decode().splitlines()
+    assert [line.split(",")[:2] for line in table[1:]] == [["1", "acme/borea-1b"], ["2", "acme/atlas-7b"]]
+
+
+def test_a_request_of_which_only_the_files_were_updated_gets_its_text_later(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    put(target, entry())
+    fault = hub.faults.order("/edit$", status=500, times=-1)
+    second = entry(right=(60, 60, 70))
+    with pytest.raises(Unavailable):
+        put(target, second)
+    assert hub.file(contents, second.path, "refs/pr/1") == second.to_bytes()
+    fault.times = 0
+    put(target, second)
+
+    assert f"**{second.average:.2f}**" in hub.requests(contents)[0].description
+    assert [posted.act for posted in hub.by("bot")] == ["request", "commit", "rename", "edit"]

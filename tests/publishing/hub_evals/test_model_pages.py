@@ -1,0 +1,277 @@
+"""Whether a value goes to the page of its model: which row, which benchmark, which unit, and what others say there."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from pydantic import ValidationError
+
+from bot.errors import Unwritable
+from bot.publishing.hub_evals.answers import faults, shown_files
+from bot.publishing.hub_evals.benchmark import Benchmark, parse_benchmark
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
+from bot.publishing.hub_evals.model_page import OpenFiles
+from bot.publishing.hub_evals.options import ModelsOptions
+from bot.publishing.hub_evals.texts import model_request_text
+from bot.publishing.layout import Draft, Links, RowChange
+from bot.publishing.publication import Mark, find_mark
+from tests.publishing.hub_evals.models import (
+    DATASET,
+    EVAL_YAML,
+    HEAD,
+    HUB,
+    LINKS,
+    PATH,
+    board,
+    drafted,
+    page,
+    refusal,
+    row,
+    written,
+)
+from tests.publishing.tables.boards import MODEL, entry
+
+
+def foreign(value: str, notes: str = "", task: str = "mmlu_pro") -> bytes:
+    said = f"  notes: {notes}\n" if notes else ""
+    return f"- dataset:\n    id: {DATASET}\n    task_id: {task}\n  value: {value}\n{said}".encode()
+
+
+def test_the_raw_value_is_published_and_never_the_normalized_score() -> None:
+    draft = drafted(row(0.46659))
+
+    assert [(cell.column, cell.before, cell.after) for cell in draft.cells["a"]] == [("mmlu_pro", None, "46.659")]
+    assert written(drafted(row(0.46659), hub={"unit": "proportion"}))[PATH].count(b"value: 0.46659\n") == 1
+
+
+def test_one_leaf_of_a_column_may_be_published_alone() -> None:
+    gpqa = {**HUB, "leaf": "leaderboard_gpqa_diamond"}
+    layout = EvalResultsLayout(board(gpqa=gpqa), page())
+    draft = layout.draft([RowChange("a", entry(key="a"), links=LINKS)], {})
+
+    (data,) = written(draft).values()
+    diamond = next(leaf for task in entry().tasks for leaf in task.leaves if leaf.id == "leaderboard_gpqa_diamond")
+    assert f"value: {Decimal(repr(diamond.raw)).scaleb(2):f}\n".encode() in data
+    assert b"n=198" in data
+
+
+def test_what_must_not_be_published_is_refused() -> None:
+    assert refusal(row(links=Links())) == "mmlu_pro: there is no link to the entry or its evidence at a commit"
+    assert "at a commit" in refusal(row(links=Links(entry="https://huggingface.co/datasets/a/b/blob/main/x.json")))
+    assert "50 is not a proportion" in refusal(row(50.0), hub={"unit": "proportion"})
+    assert "200 is not a percent" in refusal(row(2.0))
+    quarantined = board()
+    task = quarantined.tasks[-1].model_copy(update={"quarantined": "the stop word was wrong"})
+    quarantined = quarantined.model_copy(update={"tasks": (*quarantined.tasks[:-1], task)})
+    draft = EvalResultsLayout(quarantined, page()).draft([row()], {})
+    assert "mmlu_pro is quarantined" in draft.refused["a"]
+    incomplete = row()
+    gap = RowChange("a", replace(entry(scores={"mmlu_pro": None}, key="a"), verdict="incomplete"))
+    assert drafted(gap) == Draft()
+    assert drafted(gap, incomplete).files.keys() == {PATH}
+
+
+def test_a_task_without_a_benchmark_is_not_published() -> None:
+    assert EvalResultsLayout(board(other={}), page()).draft([row()], {}) == Draft()
+
+
+def test_the_task_id_must_be_one_of_the_benchmark() -> None:
+    assert "has no eval.yaml, so it is not a benchmark" in refusal(benchmarks={DATASET: None})
+    assert "has no eval.yaml" in refusal(benchmarks={})
+    why = refusal(hub={"task_id": "default"})
+    assert why == "mmlu_pro: TIGER-Lab/MMLU-Pro has no task 'default'; eval.yaml has mmlu_pro, mmlu_pro_easy"
+
+
+def test_another_framework_needs_a_reason_in_the_declaration() -> None:
+    why = refusal(hub={"framework_differs": None})
+
+    assert "names the framework inspect-ai, and this was run with lm-evaluation-harness" in why
+    inspect = replace(entry(key="a"), harness=replace(entry().harness, name="inspect_ai"))
+    assert drafted(RowChange("a", inspect, links=LINKS), hub={"framework_differs": None}).files.keys() == {PATH}
+
+
+def test_the_unit_must_be_that_of_the_board() -> None:
+    shares, percents = {DATASET: [Decimal("0.4"), Decimal("0.9")]}, {DATASET: [Decimal("40.1"), Decimal("0.9")]}
+
+    assert 'the unit seems to be "proportion"' in refusal(published=shares)
+    assert 'the unit seems to be "percent"' in refusal(hub={"unit": "proportion"}, published=percents)
+    assert drafted(published=percents).files.keys() == {PATH}
+
+
+def test_of_several_rows_the_one_at_the_model_s_head_counts_or_else_the_newest() -> None:
+    old, new = row(0.25, "old"), row(0.75, "new", revision="b" * 40)
+
+    draft = drafted(new, old)
+    assert b"value: 25\n" in written(draft)[PATH]
+    assert draft.remarks == ("old counts; of the same model there is also new.",)
+    draft = drafted(new, old, head="c" * 40)
+    assert b'"key": "old"' in written(draft)[PATH]
+    assert draft.remarks[0] == "Measured at 651099358104, which is not the head of main."
+    draft = drafted(new, old, head="b" * 40)
+    assert b"value: 75\n" in written(draft)[PATH]
+    assert drafted(old, new, head="b" * 40) == draft
+
+
+def test_a_repository_that_moved_gets_nothing() -> None:
+    assert "is called acme/renamed now" in refusal(model="acme/renamed")
+
+
+def test_the_same_again_is_nothing_and_a_new_value_changes_our_file() -> None:
+    files = written(drafted(row(0.5)))
+
+    assert drafted(row(0.5), files=files) == Draft()
+    elsewhere = Links(entry=LINKS.entry.replace("a" * 40, "b" * 40))
+    assert drafted(row(0.5, links=elsewhere), files=files) == Draft()
+    draft = drafted(row(0.75), files=files)
+    assert [(cell.before, cell.after) for cell in draft.cells["a"]] == [("50", "75")]
+
+
+def test_a_file_of_ours_that_its_owner_edited_is_not_ours_any_more() -> None:
+    files = {path: data.replace(b"value: 50", b"value: 51") for path, data in written(drafted(row(0.5))).items()}
+
+    assert "conflict: .eval_results/open-llm-v2-mmlu_pro.yaml exists" in refusal(row(0.75), files=files)
+
+
+@pytest.mark.parametrize("path", [".eval_results/mmlu.yaml", ".eval_results/x.yml"])
+def test_what_somebody_else_says_is_never_written_over(path: str) -> None:
+    assert "conflict: " + path + " says 49, and this result 50" in refusal(files={path: foreign("49")})
+    assert "says another value" in refusal(files={path: foreign("'unknown'")})
+    draft = drafted(files={path: foreign("50.0")})
+    assert draft.files == {}
+    assert draft.remarks == (f"mmlu_pro: {path} already has this value.",)
+
+
+def test_other_tasks_and_runs_with_tools_are_other_results() -> None:
+    assert drafted(files={"a.yaml": foreign("49", task="mmlu_pro_easy")}).files.keys() == {PATH}
+    assert drafted(files={"a.yaml": foreign("49", "With tools")}).files.keys() == {PATH}
+    assert "conflict" in refusal(files={"a.yaml": foreign("49", "No tools")})
+
+
+def test_what_open_requests_say_counts_too_but_not_our_own() -> None:
+    theirs = OpenFiles("#3", is_ours=False, files={"a.yaml": foreign("49")})
+    ours = OpenFiles("#4", is_ours=True, files={PATH: written(drafted(row(0.25)))[PATH]})
+
+    assert "conflict: a.yaml in #3 says 49" in refusal(requests=[theirs])
+    assert drafted(requests=[ours]).files.keys() == {PATH}
+    unchanged = OpenFiles("#5", is_ours=False, files={"b.yaml": foreign("48")})
+    assert "b.yaml says 48" in refusal(files={"b.yaml": foreign("48")}, requests=[unchanged])
+
+
+def test_an_unreadable_file_of_somebody_else_stops_nothing_but_its_own_path() -> None:
+    assert drafted(files={".eval_results/a.yaml": b"\xff", ".eval_results/b.yaml": b"["}).files.keys() == {PATH}
+    assert "conflict" in refusal(files={PATH: b"["})
+
+
+def test_without_a_row_our_files_go_and_those_of_others_stay() -> None:
+    files = {**written(drafted()), ".eval_results/a.yaml": foreign("49")}
+
+    assert drafted(RowChange("a", None), files=files).files == {PATH: None}
+    assert drafted(files={".eval_results/open-llm-v2-bbh.yaml": files[PATH], PATH: files[PATH]}).files == {
+        ".eval_results/open-llm-v2-bbh.yaml": None
+    }
+
+
+def test_what_must_be_read_is_named() -> None:
+    layout = EvalResultsLayout(board(), page())
+
+    assert layout.folders([row()]) == (".eval_results",)
+    listed = [".eval_results/b.yml", ".eval_results/a.yaml", ".eval_results/readme.md"]
+    assert layout.paths([row()], listed) == (PATH, ".eval_results/a.yaml", ".eval_results/b.yml")
+    files = written(drafted(row(0.5)))
+    assert layout.read(row(), files) == {"mmlu_pro": "50"}
+    assert layout.read(row(), {}) is None
+    assert not layout.is_same([row()], PATH, files[PATH], None)
+    assert not layout.is_same([row()], PATH, files[PATH], b"[")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("evaluation_framework: inspect-ai\n", "", "evaluation_framework is not a short text"),
+        ("evaluation_framework: inspect-ai", "evaluation_framework: [a]", "evaluation_framework is not a short text"),
+        ("- id: mmlu_pro_easy\n", "- id: mmlu_pro\n", "has a task twice"),
+        ("- id: mmlu_pro_easy\n", "- config: x\n", "the id of a task is not a short text"),
+        ("- id: mmlu_pro_easy\n", "- 7\n", "the id of a task is not a short text"),
+        ("- id: mmlu_pro_easy\n", "- id: 7\n", "the id of a task is not a short text"),
+        (EVAL_YAML.decode(), "tasks: []\nevaluation_framework: x\n", "has no list of at most 1000 tasks"),
+        (EVAL_YAML.decode(), "tasks: x\n", "has no list of at most 1000 tasks"),
+        (EVAL_YAML.decode(), "- a\n", "has no list of at most 1000 tasks"),
+        (EVAL_YAML.decode(), "a: [", "not valid YAML"),
+        (EVAL_YAML.decode(), "[" * 50_000, "nested more than 100 deep"),
+        (EVAL_YAML.decode(), "a: " + "x" * 1_000_000, "the limit is 1,000,000"),
+    ],
+)
+def test_an_eval_yaml_is_read_strictly_and_within_bounds(old: str, new: str, reason: str) -> None:
+    assert parse_benchmark(EVAL_YAML) == Benchmark("inspect-ai", ("mmlu_pro", "mmlu_pro_easy"))
+    assert old in EVAL_YAML.decode()
+    with pytest.raises(Unwritable, match=reason):
+        parse_benchmark(EVAL_YAML.decode().replace(old, new).encode())
+    with pytest.raises(Unwritable, match="UTF-8"):
+        parse_benchmark(b"\xff")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dataset": "gsm8k"},
+        {"dataset": "a/../b"},
+        {"unit": "points"},
+        {"task_id": ""},
+        {"leaf": "other"},
+        {"value": "score"},
+    ],
+)
+def test_a_declaration_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        board(mmlu_pro={**HUB, **changes})
+
+
+def test_where_a_value_is_published_makes_no_row_stale() -> None:
+    assert board().scoring_digest == board(other={}).scoring_digest
+    assert board().digest != board(other={}).digest
+
+
+def test_only_listed_organizations_or_models_are_written_to() -> None:
+    options = ModelsOptions(organizations=("acme", "other/model"))
+
+    allowed = {name for name in ("acme/x", "other/model", "other/x", "acme-2/x") if options.allow(name)}
+    assert allowed == {"acme/x", "other/model"}
+    for names in ((), ("a/b/c",), ("*",), ("../x",)):
+        with pytest.raises(ValidationError):
+            ModelsOptions(organizations=names)
+
+
+def test_the_hub_s_own_words_about_our_files_are_passed_on() -> None:
+    answer = [
+        {"filename": PATH, "verified": False, "data": {"dataset": {"id": DATASET, "task_id": "mmlu_pro"}, "value": 50}},
+        {"filename": "b.yaml", "error": "task_id is unknown\n<b>"},
+        {"filename": 7},
+        "x",
+    ]
+
+    assert faults(answer, {PATH: "mmlu_pro"}) == []
+    assert faults(answer, {".eval_results/b.yaml": "x"}) == [
+        ".eval_results/b.yaml is hidden by the Hub: task_id is unknown\\n<b>"
+    ]
+    assert faults(answer, {PATH: "other", "c.yaml": "x"}) == [
+        f"{PATH} is shown without the task other",
+        "c.yaml is not shown by the Hub",
+    ]
+    assert shown_files({"error": "x"}) == shown_files(None) == {}
+
+
+def test_the_request_says_what_it_adds_and_how_to_be_rid_of_it() -> None:
+    change, draft = row(0.46659), drafted(row(0.46659), head="b" * 40)
+    mark = Mark("rolling", MODEL, "open-llm-v2")
+    assert change.entry is not None
+    text = model_request_text(change.entry, "Open LLM Leaderboard v2", draft, LINKS, mark)
+
+    assert text.title == "Add evaluation results: mmlu_pro"
+    assert "| `mmlu_pro` | 46.659 | – |" in text.body
+    assert f"- Entry: <{LINKS.entry}>" in text.body
+    assert f"- Measured at {HEAD[:12]}, which is not the head of main." in text.body
+    assert "Closing the request removes them" in text.body
+    assert find_mark(text.body) == mark

@@ -1,0 +1,69 @@
+"""Files that are damaged, or that merely look odd: an edit is right, or it is refused, and it never ends in a crash."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.publishing.tables.boards import edited, entry
+from tests.publishing.tables.contents import CONTENTS, contents
+from tests.publishing.tables.readers import BOARDS
+from tests.publishing.tables.test_boards import is_insertion
+from tests.publishing.tables.test_random_edits import LONG, SHORT
+
+# Pieces that mean something in one of the formats.
+PIECES = [b"", b" ", b"\n", b"\r\n", b"\t", b'"', b"'", b",", b":", b"|", b"\\", b"{", b"}", b"[", b"]", b"#", b"- "]
+PIECES += [b"&a ", b"*a", b"!!x ", b"<<: ", b"0", b"1e9", b"-", b"null", b"\xff", b"\x00", b"\xe2\x80\xa8", b"```"]
+PIECES += [b"<!--", b"---\n"]
+CHANGES = st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 3), st.sampled_from(PIECES)), min_size=1, max_size=4)
+
+
+def damaged(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
+    """The data with pieces in the place of some of its bytes."""
+    for place, length, piece in changes:
+        at = place % (len(data) + 1)
+        data = data[:at] + piece + data[at + length :]
+    return data
+
+
+def check(name: str, changes: list[tuple[int, int, bytes]]) -> None:
+    mapping, make, _ = BOARDS[name]
+    path = mapping["path"]
+    files = {path: damaged(make()[path], changes)}
+
+    after, draft = edited(mapping, files, entry())
+
+    assert after == files if draft.refused else is_insertion(files[path], after[path])
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@settings(max_examples=SHORT, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(changes=CHANGES)
+def test_a_damaged_text_is_edited_rightly_or_refused(name: str, changes: list[tuple[int, int, bytes]]) -> None:
+    check(name, changes)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", BOARDS)
+@settings(max_examples=LONG, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(changes=CHANGES)
+def test_a_thousand_damaged_texts(name: str, changes: list[tuple[int, int, bytes]]) -> None:
+    check(name, changes)
+
+
+BOARD = contents()
+
+
+@settings(max_examples=2 * SHORT, deadline=None)
+@given(changes=CHANGES, card=st.booleans())
+def test_a_damaged_parquet_file_or_card_is_edited_rightly_or_refused(
+    changes: list[tuple[int, int, bytes]],
+    card: bool,
+) -> None:
+    path = "README.md" if card else next(path for path in BOARD if path.endswith(".parquet"))
+    files = {**BOARD, path: damaged(BOARD[path], changes)}
+
+    after, draft = edited(CONTENTS, files, entry())
+
+    assert (after == files) == bool(draft.refused)

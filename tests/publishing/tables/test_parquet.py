@@ -1,0 +1,219 @@
+"""Rows of Parquet tables: schema, metadata, the other rows and the counts of the card are what readers expect."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.publishing.tables.boards import Files, change, edited, entry, layout, refusal
+from tests.publishing.tables.contents import CONTENTS, contents
+from tests.publishing.tables.readers import load_contents
+from tests.publishing.tables.test_random_edits import LONG, PLAIN, SHARES, SHORT
+
+FILE = "data/train-00000-of-00001.parquet"
+SMALL: dict[str, Any] = {
+    "path": "t.parquet",
+    "key": ["Model"],
+    "columns": {"Model": "model.id", "BBH": "tasks.bbh.raw", "n": {"value": "tasks.bbh.samples", "missing": "null"}},
+}
+
+
+BOARD = contents()
+
+
+def table(data: bytes) -> pa.Table:
+    return pq.read_table(io.BytesIO(data))
+
+
+def small(**columns: list[Any]) -> Files:
+    out = io.BytesIO()
+    frame = {"Model": ["heron", "wren"], "BBH": [0.5, None], "n": [10, None], **columns}
+    pq.write_table(pa.table(frame), out, compression="zstd", row_group_size=1)
+    return {"t.parquet": out.getvalue()}
+
+
+def test_a_row_of_contents_is_added_and_datasets_loads_all(tmp_path: Path) -> None:
+    old = load_contents(BOARD, tmp_path / "old")
+
+    after, draft = edited(CONTENTS, BOARD, entry())
+
+    assert draft.refused == {}
+    new = load_contents(after, tmp_path / "new")
+    assert new[:3] == old
+    assert len(new) == 4
+    assert new[3]["fullname"] == "example-org/kestrel-7b"
+    assert new[3]["GPQA Raw"] == pytest.approx(0.5906040268456376, abs=0)
+    assert new[3]["GPQA"] == pytest.approx(45.41387024608501, abs=0)
+    assert new[3]["Available on the hub"] is True
+    assert new[3]["Hub License"] is None
+    assert table(after[FILE]).schema.equals(table(BOARD[FILE]).schema, check_metadata=True)
+
+
+def test_without_the_counts_of_the_card_datasets_would_refuse_to_load(tmp_path: Path) -> None:
+    from datasets.exceptions import NonMatchingSplitsSizesError
+
+    after, _ = edited(CONTENTS, BOARD, entry())
+
+    with pytest.raises(NonMatchingSplitsSizesError):
+        load_contents({**after, "README.md": BOARD["README.md"]}, tmp_path)
+
+
+def test_the_card_keeps_everything_but_four_numbers() -> None:
+    after, _ = edited(CONTENTS, BOARD, entry())
+    old, new = (files["README.md"].decode().splitlines() for files in (BOARD, after))
+
+    differing = [(one.split(":")[0].strip(), other) for one, other in zip(old, new, strict=True) if one != other]
+    assert [name for name, _ in differing] == ["num_bytes", "num_examples", "download_size", "dataset_size"]
+    assert differing[1][1] == "    num_examples: 4"
+    growth = len(after[FILE]) - len(BOARD[FILE])
+    sizes = [int(line.split(":")[1]) for files in (old, new) for line in files if "download_size" in line]
+    assert sizes[1] - sizes[0] == growth
+
+
+def test_a_row_of_contents_is_updated_in_its_place(tmp_path: Path) -> None:
+    before, _ = edited(CONTENTS, BOARD, entry())
+    after, draft = edited(CONTENTS, before, entry(scores={"bbh": 0.25}), on_existing="update")
+
+    assert [cell.column for cell in draft.cells["example-org/kestrel-7b/x"]] == ["BBH Raw", "BBH"]
+    new = load_contents(after, tmp_path)
+    assert (new[3]["BBH Raw"], new[3]["BBH"]) == (0.25, 25.0)
+    assert b"num_examples: 4" in after["README.md"]
+    twice, draft = edited(CONTENTS, after, entry(scores={"bbh": 0.25}), on_existing="update")
+    assert twice == after
+
+
+def test_another_revision_of_a_model_is_another_row() -> None:
+    other = entry(key="other")
+    other = replace(other, model=replace(other.model, revision="b" * 40))
+    after, draft = edited(CONTENTS, BOARD, entry(), other)
+
+    assert draft.refused == {}
+    assert len(table(after[FILE])) == 5
+
+
+def test_a_row_goes_into_the_shard_that_has_it_or_into_the_last(tmp_path: Path) -> None:
+    shards = contents(3)
+    paths = [path for path in shards if path.endswith(".parquet")]
+    sight = layout(CONTENTS)
+    assert sight.folders([change(entry())]) == ("data",)
+    assert sight.paths([change(entry())], [*paths, "data/test-00000-of-00001.parquet"]) == (*paths, "README.md")
+
+    after, draft = edited(CONTENTS, shards, entry())
+    assert draft.files.keys() == {paths[-1], "README.md"}
+    assert len(load_contents(after, tmp_path / "new")) == 4
+    again, draft = edited(CONTENTS, after, entry(scores={"bbh": 0.25}), on_existing="update")
+    assert draft.files.keys() == {paths[-1], "README.md"}
+    first = replace(entry(), model=replace(entry().model, id="acme/heron-1b", revision="a" * 40))
+    _, draft = edited(CONTENTS, again, first, on_existing="update")
+    assert draft.files.keys() == {paths[0], "README.md"}
+    assert sight.is_same([change(entry())], paths[-1], after[paths[-1]], again[paths[-1]]) is False
+    assert sight.is_same([change(first)], paths[-1], after[paths[-1]], again[paths[-1]]) is True
+
+
+def test_shards_that_do_not_say_how_many_they_are_are_refused() -> None:
+    named = {"data/train-0.parquet": BOARD[FILE], "data/train-1.parquet": BOARD[FILE], "README.md": BOARD["README.md"]}
+    missing = {path: data for path, data in contents(3).items() if "00001-of" not in path}
+
+    assert "not numbered like train-00000-of-00002.parquet" in refusal(CONTENTS, named)
+    assert "not numbered" in refusal(CONTENTS, missing)
+
+
+def test_a_card_that_does_not_count_the_rows_is_refused() -> None:
+    two, one = contents(2), contents()
+    uncounted = two["README.md"].replace(b"    num_examples: 3\n", b"")
+    bare = {path: data for path, data in two.items() if path != "README.md"}
+
+    assert "without num_examples for the split 'train'" in refusal(CONTENTS, {**two, "README.md": uncounted})
+    assert "without num_examples" in refusal(CONTENTS, {**one, "README.md": uncounted})
+    assert "README.md does not say num_examples for 'train'" in refusal(CONTENTS, bare)
+    wrong = two["README.md"].replace(b"num_examples: 3", b"num_examples: 7")
+    assert "README.md says num_examples 7, and the files have 3 rows" in refusal(CONTENTS, {**two, "README.md": wrong})
+    quoted = two["README.md"].replace(b"num_examples: 3", b"num_examples: '3'")
+    assert "not a plain number" in refusal(CONTENTS, {**two, "README.md": quoted})
+
+
+def test_a_single_file_without_a_card_that_counts_is_edited_alone() -> None:
+    after, draft = edited(SMALL, small(), entry(scores={"bbh": 0.25}))
+
+    assert draft.refused == {}
+    assert draft.files.keys() == {"t.parquet"}
+    frame = pd.read_parquet(io.BytesIO(after["t.parquet"]))
+    assert list(frame["Model"]) == ["heron", "wren", "example-org/kestrel-7b"]
+    assert list(frame["BBH"].dropna()) == [0.5, 0.25]
+    metadata = pq.ParquetFile(io.BytesIO(after["t.parquet"])).metadata
+    assert metadata.row_group(0).column(0).compression == "ZSTD"
+    assert metadata.num_row_groups == 3
+
+
+def test_a_frame_of_pandas_with_an_index_is_still_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"Model": ["heron"], "BBH": [0.5], "n": [10]}, index=["first"]).to_parquet(path)
+
+    after, draft = edited(SMALL, {"t.parquet": path.read_bytes()}, entry(scores={"bbh": 0.25}))
+    assert draft.refused == {}
+    assert list(pd.read_parquet(io.BytesIO(after["t.parquet"]))["BBH"]) == [0.5, 0.25]
+
+
+def test_a_cell_of_another_type_is_refused() -> None:
+    assert "column n is of type int64" in refusal(
+        SMALL, small(), columns={**SMALL["columns"], "n": "model.chat_template"}
+    )
+    assert "holds texts such as 'a 1'" in refusal(SMALL, small(BBH=["a 1", "a 2"]))
+    assert "is of type bool" in refusal(SMALL, small(BBH=[True, False]))
+    assert "there is no such file" in refusal(SMALL, {})
+    assert "it is not a Parquet file" in refusal(SMALL, {"t.parquet": b"PAR1"})
+    assert "a pointer of Git LFS" in refusal(SMALL, {"t.parquet": b"version https://git-lfs.github.com/spec/v1\n"})
+    assert "not have exactly one column 'BBH'" in refusal(SMALL, {"t.parquet": _without_bbh()})
+
+
+def _without_bbh() -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table({"Model": ["heron"], "n": [1]}), out)
+    return out.getvalue()
+
+
+def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = small()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    assert "pip install 'leaderboard-bot[tables]'" in refusal(SMALL, files)
+
+
+def check_edits(model: str, first: float | None, second: float | None) -> None:
+    old = table(BOARD[FILE]).to_pylist()
+    scores = [{"bbh": first}, {"bbh": second}]
+    one, draft = edited(CONTENTS, BOARD, entry(model, scores[0]))
+    if draft.refused:
+        assert one == BOARD
+        return
+    assert table(one[FILE]).to_pylist()[:3] == old
+    two, draft = edited(CONTENTS, one, entry(model, scores[1]), on_existing="update")
+    if draft.refused:
+        assert two == one
+        return
+    assert table(two[FILE]).to_pylist()[:3] == old
+    assert len(table(two[FILE])) == 4
+    assert table(two[FILE]).schema.equals(table(BOARD[FILE]).schema, check_metadata=True)
+
+
+@settings(max_examples=SHORT, deadline=None)
+@given(model=st.one_of(PLAIN, st.text(min_size=1, max_size=20)), first=SHARES, second=SHARES)
+def test_other_rows_stay(model: str, first: float | None, second: float | None) -> None:
+    check_edits(model, first, second)
+
+
+@pytest.mark.campaign
+@settings(max_examples=LONG, deadline=None)
+@given(model=st.one_of(PLAIN, st.text(min_size=1, max_size=20)), first=SHARES, second=SHARES)
+def test_other_rows_stay_a_thousand_times(model: str, first: float | None, second: float | None) -> None:
+    check_edits(model, first, second)

@@ -1,0 +1,127 @@
+"""Entries in; ranks with their ties, the two files of the table, and the entry that stands for a key, out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from math import sqrt
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from bot.evaluation.leaderboard import COLUMNS
+from bot.evaluation.measurement import raw_values
+from bot.publishing.board import TIE, columns, make_board, records, same_values, to_csv, to_parquet
+from bot.publishing.entry import Entry
+from tests.evaluation.judging import ABSENT, base, declared, entry_from, outcome_of, patched
+
+BOARD = declared()
+
+
+ENTRY = entry_from(base())
+HOLE = entry_from(patched({"/results/leaderboard_mmlu_pro": ABSENT}))
+
+
+def row(number: int, average: float | None, stderr: float | None = None) -> Entry:
+    return replace(ENTRY, key=f"org__m{number:03}/{'0' * 12}-bfloat16", average=average, stderr=stderr)
+
+
+# ---- ranks ----
+
+
+def slow_ranks(entries: list[Entry]) -> dict[str, int | None]:
+    """The definition as it is written: one more than the rows that are better beyond chance."""
+
+    def is_beyond(one: Entry, other: Entry) -> bool:
+        error = sqrt((one.stderr or 0.0) ** 2 + (other.stderr or 0.0) ** 2)
+        return (one.average or 0.0) - (other.average or 0.0) > TIE * error
+
+    complete = [entry for entry in entries if entry.average is not None]
+    ranks: dict[str, int | None] = {e.key: 1 + sum(is_beyond(o, e) for o in complete) for e in complete}
+    return ranks | {entry.key: None for entry in entries if entry.average is None}
+
+
+# Tenths over errors of 1/7: no difference of two averages lies on the edge of a tie.
+averages = st.none() | st.integers(0, 1000).map(lambda tenths: tenths / 10)
+errors = st.none() | st.integers(0, 20).map(lambda sevenths: sevenths / 7)
+
+
+@settings(max_examples=150)
+@given(st.lists(st.tuples(averages, errors), max_size=40))
+def test_ranks_are_those_of_the_slow_definition(numbers: list[tuple[float | None, float | None]]) -> None:
+    entries = [row(number, *pair) for number, pair in enumerate(numbers)]
+    board = make_board(reversed(entries), BOARD)
+    assert {line.entry.key: line.rank for line in board.rows} == slow_ranks(entries)
+    assert [line.position for line in board.rows] == list(range(1, len(entries) + 1))
+    shown = [line.entry.average for line in board.rows]
+    complete = [average for average in shown if average is not None]
+    assert shown == [*sorted(complete, reverse=True), *[None] * (len(shown) - len(complete))]
+
+
+def test_rows_that_chance_explains_share_a_rank() -> None:
+    rows = [row(1, 50.0, 1.0), row(2, 48.0, 1.0), row(3, 46.0, 1.0), row(4, 30.0, 1.0)]
+    ranks = [line.rank for line in make_board(rows, BOARD).rows]
+    assert ranks == [1, 1, 2, 4]  # 4 points apart is more than 1.96 sqrt(2) = 2.77, 2 points is less
+
+
+def test_equal_averages_share_a_rank_without_any_error() -> None:
+    assert [line.rank for line in make_board([row(1, 5.0), row(2, 5.0), row(3, 4.0)], BOARD).rows] == [1, 1, 3]
+
+
+def test_an_incomplete_row_stands_last_and_unranked() -> None:
+    board = make_board([HOLE, replace(ENTRY, key="other/row")], BOARD)
+    assert [(line.rank, line.entry.verdict) for line in board.rows] == [(1, "accepted"), (None, "incomplete")]
+    assert {row.entry.key: row.rank for row in board.rows}[HOLE.key] is None
+    assert records(board)[1]["missing"] == "leaderboard_mmlu_pro"
+    assert records(board)[1]["average"] is None
+
+
+# ---- files ----
+
+
+def test_csv_and_parquet_say_the_same() -> None:
+    board = make_board([row(1, 50.0, 1.0), row(2, 100 / 3, None), HOLE], BOARD)
+    data = to_parquet(board)
+    assert data is not None
+    table = pl.read_parquet(io.BytesIO(data))
+    lines = list(csv.DictReader(io.StringIO(to_csv(board).decode())))
+    assert tuple(table.columns) == tuple(lines[0]) == columns(BOARD)
+    for one, other, record in zip(table.to_dicts(), lines, records(board), strict=True):
+        assert one == record
+        for column, value in one.items():
+            text = other[column]
+            if isinstance(value, bool):
+                assert text == str(value).lower()
+            elif isinstance(value, float):
+                assert float(text) == value  # to the last bit
+            else:
+                assert text == ("" if value is None else str(value))
+
+
+def test_no_task_may_have_the_name_of_a_column() -> None:
+    tasks = {task.id for task in BOARD.tasks}
+    doubted = BOARD.model_copy(update={"tasks": (BOARD.tasks[0].model_copy(update={"quarantined": "x"}),)})
+    assert (set(columns(BOARD)) | set(columns(doubted)) | {"path"}) - tasks == COLUMNS
+
+
+def test_an_empty_board_has_its_columns() -> None:
+    board = make_board([], BOARD)
+    assert to_csv(board).decode() == ",".join(columns(BOARD)) + "\n"
+    data = to_parquet(board)
+    assert data is not None
+    assert tuple(pl.read_parquet(io.BytesIO(data)).columns) == columns(BOARD)
+
+
+def test_the_board_knows_the_values_of_its_complete_rows() -> None:
+    measurements = outcome_of(base()).measurements
+    assert measurements is not None
+    assert same_values([ENTRY, HOLE]) == {raw_values(measurements, BOARD): "example-org/kestrel-7b"}
+
+
+@pytest.mark.parametrize(("points", "ranks"), [(2.77, [1, 1]), (2.78, [1, 2])])
+def test_a_tie_ends_where_chance_explains_one_in_twenty(points: float, ranks: list[int]) -> None:
+    rows = [row(1, 50.0, 1.0), row(2, 50.0 - points, 1.0)]  # 1.96 sqrt(1 + 1) = 2.772
+    assert [line.rank for line in make_board(rows, BOARD).rows] == ranks

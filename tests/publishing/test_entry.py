@@ -1,0 +1,201 @@
+"""Entries: they read back as written, name the file of each number, and are the same row where the numbers are."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from math import inf, nan
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from bot.errors import MalformedEntry
+from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.rules.rule import Facts
+from bot.publishing.entry import (
+    MAX_BYTES,
+    MAX_REMARKS,
+    Entry,
+    EntryModel,
+    Evidence,
+    Remark,
+    checked,
+    choose,
+    digest_of,
+    entry_of,
+    is_same_row,
+    parse_entry,
+)
+from tests.evaluation.judging import ABSENT, base, declared, dumps, entry_from, judgement_of, outcome_of, patched
+from tests.evaluation.parts import parts_of
+
+DAY = date(2026, 6, 1)
+ENTRY = entry_from(base(), source="acme/results", commit="0" * 40)
+entries = st.builds(
+    lambda model, average, remarks, versions: replace(
+        ENTRY, model=model, average=average, warnings=tuple(remarks), versions=versions
+    ),
+    st.builds(EntryModel, st.text(), st.text(), st.text(), st.booleans()),
+    st.none() | st.floats(allow_nan=False, allow_infinity=False),
+    st.lists(st.builds(Remark, st.text(), st.text()), max_size=3),
+    st.dictionaries(st.text(), st.text(), max_size=3),
+)
+
+
+@given(entries)
+def test_an_entry_reads_back_as_it_was_written(entry: Entry) -> None:
+    data = entry.to_bytes()
+    assert parse_entry(data) == entry
+    assert parse_entry(data).to_bytes() == data
+    assert json.loads(data)["model"]["id"] == entry.model.id
+    assert data.endswith(b"}\n")
+
+
+def test_the_same_file_gives_the_same_bytes_wherever_its_keys_are() -> None:
+    turned = dict(reversed(base().items()))
+    turned["results"] = dict(reversed(turned["results"].items()))
+    one, other = entry_from(base()), entry_from(turned)
+    assert replace(other, evidence=one.evidence).to_bytes() == one.to_bytes()
+
+
+def test_an_entry_names_its_evidence_and_the_file_of_each_leaf() -> None:
+    files = {f"runs/results_{number}.json": part for number, part in enumerate(parts_of(base(), 3))}
+    (row,) = judgement_of(files).rows
+    places = {path: Evidence("acme/results", f"there/{path}", "c" * 40, submitter="ann") for path in files}
+    entry = entry_of(row, places)
+    assert entry is not None
+    assert entry.schema == "leaderboard-bot/entry/2"
+    assert entry.path == f"entries/{row.key}.json"
+    assert {file.path for file in entry.evidence} == {f"there/{path}" for path in files}
+    for file in entry.evidence:
+        assert (file.source, file.commit, file.submitter) == ("acme/results", "c" * 40, "ann")
+        assert (file.format, file.harness.version, len(file.sha256)) == ("lm-eval-0.4", "0.4.9", 64)
+        data = json.loads(dumps(files[file.path.removeprefix("there/")]))
+        named = {leaf.id for task in entry.tasks for leaf in task.leaves if leaf.file == file.path}
+        assert named == set(data["results"]) - set(data["groups"])
+    assert entry.num_samples["leaderboard_mmlu_pro"] == 12032
+    assert json.loads(entry.to_bytes())["n-shot"]["leaderboard_mmlu_pro"] == 5
+    assert entry.leaderboard.digest == declared().digest
+    assert entry.leaderboard.scoring_digest == declared().scoring_digest
+
+
+def test_a_leaf_names_its_source_where_two_sources_have_the_same_path() -> None:
+    files = {f"{number}.json": part for number, part in enumerate(parts_of(base(), 2))}
+    (row,) = judgement_of(files).rows
+    entry = entry_of(row, {path: Evidence(f"source {path}", "results.json") for path in files})
+    assert entry is not None
+    assert {leaf.file for task in entry.tasks for leaf in task.leaves} == {
+        "source 0.json/results.json", "source 1.json/results.json",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [nan, inf, -inf, 1e308, -1e308, True, 10**400, "0.5", None, [0.5]])
+@pytest.mark.parametrize("place", ["acc,none", "acc_stderr,none"])
+def test_no_value_makes_an_entry_that_cannot_be_read(value: Any, place: str) -> None:
+    data = patched({f"/results/leaderboard_mmlu_pro/{place}": value})
+    waived = [
+        {"rule": rule, "submission": "*", "reason": "a test", "who": "me", "until": "2099-01-01"}
+        for rule in ("non-finite-value", "value-out-of-range", "value-not-integral", "stderr-contradicts-samples")
+    ]
+    facts = Facts(today=DAY, waivers=tuple(Waiver.model_validate(one) for one in waived))
+    row = outcome_of(data, facts=facts).row
+    assert row is not None
+    entry = entry_of(row)
+    assert entry is not None
+    assert parse_entry(entry.to_bytes()) == entry
+    json.loads(entry.to_bytes(), parse_constant=pytest.fail)
+
+
+def test_an_entry_that_does_not_read_back_is_refused() -> None:
+    leaf = replace(ENTRY.tasks[0].leaves[0], raw=nan)
+    with pytest.raises(MalformedEntry):
+        checked(replace(ENTRY, tasks=(replace(ENTRY.tasks[0], leaves=(leaf,)),)))
+    with pytest.raises(MalformedEntry, match="524,288 at most"):
+        checked(replace(ENTRY, tool="x" * MAX_BYTES))
+    with pytest.raises(MalformedEntry):
+        parse_entry(b" " * (MAX_BYTES + 1))
+
+
+def test_very_many_warnings_are_counted() -> None:
+    groups = {f"g{number}": ["leaderboard_mmlu_pro"] for number in range(900)}
+    rows = {f"/results/g{number}": {"acc,none": 0.001 * (number % 900)} for number in range(900)}
+    entry = entry_from(patched({"/group_subtasks": groups} | rows))
+    assert len(entry.warnings) == MAX_REMARKS
+    assert entry.warnings[-1].message.startswith("and 8")
+    assert len(entry.to_bytes()) < 60_000
+
+
+# ---- the same row ----
+
+
+def moved(entry: Entry, **changes: object) -> Entry:
+    return replace(entry, evidence=tuple(replace(file, **changes) for file in entry.evidence))  # type: ignore[type-var]
+
+
+def test_a_commit_a_path_a_date_or_a_version_of_the_tool_makes_no_other_row() -> None:
+    for other in (
+        moved(ENTRY, commit="1" * 40), moved(ENTRY, path="elsewhere.json"), moved(ENTRY, date="2030-01-01T00:00:00Z"),
+        replace(ENTRY, tool="9.9.9"), moved(ENTRY, submitter="bob"),
+    ):  # fmt: skip
+        assert is_same_row(ENTRY.to_bytes(), other.to_bytes())
+        assert digest_of(ENTRY) == digest_of(other)
+
+
+def test_another_source_other_bytes_or_any_other_number_make_another_row() -> None:
+    task = ENTRY.tasks[1]
+    leaf = replace(task.leaves[3], raw=task.leaves[3].raw + 1e-12)
+    for other in (
+        moved(ENTRY, source="other/results"), moved(ENTRY, sha256="0" * 64), replace(ENTRY, average=1.0),
+        replace(ENTRY, evidence=ENTRY.evidence * 2), replace(ENTRY, key="another"),
+        replace(ENTRY, tasks=(ENTRY.tasks[0], replace(task, leaves=(*task.leaves[:3], leaf, *task.leaves[4:])))),
+    ):  # fmt: skip
+        assert not is_same_row(ENTRY.to_bytes(), other.to_bytes())
+        assert digest_of(ENTRY) != digest_of(other)
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+def test_what_is_no_entry_is_the_same_as_itself_alone(one: bytes, other: bytes) -> None:
+    assert is_same_row(one, other) == (one == other)
+    assert not is_same_row(one, ENTRY.to_bytes())
+    assert not is_same_row(one, None)
+    assert not is_same_row(None, one)
+    assert is_same_row(None, None)
+    with pytest.raises(MalformedEntry):
+        parse_entry(one)
+
+
+# ---- which of several entries counts ----
+
+HOLE = entry_from(patched({"/results/leaderboard_mmlu_pro": ABSENT}), source="acme/results")
+
+
+def measured(day: int, entry: Entry = ENTRY) -> Entry:
+    return moved(entry, sha256=f"{day:064}", date=f"2026-01-{day:02}T00:00:00Z")
+
+
+def test_the_most_complete_counts_then_the_newest() -> None:
+    old, new, hole = measured(1), measured(2), measured(3, HOLE)
+    assert choose([old, new, hole]) == choose([hole, new, old]) == new
+    assert choose([measured(1, HOLE), hole]) == hole
+    assert choose([hole], old) == old
+    assert choose([new], old) == new
+    assert choose([old], new) is new
+
+
+def test_what_is_there_stays_byte_for_byte_where_the_row_is_the_same() -> None:
+    standing = moved(measured(1), commit="1" * 40)
+    assert choose([measured(1)], standing) is standing
+    anew = replace(measured(1), average=1.0)
+    assert choose([anew], standing) == anew
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5), st.randoms())
+def test_choosing_again_changes_nothing(numbers: list[tuple[int, bool]], random: Any) -> None:
+    candidates = [measured(day, ENTRY if whole else HOLE) for day, whole in dict(numbers).items()]
+    best = choose(candidates)
+    random.shuffle(candidates)
+    assert choose(candidates) == choose(candidates, best) == choose([best], best) == best

@@ -1,0 +1,120 @@
+"""The JSON report: the same wherever a file lies, with the fields of its schema."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from bot.reporting.report import make_report, to_json
+from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
+
+LIMITED = patched({"/config/limit": 50.0})
+VALUE = {"/results/leaderboard_mmlu_pro/acc,none": 0.5, "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}
+
+
+def report_of(*paths: Path, cwd: Path | None = None) -> dict[str, Any]:
+    """What `check --format json` prints."""
+    before = Path.cwd()
+    os.chdir(cwd or before)
+    try:
+        done = CliRunner().invoke(app, ["check", *map(str, paths), "--format", "json"])
+    finally:
+        os.chdir(before)
+    assert done.exit_code in {0, 1}, done.output
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.parent.name)
+def test_a_file_its_folder_and_a_copy_elsewhere_give_one_report(file: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere" / "results_renamed.json"
+    copy.parent.mkdir()
+    shutil.copy(file, copy)
+    reports = [report_of(file), report_of(file.parent), report_of(copy), report_of(Path(copy.name), cwd=copy.parent)]
+    assert len({report["digest"] for report in reports}) == 1
+    assert len({report["submissions"][0]["path"] for report in reports}) == 3
+
+
+def test_the_order_and_the_place_of_files_leave_the_digest_as_it_is() -> None:
+    one, other = patched({"/date": 1e9}), patched({"/date": 2e9} | VALUE)
+    named = make_report(judgement_of({"a.json": one, "b.json": other}))
+    turned = make_report(judgement_of({"x/c.json": other, "d.json": one}))
+    assert named["digest"] == turned["digest"]
+    assert [finding["rule"] for finding in named["rows"][0]["findings"]] == ["rerun-differs"]
+
+
+def test_another_byte_or_another_declaration_gives_another_digest() -> None:
+    def digest(data: bytes, leaderboard: str = "open-llm-v2") -> str:
+        return str(make_report(judgement_of({"x.json": data}, leaderboard))["digest"])
+
+    data = dumps(base())
+    assert len({digest(data), digest(data + b" "), digest(data, "open-llm-v1"), digest(data, "open-llm-v1-drop")}) == 4
+    assert digest(data) == digest(data)
+
+
+SUBMISSION = {
+    "path": str, "sha256": str, "format": (str, type(None)), "key": (str, type(None)), "model": (dict, type(None)),
+    "verdict": str, "harness": (dict, type(None)), "leaves": int, "findings": list,
+}  # fmt: skip
+ROW = {"key": str, "model": dict, "verdict": str, "coverage": dict, "scores": dict, "findings": list, "files": list}
+FINDING = {"rule": str, "severity": str, "message": str, "hint": str, "location": dict, "url": str}
+LOCATION = {"path": str, "pointer": str, "line": int}
+TASK = {
+    "id": str, "title": str, "raw": (float, type(None)), "score": (float, type(None)), "stderr": (float, type(None)),
+    "leaves": list,
+}  # fmt: skip
+LEAF = {
+    "id": str, "metric": str, "samples": (int, type(None)), "raw": (float, type(None)), "lower_bound": str,
+    "upper_bound": str, "score": (float, type(None)), "stderr": (float, type(None)), "file": str,
+}  # fmt: skip
+
+
+def holds(value: dict[str, Any], fields: dict[str, Any]) -> None:
+    """The fields of the design are there with their types; further ones may come."""
+    for name, kind in fields.items():
+        assert isinstance(value[name], kind), (name, value[name])
+
+
+@pytest.mark.parametrize(
+    "data", [base(), LIMITED, {}, patched({"/results/leaderboard_mmlu_pro/acc,none": float("inf")})]
+)
+def test_a_report_has_the_fields_of_its_schema(data: dict[str, Any]) -> None:
+    report = json.loads(to_json(make_report(judgement_of({"x.json": data}))), parse_constant=pytest.fail)
+    assert report["schema"] == "leaderboard-bot/report/2"
+    assert set(report["tool"]) == {"version"}
+    assert set(report["leaderboard"]) == {"id", "digest", "scoring_digest"}
+    assert sum(report["summary"][verdict] for verdict in ("accepted", "incomplete", "rejected")) == 1
+    (submission,) = report["submissions"]
+    holds(submission, SUBMISSION)
+    for found in [*submission["findings"], *(finding for row in report["rows"] for finding in row["findings"])]:
+        holds(found, FINDING)
+        holds(found["location"], LOCATION)
+    assert len(report["rows"]) == (1 if data else 0)
+    for row in report["rows"]:
+        holds(row, ROW)
+        assert row["coverage"]["required"] == submission["leaves"] == 39
+        assert set(row["model"]) >= {"id", "revision", "precision", "chat_template"}
+        assert row["key"] == submission["key"]
+        for task in row["scores"]["tasks"]:
+            holds(task, TASK)
+            for leaf in task["leaves"]:
+                holds(leaf, LEAF)
+                assert leaf["file"] == "x.json"
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "github"])
+def test_a_name_of_a_megabyte_fills_no_report(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "results_x.json"
+    huge = {"/model_name": "k" * 10**6, "/config/model_dtype": "d" * 10**6, "/git_hash": "g" * 10**6}
+    file.write_bytes(dumps(patched({**huge, "/lm_eval_version": "9" * 10**6})))
+    done = CliRunner().invoke(app, ["check", str(file), "--format", form])
+    assert done.exit_code == 1
+    assert len(done.stdout) < 10_000
+    assert len(CliRunner().invoke(app, ["score", str(file), "--format", "markdown"]).stdout) < 10_000

@@ -1,0 +1,138 @@
+"""The webhook's route: strangers learn nothing, everything authentic is taken at once, no secret shows anywhere."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.testclient import TestClient
+
+from bot.errors import CallError
+from bot.server.app import make_app
+from bot.server.run import refuse_open_doors
+from bot.service.event import Event
+
+SECRET = "MARKER-SECRET"
+PUSH = json.dumps({
+    "event": {"action": "update", "scope": "repo.content"},
+    "repo": {"type": "dataset", "name": "acme/results"},
+})  # fmt: skip
+
+
+class Taken:
+    """A service that keeps what it takes; the application needs no more of it."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.ok = True
+
+    def take(self, event: Event) -> bool:
+        self.events.append(event)
+        return True
+
+    def health(self) -> Mapping[str, Any]:
+        return {"ok": self.ok, "watches": {"open-llm": {"commit": "c" * 40}}}
+
+    def watches(self) -> Sequence[Mapping[str, Any]]:
+        outcome = {"when": "now", "outcome": "rejected", "subject": "<script>x</script>", "text": "`a`"}
+        return [{"name": "open-llm", "source": "hf://x", "targets": ["hf://y"], "outcomes": [outcome]}]
+
+
+@pytest.fixture
+def service() -> Taken:
+    return Taken()
+
+
+@pytest.fixture
+def web(service: Taken) -> TestClient:
+    return TestClient(make_app(service, secret=SECRET, registry=CollectorRegistry()))
+
+
+def post(web: TestClient, body: str | bytes = PUSH, url: str = "/webhooks/hub", **headers: str) -> int:
+    answer = web.post(url, content=body, headers=headers)
+    assert answer.status_code == 202 or answer.content == b""
+    return answer.status_code
+
+
+def test_a_delivery_with_the_secret_is_taken(web: TestClient, service: Taken) -> None:
+    assert post(web, **{"X-Webhook-Secret": SECRET}) == 202
+    assert post(web, url=f"/webhooks/hub?secret={SECRET}") == 202
+    assert [event.repository for event in service.events] == ["datasets/acme/results"] * 2
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\x00", b"{}", b"[1]", b'{"event": 3, "repo": null}', b"[" * 100_000])
+def test_whatever_is_authentic_is_acknowledged(web: TestClient, service: Taken, body: bytes) -> None:
+    assert post(web, body, **{"X-Webhook-Secret": SECRET}) == 202
+    assert service.events == []
+
+
+def test_strangers_get_no_detail(web: TestClient, service: Taken) -> None:
+    assert post(web) == 401
+    assert post(web, **{"X-Webhook-Secret": "wrong"}) == 403
+    assert post(web, url="/webhooks/hub?secret=wrong") == 403
+    assert post(web, b"not json", **{"X-Webhook-Secret": "wrong"}) == 403
+    assert service.events == []
+
+
+def test_a_body_of_10_mb_is_refused(web: TestClient, service: Taken) -> None:
+    assert post(web, b"x" * 10_000_000, **{"X-Webhook-Secret": SECRET}) == 413
+
+    def pieces() -> Any:
+        yield from (b"x" * 100_000 for _ in range(100))
+
+    assert web.post("/webhooks/hub", content=pieces(), headers={"X-Webhook-Secret": SECRET}).status_code == 413
+    assert service.events == []
+
+
+def test_without_a_secret_every_delivery_is_taken(service: Taken) -> None:
+    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry()))
+
+    assert post(web) == 202
+
+
+def test_health_says_whether_a_watch_is_stuck(web: TestClient, service: Taken) -> None:
+    assert web.get("/healthz").status_code == 200
+    service.ok = False
+    assert web.get("/healthz").status_code == 503
+
+
+def test_the_page_shows_what_was_submitted_as_text(web: TestClient) -> None:
+    page = web.get("/").text
+
+    assert "<script>" not in page
+    assert "&lt;script&gt;x&lt;/script&gt;" in page
+
+
+def test_deliveries_are_counted_by_answer(web: TestClient) -> None:
+    post(web, **{"X-Webhook-Secret": SECRET})
+    post(web)
+
+    metrics = web.get("/metrics").text
+    assert 'leaderboard_bot_deliveries_total{answer="202"} 1.0' in metrics
+    assert 'leaderboard_bot_deliveries_total{answer="401"} 1.0' in metrics
+
+
+def test_the_secret_stands_on_no_page_and_in_no_log(web: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="bot")
+    post(web, **{"X-Webhook-Secret": SECRET})
+    shown = web.get("/").text + web.get("/healthz").text + web.get("/metrics").text
+
+    assert SECRET not in shown + caplog.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])
+def test_without_a_secret_loopback_may_be_served(host: str) -> None:
+    refuse_open_doors(host, None)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org"])
+def test_without_a_secret_nothing_else_may_be_served(host: str) -> None:
+    refuse_open_doors(host, SECRET)
+    with pytest.raises(CallError, match="WEBHOOK_SECRET is not set"):
+        refuse_open_doors(host, None)
+    with pytest.raises(CallError):
+        refuse_open_doors(host, "")

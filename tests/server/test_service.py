@@ -1,0 +1,217 @@
+"""The service as it runs: a real server takes real deliveries, and the commands end as they should."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from huggingface_hub import HfApi
+
+from tests.service.stories import SETTINGS, Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+ROOT = Path(__file__).parents[2]
+SECRET = "MARKER-SECRET"
+
+
+def environment(hub: Hub, **more: str) -> dict[str, str]:
+    keep = {key: value for key, value in os.environ.items() if key in {"PATH", "HOME", "LANG"}}
+    ours = {
+        "HF_TOKEN": hub.person("bot"),
+        "HF_ENDPOINT": hub.url,
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "WEBHOOK_SECRET": SECRET,
+        "PYTHONPATH": str(ROOT),
+    }
+    return keep | ours | more
+
+
+def run(hub: Hub, folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bot", *words],
+        cwd=folder,
+        env=environment(hub, **more),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    (tmp_path / "bot.toml").write_text(SETTINGS.format(form="pull-request", style="entry", limit=20))
+    yield story
+    story.office.store.close()
+
+
+@contextmanager
+def serving(story: Story, port: int = 0) -> Iterator[tuple[str, Path]]:
+    """A server in a process of its own; ends with a graceful stop."""
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", port))
+        port = probe.getsockname()[1]
+    log = story.folder / "log.txt"
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bot", "serve", "--port", str(port)],
+            cwd=story.folder,
+            env=environment(story.hub),
+            stdout=file,
+            stderr=file,
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(lambda: answers(f"{url}/healthz"))
+        yield url, log
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def wait_for(happened: object, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not happened():  # type: ignore[operator]
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_from_a_push_to_a_request_over_a_webhook_and_nothing_twice(story: Story) -> None:
+    hub, api = story.hub, HfApi(endpoint=story.hub.url, token=story.token)
+    with serving(story) as (url, log):
+        made = run(hub, story.folder, "webhook", "create", f"{url}/webhooks/hub?secret={SECRET}")
+        again = run(hub, story.folder, "webhook", "create", f"{url}/webhooks/hub?secret={SECRET}")
+        assert (made.returncode, again.returncode) == (0, 0)
+        assert "is there already" in again.stdout
+        assert len(list(api.list_webhooks())) == 1
+
+        story.push()
+        wait_for(lambda: story.requests)
+        hub.deliveries.wait()
+        hub.deliveries.replay(hub.deliveries.all[0])
+        hub.deliveries.wait()
+        wait_for(lambda: f"{len(hub.deliveries.all)}.0" in httpx.get(f"{url}/metrics").text)
+        page = httpx.get(url).text
+        health = httpx.get(f"{url}/healthz").json()["watches"]["tiny"]
+
+    assert {answer for delivery in hub.deliveries.all for answer in delivery.answers} == {202}
+    assert [posted.act for posted in hub.by("bot")] == ["request"]
+    assert "published" in page
+    assert health["commit"] == story.source.main.oid
+    shown = page + log.read_text() + made.stdout + made.stderr
+    assert SECRET not in shown
+    assert story.token not in shown
+
+
+def test_a_stop_lets_the_running_settlement_end(story: Story) -> None:
+    story.push()
+    story.hub.faults.order("/commit/main", delay=2.0, times=1)
+    with serving(story):
+        wait_for(lambda: [call for call in story.hub.calls if call.raw_path.endswith("/preupload/main")])
+
+    assert len(story.requests) == 1
+    store = story.open_office("bot.db").store
+    assert store.cursor("tiny", "source") == story.source.main.oid
+    store.close()
+
+
+def test_pushes_while_nobody_listened_are_found_at_the_start(story: Story) -> None:
+    story.push()
+    with serving(story):
+        wait_for(lambda: story.requests)
+
+    assert [posted.act for posted in story.hub.by("bot")] == ["request"]
+
+
+def test_a_burst_of_500_pushes_is_one_or_two_settlements(story: Story) -> None:
+    with serving(story) as (url, _):
+        run(story.hub, story.folder, "webhook", "create", f"{url}/webhooks/hub")
+        wait_for(lambda: 'settles_total{result="done",watch="tiny"} 1.0' in httpx.get(f"{url}/metrics").text)
+        body = story.hub.webhooks
+        hook = next(iter(body.values()))
+        payload = {
+            "event": {"action": "update", "scope": "repo.content"},
+            "repo": {"type": "dataset", "name": "acme/results"},
+        }
+        with httpx.Client(headers={"X-Webhook-Secret": SECRET}) as client:
+            for _ in range(500):
+                assert client.post(hook.url, json=payload).status_code == 202
+        time.sleep(2.5)
+        metrics = httpx.get(f"{url}/metrics").text
+
+    done = float(metrics.split('settles_total{result="done",watch="tiny"} ')[1].split("\n")[0])
+    assert 2 <= done <= 3 + 1
+
+
+def test_settle_from_the_command_line_says_what_it_did(story: Story) -> None:
+    story.push()
+    dry = run(story.hub, story.folder, "settle", "--dry-run")
+    assert (dry.returncode, story.requests) == (0, [])
+    first, second = (run(story.hub, story.folder, "settle") for _ in range(2))
+
+    assert dry.stdout.startswith(
+        "tiny: published tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16: nothing is proposed yet"
+    )
+    assert first.stdout.endswith("/datasets/acme/contents/discussions/1\n")
+    assert (first.returncode, second.returncode, second.stdout) == (0, 0, "tiny: unchanged\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("settle", "--config", "none.toml"), 2, "none.toml: there is no such file; bot.example.toml shows one"),
+        (("settle", "--watch", "other"), 2, "there is no watch 'other'; the settings have tiny"),
+        (("serve", "--host", "0.0.0.0"), 2, "WEBHOOK_SECRET is not set"),
+        (("webhook", "create", "http://x"), 2, "WEBHOOK_SECRET is not set"),
+    ],
+)
+def test_a_wrong_call_ends_in_one_line(story: Story, words: tuple[str, ...], status: int, said: str) -> None:
+    done = run(story.hub, story.folder, *words, WEBHOOK_SECRET="")
+
+    assert (done.returncode, len(done.stderr.splitlines())) == (status, 1)
+    assert said in done.stderr
+
+
+def test_a_service_that_cannot_be_reached_or_refuses_has_its_own_status(story: Story) -> None:
+    gone = run(story.hub, story.folder, "settle", HF_ENDPOINT="http://127.0.0.1:9")
+    story.hub.delete(story.source)
+    refused = run(story.hub, story.folder, "settle")
+
+    assert (gone.returncode, refused.returncode) == (3, 4)
+    assert story.token not in gone.stderr + refused.stderr
+
+
+def test_paths_on_the_hub_are_checked_and_published_like_files(story: Story) -> None:
+    commit = story.push()
+    place = f"hf://datasets/acme/results@{commit.oid}"
+    declared = ("--leaderboard", "tiny.toml")
+    one = run(story.hub, story.folder, "check", f"{place}/{path_of()}", *declared)
+    folder = run(story.hub, story.folder, "check", "hf://datasets/acme/results", *declared)
+    published = run(story.hub, story.folder, "publish", place, "--to", "hf://datasets/acme/contents", *declared)
+    explained = run(story.hub, story.folder, "explain", f"{place}/{path_of()}", "logic", *declared)
+    absent = run(story.hub, story.folder, "check", f"{place}/none.json", *declared)
+
+    assert [d.returncode for d in (one, folder, published, explained, absent)] == [0, 0, 0, 0, 2]
+    assert len(story.requests) == 1
+    assert commit.oid in story.requests[0].description
+    assert "70.0000" in explained.stdout
+    assert result() == story.hub.file(story.source, path_of())

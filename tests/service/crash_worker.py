@@ -1,0 +1,26 @@
+"""A bot that settles without end until it is killed; run in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from bot.errors import BotError
+from bot.platforms.registry import Access
+from bot.service.config import Watch
+from bot.service.context import Office
+from bot.service.settlement import settle
+from bot.service.store import Store, connect
+
+
+def work(folder: Path, url: str, token: str, watch: Watch) -> None:
+    """Settle again and again."""
+    while True:
+        store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
+        office = Office(Access(hf_token=token, hf_endpoint=url), store, folder)
+        office.client.pause = 0.01
+        with suppress(BotError):
+            settle(office.open_desk(watch))
+        store.close()
+        time.sleep(0.01)

@@ -1,0 +1,110 @@
+"""A watch on the local Hub, told in verbs: push, settle, merge, close, lose the state; nothing unasserted is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.platforms.registry import Access
+from bot.service.config import Watch, parse_settings
+from bot.service.context import Office
+from bot.service.settlement import Outcome, settle
+from bot.service.store import Store, connect
+from tests.world.discussions import Discussion
+from tests.world.git import Commit, Repository
+from tests.world.hub import Hub, Posted
+from tests.world.results import TINY, path_of, result
+
+SETTINGS = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "hf://datasets/acme/results"
+backfill_limit = {limit}
+pull_requests = "{style}"
+maintainers = ["meg"]
+[[watches.targets]]
+to = "hf://datasets/acme/contents"
+as = "{form}"
+"""
+
+
+@dataclass
+class Story:
+    """One bot, one source, one target."""
+
+    hub: Hub
+    folder: Path
+    form: str = "pull-request"
+    style: str = "entry"
+    limit: int = 20
+    told: int = 0
+    source: Repository = field(init=False)
+    target: Repository = field(init=False)
+
+    def __post_init__(self) -> None:
+        (self.folder / "tiny.toml").write_text(TINY)
+        self.source = self.hub.repository("acme/results")
+        self.target = self.hub.repository("acme/contents")
+        self.hub.writers.add(("bot", "acme/contents"))
+        self.token = self.hub.person("bot")
+        self.office = self.open_office()
+
+    @property
+    def watch(self) -> Watch:
+        text = SETTINGS.format(form=self.form, style=self.style, limit=self.limit)
+        return parse_settings(text, "bot.toml").watches[0]
+
+    def open_office(self, state: str = "state.db") -> Office:
+        """A bot with its own state file."""
+        store = Store(connect(f"sqlite:///{self.folder / state}"))
+        office = Office(Access(hf_token=self.token, hf_endpoint=self.hub.url), store, self.folder)
+        office.client.pause = 0.01
+        return office
+
+    def lose_state(self) -> None:
+        """What a wiped disk does."""
+        self.office.store.close()
+        for file in self.folder.glob("state.db*"):
+            file.unlink()
+        self.office = self.open_office()
+
+    def settle(self, office: Office | None = None) -> list[Outcome]:
+        return settle((office or self.office).open_desk(self.watch))
+
+    def push(self, data: bytes | None = None, path: str | None = None, **how: Any) -> Commit:
+        """Push one result."""
+        path = path or path_of(how.get("model", "acme/atlas-7b"))
+        return self.hub.push(self.source, {path: result(**how) if data is None else data})
+
+    @staticmethod
+    def result(**how: Any) -> bytes:
+        return result(**how)
+
+    def remove(self, path: str | None = None) -> Commit:
+        return self.hub.push(self.source, {path or path_of(): None}, "Remove")
+
+    def news(self) -> list[Posted]:
+        """What the bot posted since the last time somebody asked."""
+        posted = self.hub.by("bot")
+        new, self.told = posted[self.told :], len(posted)
+        return new
+
+    def acts(self) -> list[str]:
+        return [posted.act for posted in self.news()]
+
+    @property
+    def requests(self) -> list[Discussion]:
+        return self.hub.requests(self.target)
+
+    @property
+    def discussions(self) -> list[Discussion]:
+        return self.hub.conversations(self.source)
+
+    def end(self) -> None:
+        """Nothing was posted that the story did not look at, and another settlement posts nothing."""
+        assert self.acts() == []
+        self.settle()
+        assert self.acts() == []
+        self.office.store.close()

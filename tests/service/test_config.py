@@ -1,0 +1,72 @@
+"""Settings: every key is documented, every mistake is named by its path."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bot.errors import CallError, MalformedDeclaration
+from bot.service.config import Settings, Watch, WatchTarget, load_settings, parse_settings
+
+EXAMPLE = Path(__file__).parents[2] / "bot.example.toml"
+LEAST = """
+[[watches]]
+name = "w"
+leaderboard = "open-llm-v2"
+source = "hf://datasets/acme/results"
+[[watches.targets]]
+to = "board"
+"""
+
+
+def test_the_example_is_taken_and_documents_every_key() -> None:
+    settings = load_settings(EXAMPLE)
+    watch = tomllib.loads(EXAMPLE.read_text())["watches"][0]
+    targets = {key for target in watch["targets"] for key in target}
+
+    assert set(watch) == set(Watch.model_fields)
+    assert targets == {field.alias or name for name, field in WatchTarget.model_fields.items()}
+    assert settings.watches[0].settle_every == 900
+
+
+def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
+    [watch] = parse_settings(LEAST, "bot.toml").watches
+
+    assert (watch.paths, watch.settle_every, watch.pull_requests) == (("**/results_*.json",), 900, "entry")
+    assert watch.targets[0].form == "pull-request"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("name =", "nmae ="), r"bot.toml: watches.0.name: Field required"),
+        (('to = "board"', 'to = "board"\nass = "commit"'), r"watches.0.targets.0.ass: is not a key"),
+        (('to = "board"', 'to = "board"\nas = "email"'), r"watches.0.targets.0.as: Input should be"),
+        (('to = "board"', 'to = "board"\ndiscussion = 4'), r"targets.0: discussion goes with"),
+        (('name = "w"', 'name = "w"\nsettle_every = "soon"'), r"watches.0.settle_every: write a length of time"),
+        (('name = "w"', 'name = "w"\nsettle_every = "0s"'), r"watches.0.settle_every: write a length of time"),
+        (('name = "w"', 'name = "w"\nbackfill_limit = 0'), r"watches.0.backfill_limit"),
+        (("[[watches]]", "token = 1\n[[watches]]"), r"token: is not a key"),
+        (("[[watches]]", "[[watches"), r"is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_named_by_its_path(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(MalformedDeclaration, match=said):
+        parse_settings(LEAST.replace(*change, 1), "bot.toml")
+
+
+def test_a_name_stands_for_one_watch() -> None:
+    with pytest.raises(MalformedDeclaration, match="declared twice"):
+        parse_settings(LEAST + LEAST, "bot.toml")
+
+
+def test_a_watch_that_is_not_there_is_a_wrong_call(tmp_path: Path) -> None:
+    settings: Settings = parse_settings(LEAST, "bot.toml")
+
+    assert settings.only("w") == settings
+    with pytest.raises(CallError, match="there is no watch 'x'; the settings have w"):
+        settings.only("x")
+    with pytest.raises(CallError, match=r"bot\.example\.toml"):
+        load_settings(tmp_path / "none.toml")

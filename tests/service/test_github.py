@@ -1,0 +1,101 @@
+"""The service settles a watch into targets on a local GitHub, in all three forms; the second time it does nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from bot.platforms.github.answers import AnswersInStore
+from bot.publishing.publication import find_mark
+from bot.service.store import Store, connect
+from tests.platforms.github.fixtures import github
+from tests.world.github_runner import ROOT
+from tests.world.github_server import GitHubServer
+from tests.world.results import TINY, path_of, result
+
+__all__ = ["github"]
+
+FORMS = ["pull-request", "commit", "comment"]
+WATCH = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "results"
+look_up_commits = true
+"""
+TARGET = """
+[[watches.targets]]
+to = "github://acme/{form}"
+as = "{form}"
+"""
+ACCEPTED = """
+[[harness.accepted]]
+repository = "harness/evaluation"
+since = "{since}"
+reason = "these measured"
+
+[[tasks]]"""
+
+
+def git(folder: Path, *args: str) -> None:
+    author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, env=os.environ | author)
+
+
+def settle(folder: Path, server: GitHubServer) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "PYTHONPATH": str(ROOT),
+        "GITHUB_TOKEN": "bot-token",
+        "GITHUB_API_URL": server.url,
+    }
+    command = [sys.executable, "-m", "bot", "settle", "--config", "bot.toml"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Path) -> None:
+    harness = github.state.add_repo("harness/evaluation", {"a": b"0"}).git
+    since, measured = harness.refs["heads/main"], harness.push("heads/main", {"a": b"1"})
+    boards = {form: github.state.add_repo(f"acme/{form}", {"README.md": b"# Board\n"}) for form in FORMS}
+    results = tmp_path / "results" / path_of()
+    results.parent.mkdir(parents=True)
+    results.write_bytes(result(git_hash=measured))
+    git(tmp_path / "results", "init", "-q", "-b", "main")
+    git(tmp_path / "results", "add", ".")
+    git(tmp_path / "results", "commit", "-qm", "results")
+    (tmp_path / "tiny.toml").write_text(TINY.replace("[[tasks]]", ACCEPTED.format(since=since), 1))
+    (tmp_path / "bot.toml").write_text(WATCH + "".join(TARGET.format(form=form) for form in FORMS))
+
+    first = settle(tmp_path, github)
+    writes = github.state.writes()
+    asked = github.state.count("GET", "/repos/harness/")
+    second = settle(tmp_path, github)
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stdout + first.stderr
+    assert github.state.writes() == writes
+    assert len(boards["pull-request"].pulls("open")) == 1
+    assert any(
+        path.startswith("entries/") for path in boards["commit"].git.files(boards["commit"].git.refs["heads/main"])
+    )
+    assert [bool(find_mark(comment.body)) for comment in boards["comment"].comments.values()] == [True]
+    assert asked > 0
+    assert github.state.count("GET", "/repos/harness/") == asked
+
+
+def test_answers_are_kept_in_the_store_and_grow_old(tmp_path: Path) -> None:
+    now = [100.0]
+    store = Store(connect(f"sqlite:///{tmp_path / 'store.db'}"))
+    kept = AnswersInStore(store, now=lambda: now[0])
+    kept.put("for ever", "yes", None)
+    kept.put("for a while", "no", 10.0)
+    kept.put("for ever", "ahead", None)
+
+    assert [kept.get(question) for question in ("for ever", "for a while", "never")] == ["ahead", "no", None]
+    now[0] = 111.0
+    again = AnswersInStore(Store(connect(f"sqlite:///{tmp_path / 'store.db'}")), now=lambda: now[0])
+    assert [again.get(question) for question in ("for ever", "for a while")] == ["ahead", None]
+    store.close()
+    again.rows.close()

@@ -1,0 +1,94 @@
+"""The whole loop on one machine: a local git repository as source, a folder as target, a hook between them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.platforms.registry import Access
+from bot.service.config import parse_settings
+from bot.service.context import Office, open_office
+from bot.service.settlement import settle
+from tests.platforms.git.test_source import Folder
+from tests.server.test_service import serving, wait_for
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import TINY, path_of, result
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = """
+[[watches]]
+name = "open-llm"
+leaderboard = "tiny.toml"
+source = "results"
+settle_every = "1h"
+[[watches.targets]]
+to = "board"
+"""
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    return open_office(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+
+
+KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
+
+
+def branches(folder: Path) -> list[str]:
+    words = ["git", "-C", str(folder), "branch", "--list", "--format=%(refname:short)", "leaderboard-bot/*"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
+def test_pushes_changes_merges_and_withdrawals_reach_the_folder(office: Office, tmp_path: Path) -> None:
+    [watch] = parse_settings(SETTINGS, "bot.toml").watches
+    source = Folder(tmp_path / "results")
+    commit = source.push({path_of(): result(), path_of("acme/borea-1b"): result("acme/borea-1b", right=(1, 2, 170))})
+    first, again = settle(office.open_desk(watch)), settle(office.open_desk(watch))
+    [branch] = branches(tmp_path / "board")
+
+    assert [outcome.outcome for outcome in first] == ["published", "rejected"]
+    assert again == []
+    assert branch == f"leaderboard-bot/{KEY}"
+    shown = subprocess.run(
+        ["git", "-C", str(tmp_path / "board"), "show", f"{branch}:entries/{KEY}.json"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert f'"commit": "{commit}"' in shown
+    assert '"source": "results"' in shown
+
+    source.push({path_of(): None})
+    settle(office.open_desk(watch))
+    assert branches(tmp_path / "board") == []
+    office.store.close()
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the hook calls curl")
+def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, tmp_path: Path) -> None:
+    source = Folder(tmp_path / "results")
+    source.push({"README.md": b"results"})
+    story = Story(hub, tmp_path)
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    [line] = re.findall(r"^curl .*$", (ROOT / "docs" / "hub.md").read_text(), re.MULTILINE)
+    with serving(story) as (url, _):
+        hook = source.path / ".git" / "hooks" / "post-commit"
+        told = line.replace("http://127.0.0.1:7860", url).replace("curl ", 'curl -H "X-Webhook-Secret: MARKER-SECRET" ')
+        hook.write_text(f"#!/bin/sh\n{told}\n")
+        hook.chmod(0o755)
+        wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["open-llm"]["commit"])
+        (source.path / "acme__atlas-7b").mkdir()
+        (source.path / path_of()).write_bytes(result())
+        words = ["git", "-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+        subprocess.run([*words, "add", "."], cwd=source.path, check=True)
+        subprocess.run([*words, "commit", "-q", "-m", "Add results"], cwd=source.path, check=True)
+        wait_for(lambda: branches(tmp_path / "board"))
+        assert "acme/atlas-7b" in httpx.get(url).text
+    story.office.store.close()

@@ -1,0 +1,174 @@
+"""Requests that others open at the source: one sticky comment with the verdict, and each command answered once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.stories import Story
+from tests.world.discussions import Discussion
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def propose(story: Story, **how: object) -> Discussion:
+    files = {path_of("acme/atlas-7b"): result(**how)}  # type: ignore[arg-type]
+    return story.hub.open_request(story.source, files, "My results", "please", "ann")[0]
+
+
+def sticky(story: Story, request: Discussion) -> str:
+    [text] = [text for text in request.comments("bot") if '"kind": "verdict"' in text]
+    return text
+
+
+def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -> None:
+    story.push(right=(40, 40, 40), date=1_780_000_000.0)
+    story.push(model="acme/borea-1b", right=(95, 95, 95))
+    story.settle()
+    for request in story.requests:
+        story.hub.merge(story.target, request)
+    story.settle()
+    assert story.acts() == ["request", "request", "commit"]
+    request = propose(story)
+    story.settle()
+
+    text = sticky(story, request)
+    head = story.source.refs[request.ref].oid
+    assert "### ✅ accepted: `acme/atlas-7b`" in text
+    assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 | 2 of 2 | 2 of 2 |" in text
+    assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard tiny" in text
+    assert story.acts() == ["comment"]
+
+
+def test_equal_models_share_a_rank_and_the_review_says_so(story: Story) -> None:
+    story.push(model="acme/borea-1b", right=(50, 60, 70))
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    request = propose(story)
+    story.settle()
+
+    assert "| `acme/atlas-7b` | 58.33 | – | – | 1 of 2, tied with 1 | new |" in sticky(story, request)
+    assert story.acts() == ["request", "commit", "comment"]
+
+
+def test_the_comment_follows_the_head_of_the_request(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    story.settle()
+    assert "❌ rejected" in sticky(story, request)
+    story.hub.push(story.source, {path_of(): result()}, ref=request.ref)
+    story.settle()
+
+    assert "✅ accepted" in sticky(story, request)
+    assert story.acts() == ["comment", "edit"]
+
+
+def test_what_main_gained_meanwhile_is_not_the_request_s(story: Story) -> None:
+    request = propose(story)
+    story.push(model="acme/borea-1b")
+    story.settle()
+
+    assert "1 result file, at" in sticky(story, request)
+    assert story.acts() == ["request", "comment"]
+
+
+def test_a_request_without_results_is_left_alone(story: Story) -> None:
+    story.hub.open_request(story.source, {"README.md": b"hello"}, "Say hello", "", "ann")
+    story.settle()
+
+    assert story.acts() == []
+
+
+def test_our_own_request_at_a_source_that_is_a_target_too_is_not_reviewed(story: Story) -> None:
+    story.hub.open_request(story.source, {path_of(): result()}, "ours", "ours", "bot")
+    assert story.acts() == ["request"]
+    story.settle()
+
+    assert story.acts() == []
+
+
+def test_commands_are_answered_once_also_when_the_state_is_lost(story: Story) -> None:
+    request = propose(story)
+    story.hub.comment(story.source, request, "/recheck", "ann")
+    story.hub.comment(story.source, request, "/explain logic\nplease", "ann")
+    story.hub.comment(story.source, request, "say /recheck for me", "ann")
+    story.settle()
+    story.settle()
+    story.lose_state()
+    story.settle()
+
+    replies = [text for text in request.comments("bot") if '"kind": "reply"' in text]
+    assert [text.splitlines()[0] for text in replies] == ["Checked again: accepted.", "```"]
+    assert "Logic: 70.0000" in replies[1]
+    assert story.acts() == ["comment", "comment", "comment"]
+
+
+def test_a_maintainer_s_waiver_holds_for_the_request_and_for_what_is_merged(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    story.hub.comment(
+        story.source, request, "/ignore value-out-of-range until 2099-01-01 because the meter was off", "meg"
+    )
+    story.settle()
+    assert "`value-out-of-range` is waived until 2099-01-01" in request.comments("bot")[0]
+    assert "waived by meg until 2099-01-01: the meter was off" in sticky(story, request)
+    assert story.acts() == ["comment", "comment"]
+
+    story.hub.merge(story.source, request)
+    story.lose_state()
+    story.settle()
+    assert "waived by meg" in story.hub.requests(story.target)[0].description
+    assert story.acts() == ["request"]
+
+
+@pytest.mark.parametrize(
+    ("author", "command", "answer"),
+    [
+        ("ann", "/ignore missing-task until 2099-01-01 because I say so", "Only the maintainers"),
+        ("meg", "/ignore missing-task", "This cannot be read"),
+        ("meg", "/ignore no-such-rule until 2099-01-01 because why not", "This cannot be read"),
+        ("meg", "/ignore missing-task until 2099-13-01 because why not", "This cannot be read"),
+        ("meg", "/ignore missing-task until 2001-01-01 because why not", "2001-01-01 has passed"),
+        ("ann", "/explain no_such_task", "no_such_task"),
+    ],
+)
+def test_a_command_that_does_nothing_says_why(story: Story, author: str, command: str, answer: str) -> None:
+    request = propose(story, right=(50, None, 70))
+    story.hub.comment(story.source, request, command, author)
+    story.settle()
+
+    assert answer in request.comments("bot")[0]
+    assert "🟡 incomplete" in sticky(story, request)
+    assert story.acts() == ["comment", "comment"]
+
+
+def test_a_waiver_in_the_discussion_about_a_push_is_applied_to_it(story: Story) -> None:
+    story.push(right=(50, 160, 70))
+    story.settle()
+    [discussion] = story.discussions
+    story.hub.comment(
+        story.source, discussion, "/ignore value-out-of-range until 2099-01-01 because small board", "meg"
+    )
+    story.settle()
+    story.settle()
+
+    assert "is waived until 2099-01-01" in discussion.comments("bot")[1]
+    assert story.discussions == []
+    assert story.acts() == ["discussion", "comment", "request", "comment", "closed"]
+
+
+def test_a_review_s_write_that_failed_but_landed_is_not_repeated(story: Story) -> None:
+    request = propose(story)
+    story.hub.faults.order("/comment$", method="POST", status=504, landed=True)
+    story.settle()
+
+    assert len(request.comments("bot")) == 1
+    assert story.acts() == ["comment"]

@@ -1,0 +1,378 @@
+"""The main job as its users live it: what is pushed at the source, and what stands at the target then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.errors import Refused, Unavailable
+from bot.publishing.entry import parse_entry
+from bot.service.config import parse_settings
+from bot.service.settlement import settle
+from tests.service.stories import SETTINGS, Story
+from tests.world.hub import Hub
+from tests.world.results import path_of
+
+KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def test_a_good_push_opens_one_request_with_its_evidence(story: Story) -> None:
+    commit = story.push()
+    story.settle()
+
+    [request] = story.requests
+    entry = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json", request.ref) or b"")
+    assert request.title == "Add acme/atlas-7b (bfloat16): 58.33"
+    (file,) = entry.evidence
+    assert (file.source, file.path) == ("hf://datasets/acme/results", path_of())
+    assert file.commit == commit.oid
+    assert story.acts() == ["request"]
+
+
+def test_a_settlement_without_a_change_posts_nothing(story: Story) -> None:
+    story.push()
+    story.settle()
+    assert story.acts() == ["request"]
+
+    assert story.settle() == []
+    assert story.acts() == []
+
+
+def test_a_changed_result_updates_the_same_request(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.push(right=(60, 60, 70))
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == "Add acme/atlas-7b (bfloat16): 61.67"
+    assert story.acts() == ["request", "commit", "rename", "edit"]
+
+
+def test_a_newer_result_of_the_same_row_takes_its_place_and_names_it(story: Story) -> None:
+    story.push()
+    story.push(path=path_of(time="2026-04-01T10-00-00.000000"), right=(60, 60, 70), date=1_795_000_000.0)
+    story.settle()
+
+    [request] = story.requests
+    entry = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json", request.ref) or b"")
+    assert entry.average == pytest.approx(61.666, abs=0.001)
+    assert story.acts() == ["request"]
+
+
+def test_a_bad_push_gets_one_discussion_and_a_mended_one_resolves_it(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    [discussion] = story.discussions
+    assert discussion.title == "Results acme__atlas-7b cannot be taken"
+    assert "**error** [`value-out-of-range`]" in discussion.description
+    assert "leaderboard-bot check hf://datasets/acme/results@" in discussion.description
+    assert story.acts() == ["discussion"]
+
+    story.push(right=(50, 160, 170))
+    story.settle()
+    assert story.discussions[0].description.count("value-out-of-range`]") == 2
+    assert story.acts() == ["edit"]
+
+    story.push()
+    story.settle()
+    assert story.discussions == []
+    [closed] = story.hub.conversations(story.source, "closed")
+    assert closed.comments()[-1] == "Mended: every newest result in `acme__atlas-7b` can be taken."
+    assert story.acts() == ["request", "comment", "closed"]
+
+
+def test_a_fault_that_comes_back_opens_the_same_discussion_again(story: Story) -> None:
+    for right in ((50, 60, 170), (50, 60, 70), (50, 60, 170)):
+        story.push(right=right)
+        story.settle()
+
+    assert [d.num for d in story.discussions] == [1]
+    assert story.acts() == ["discussion", "request", "comment", "closed", "comment", "closed", "open", "edit"]
+
+
+def test_a_person_who_closed_a_discussion_is_not_told_the_same_again(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    story.hub.set_status(story.source, story.discussions[0], "closed", "ann")
+    story.lose_state()
+    story.settle()
+
+    assert story.acts() == ["discussion"]
+
+
+def test_an_incomplete_result_is_published_unranked_and_its_hole_is_named(story: Story) -> None:
+    story.push(right=(50, None, 70))
+    story.settle()
+
+    assert story.requests[0].title == "Add acme/atlas-7b (bfloat16): incomplete, 1 of 3 subtasks missing"
+    assert story.acts() == ["request"]  # a file that brings two subtasks of three is not at fault
+
+
+def test_a_push_of_300_results_becomes_one_rolling_request(story: Story) -> None:
+    models = [f"acme/model-{n}" for n in range(300)]
+    files = {path_of(model): story.result(model=model) for model in models}
+    story.hub.push(story.source, files)
+    story.settle()
+
+    [request] = story.requests
+    commit = story.target.resolve(request.ref)
+    assert commit is not None
+    assert request.title == "Update 300 rows of tiny"
+    assert len([path for path, _ in commit.tree.files() if path.startswith("entries/")]) == 300
+    assert story.acts() == ["request"]
+
+    story.push(model="acme/model-7", right=(90, 90, 90))
+    story.settle()
+    assert len(story.requests) == 1
+    assert story.acts() == ["commit", "edit"]
+
+
+def test_rolling_style_gathers_all_that_waits(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, style="rolling")
+    story.push()
+    story.settle()
+    story.push(model="acme/borea-1b")
+    story.settle()
+
+    assert [request.title for request in story.requests] == ["Update 2 rows of tiny"]
+    assert story.acts() == ["request", "commit", "rename", "edit"]
+    story.hub.merge(story.target, story.requests[0])
+    story.push(model="acme/corvus-2b")
+    story.settle()
+    assert [request.title for request in story.requests] == ["Update 1 rows of tiny"]
+    assert story.acts() == ["request", "commit"]
+    story.end()
+
+
+def test_a_closed_rolling_request_is_respected_row_by_row(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=2)
+    story.hub.push(story.source, {path_of(m): story.result(model=m) for m in ("acme/a", "acme/b", "acme/c")})
+    story.settle()
+    assert story.acts() == ["request"]
+    story.hub.set_status(story.target, story.requests[0], "closed", "ann")
+    story.lose_state()
+    story.settle()
+    assert story.acts() == []
+
+    story.push(model="acme/d")
+    story.settle()
+    assert [request.title for request in story.requests] == ["Add acme/d (bfloat16): 58.33"]
+    assert story.acts() == ["request"]
+    story.end()
+
+
+def test_a_withdrawn_submission_closes_its_request_with_the_reason(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.remove()
+    story.settle()
+
+    [closed] = story.hub.requests(story.target, "closed")
+    assert closed.comments()[-1] == "The submission behind this request was withdrawn from its source."
+    assert story.acts() == ["request", "comment", "closed"]
+
+    story.push()
+    story.settle()
+    assert len(story.requests) == 1
+    assert story.acts() == ["request"]
+
+
+def test_a_withdrawn_row_that_was_merged_is_proposed_for_removal(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.remove()
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == f"Remove {KEY}"
+    story.hub.merge(story.target, request)
+    assert story.hub.file(story.target, f"entries/{KEY}.json") is None
+    assert story.acts() == ["request", "commit", "request"]
+
+
+def test_a_merge_rebuilds_the_board(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+
+    table = (story.hub.file(story.target, "leaderboard.csv") or b"").decode().splitlines()
+    assert table[1].startswith("1,acme/atlas-7b,")
+    assert story.acts() == ["request", "commit"]
+
+
+def test_a_person_s_closing_is_respected_also_after_the_state_is_lost(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.hub.set_status(story.target, story.requests[0], "closed", "ann")
+    story.settle()
+    story.lose_state()
+    story.settle()
+    assert story.acts() == ["request"]
+
+    story.push(right=(60, 60, 70))
+    story.settle()
+    assert [request.num for request in story.requests] == [2]
+    assert story.acts() == ["request"]
+
+
+def test_a_lost_state_costs_no_post(story: Story) -> None:
+    story.push()
+    story.push(model="acme/borea-1b", right=(50, 60, 170))
+    story.settle()
+    assert story.acts() == ["request", "discussion"]
+    story.lose_state()
+    story.settle()
+
+    assert story.acts() == []
+
+
+def test_a_push_that_nobody_told_us_of_is_found_by_the_next_settlement(story: Story) -> None:
+    story.hub.deliveries.lose = True
+    story.push()
+    story.settle()
+
+    assert story.acts() == ["request"]
+
+
+def test_two_servers_on_one_watch_post_once(story: Story) -> None:
+    other = story.open_office("other.db")
+    story.push()
+    story.settle()
+    story.settle(other)
+    story.push(right=(50, 60, 170), model="acme/borea-1b")
+    story.settle(other)
+    story.settle()
+    other.store.close()
+
+    assert story.acts() == ["request", "discussion"]
+
+
+def test_what_two_servers_said_at_once_is_said_once_in_the_end(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.settle()
+    [first] = story.discussions
+    story.hub.open_discussion(story.source, first.title, first.description, "bot")
+    assert story.acts() == ["discussion", "discussion"]
+    story.push(right=(50, 160, 170))
+    story.settle()
+
+    assert [discussion.num for discussion in story.discussions] == [first.num]
+    assert story.acts() == ["comment", "closed", "edit"]
+
+
+def test_rows_as_commits_come_in_one_commit(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+
+    assert story.requests == []
+    assert story.acts() == ["commit", "commit"]  # the rows, and the board
+    assert story.hub.file(story.target, f"entries/{KEY}.json") is not None
+    story.end()
+
+
+def test_rows_as_comments_are_edited_and_withdrawn_in_place(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="comment")
+    story.push()
+    story.push(model="acme/borea-1b", right=(1, None, 2))
+    story.settle()
+    assert story.acts() == ["discussion", "comment", "comment"]
+    story.push(right=(60, 60, 70))
+    story.settle()
+    assert story.acts() == ["edit"]
+    story.remove()
+    story.settle()
+    assert "was withdrawn from its source" in story.hub.conversations(story.target)[0].comments()[1]
+    assert story.acts() == ["edit"]
+    story.end()
+
+
+def test_an_outage_leaves_the_push_to_the_next_settlement(story: Story) -> None:
+    story.push()
+    fault = story.hub.faults.order("/commit/", status=503, times=-1)
+    with pytest.raises(Unavailable):
+        story.settle()
+    fault.times = 0
+    story.settle()
+
+    assert story.acts() == ["request"]
+
+
+def test_a_source_that_vanishes_is_one_failure_and_nothing_is_withdrawn(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.source.gated = True
+    with pytest.raises(Refused):
+        story.settle()
+    story.source.gated = False
+    story.hub.rename(story.source, "acme/elsewhere")
+    with pytest.raises(Refused):
+        story.settle()
+    story.hub.rename(story.source, "acme/results")
+
+    assert story.acts() == ["request"]
+    assert len(story.requests) == 1
+
+
+def test_a_changed_declaration_reads_everything_again(story: Story) -> None:
+    story.push()
+    story.settle()
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    story.settle()
+
+    assert story.requests[0].title == "Add acme/atlas-7b (bfloat16): 59.38"
+    assert story.acts() == ["request", "commit", "rename", "edit"]
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+def test_what_was_withdrawn_while_the_state_was_lost_is_withdrawn(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = Story(hub, tmp_path, form=form)
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.push(model="acme/corvus-2b", right=(50, 60, 170))
+    story.settle()
+    story.news()
+    story.remove()
+    story.remove(path_of("acme/corvus-2b"))
+    story.lose_state()
+    story.settle()
+
+    said = {
+        "pull-request": ["comment", "closed", "comment", "closed"],
+        "commit": ["commit", "comment", "closed", "commit"],
+        "comment": ["edit", "comment", "closed"],
+    }
+    assert story.acts() == said[form]
+    story.end()
+
+
+def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, tmp_path: Path) -> None:
+    other = Story(hub, tmp_path)
+    other.push()
+    other.settle()
+    other.news()
+    elsewhere = hub.repository("acme/elsewhere")
+    hub.push(elsewhere, {path_of("acme/borea-1b"): other.result(model="acme/borea-1b")})
+    text = SETTINGS.format(form="pull-request", style="entry", limit=20).replace("acme/results", "acme/elsewhere")
+    desk = other.open_office("second.db").open_desk(parse_settings(text, "bot.toml").watches[0])
+    settle(desk)
+    desk.store.close()
+
+    assert len(other.requests) == 2
+    assert other.acts() == ["request"]
+    other.end()

@@ -1,0 +1,34 @@
+"""A served Hub with one source repository and one account of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.source import HubSource
+from tests.world.git import Repository
+from tests.world.hub import Hub
+from tests.world.server import served
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with served(Hub()) as hub:
+        yield hub
+
+
+@pytest.fixture
+def repository(hub: Hub) -> Repository:
+    return hub.repository("acme/results")
+
+
+@pytest.fixture
+def client(hub: Hub) -> HubClient:
+    return HubClient(hub.url, hub.person("bot"), pause=0.01)
+
+
+@pytest.fixture
+def source(client: HubClient, repository: Repository) -> HubSource:
+    return HubSource(client, parse_address("hf://datasets/acme/results"))
