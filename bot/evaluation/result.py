@@ -10,6 +10,7 @@ import msgspec
 
 KEY = re.compile(r"\{(leaf|value)\}")
 FALLBACK = {"value": "leaf", "num_fewshot": "leaf", "version": "leaf", "samples": "leaf", "leaf": "leaves"}
+FALLBACK |= {"unscored": "leaf", "reducer": "leaf"}
 
 
 class Model(msgspec.Struct, frozen=True, gc=False):
@@ -43,6 +44,8 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
 
     `samples` is the number of samples that were scored, `original` the size of the task; None where not recorded.
+    `unscored` counts samples that ran and have no score, so that they are missing from the mean. `reducer` says how
+    several answers to one sample became one number ("mean", "max", "pass_at_2"), "" where each was answered once.
     `pointers` says where a number lies, by its key, in formats where that does not follow from the keys.
     """
 
@@ -52,6 +55,8 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     samples: int | None = None
     original: int | None = None
     pointers: Mapping[str, str] = {}
+    unscored: int | None = None
+    reducer: str = ""
 
 
 class GroupRow(msgspec.Struct, frozen=True, gc=False):
@@ -70,12 +75,25 @@ class MalformedField(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
+class RepeatedKey(msgspec.Struct, frozen=True, gc=False):
+    """A key that one object of the file has twice with different values: where, and the values as short texts."""
+
+    pointer: str
+    values: tuple[str, ...]
+
+
 class Result(msgspec.Struct, frozen=True, gc=False):
     """What one submission measured.
 
     `leaves` holds every row of results that is no group, by its key in the format; `groups` the rows that are
     aggregates, `subtasks` the members of each group. `settings` are the generation settings that runs must share to
     stand in one row, as texts. `date` is in Unix seconds.
+
+    `unfinished` says why the run did not end as it should, in the file's word ("cancelled", "error", "started"), ""
+    where it did or where the format does not record it; `invalidated` that somebody marked the run as not valid.
+    `quoted_from` names the place that the numbers were copied from, "" where the file was written by what measured.
+    `secrets` are the JSON pointers of fields that hold a password or token: a result never holds their values.
+    `repeated` are keys that the file has twice with different values.
 
     `places` says where fields lie, see `pointer_to`; `original_keys` are the keys as the file spells them, where
     `leaves` has them otherwise. A result can be stored: it holds plain values that MessagePack can write, of bounded
@@ -95,14 +113,19 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     places: Mapping[str, str] = {}
     original_keys: Mapping[str, str] = {}
     malformed: tuple[MalformedField, ...] = ()
+    unfinished: str = ""
+    invalidated: bool = False
+    quoted_from: str = ""
+    secrets: tuple[str, ...] = ()
+    repeated: tuple[RepeatedKey, ...] = ()
 
     def pointer_to(self, field: str, leaf_key: str = "", value_key: str = "") -> str:
         """Where a field lies: a JSON pointer, after the file's name and `#` where the submission is of several files.
 
         `field` is a key of `places`: `model`, `revision`, `arguments`, `commit`, `release`, `limit`, `chat_template`,
-        `leaves` (all rows), and for one leaf `leaf` (its row), `value`, `num_fewshot`, `version` and `samples`. In
-        `places`, `{leaf}` and `{value}` stand for the keys. A field that the format does not record lies where its
-        row or the whole file does.
+        `leaves` (all rows), `unfinished`, `invalidated`, `quoted_from`, and for one leaf `leaf` (its row), `value`,
+        `num_fewshot`, `version`, `samples`, `unscored` and `reducer`. In `places`, `{leaf}` and `{value}`
+        stand for the keys. A field that the format does not record lies where its row or the whole file does.
         """
         if field == "value" and leaf_key in self.leaves and value_key in self.leaves[leaf_key].pointers:
             return self.leaves[leaf_key].pointers[value_key]

@@ -11,7 +11,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import typer
 from markdown_it import MarkdownIt
 from typer.testing import CliRunner
 

@@ -39,7 +39,8 @@ def _is_bounded(result: Result) -> bool:
     names = {*result.leaves, *result.subtasks, *result.task_hashes, *[group.key for group in result.groups]}
     names.update(result.original_keys.values(), *result.subtasks.values())
     words = [model.revision, model.precision, model.source, harness.name, harness.git_hash or "", harness.version or ""]
-    words += [harness.repository or "", model.requested_revision]
+    words += [harness.repository or "", model.requested_revision, result.unfinished]
+    words += [leaf.reducer for leaf in result.leaves.values()]
     words += [leaf.version for leaf in result.leaves.values() if type(leaf.version) is str]
     words += [value if type(value) is str else "\n" for value in result.task_hashes.values()]
     return (
@@ -48,6 +49,7 @@ def _is_bounded(result: Result) -> bool:
         and "".join(words).isascii()
         and max(map(len, [model.args, *result.settings.values()])) <= LONG
         and len(model.id) <= NAME
+        and _is_printable([result.quoted_from], NAME)
     )
 
 
@@ -77,6 +79,8 @@ class _Bounds:
             settings=settings,
             original_keys={self.name(key): self.name(spelled) for key, spelled in result.original_keys.items()},
             task_hashes=self.hashes(),
+            unfinished=self.word("status", result.unfinished, result.pointer_to("unfinished")),
+            quoted_from=_clean(result.quoted_from),
             malformed=tuple(self.found[:MAX_FOUND]),
         )
 
@@ -109,11 +113,12 @@ class _Bounds:
         return {self.name(key): self.leaf(key, leaf) for key, leaf in self.result.leaves.items()}
 
     def leaf(self, key: str, leaf: LeafResult) -> LeafResult:
-        """One leaf with a version within its bounds."""
+        """One leaf with a version and a reducer within their bounds."""
+        reducer = self.word("reducer", leaf.reducer, self.result.pointer_to("reducer", key))
         if not isinstance(leaf.version, str):
-            return leaf
+            return replace(leaf, reducer=reducer)
         pointer = self.result.pointer_to("version", key)
-        return replace(leaf, version=self.word("task version", leaf.version, pointer))
+        return replace(leaf, version=self.word("task version", leaf.version, pointer), reducer=reducer)
 
     def groups(self) -> tuple[GroupRow, ...]:
         """The aggregate rows, with names within their bounds."""
