@@ -26,8 +26,8 @@ from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.registry import Access
 from bot.publishing.entry import Evidence, entry_of
 from bot.service.config import parse_settings
-from bot.service.context import Office
-from bot.service.reading import Judged, encode
+from bot.service.context import ContextFactory
+from bot.service.reading import CachedVerdict, encode
 from bot.service.settlement import settle
 from bot.service.store import Store, connect
 from tests.world.git import Blob, Repository, Tree, blob_id
@@ -76,7 +76,9 @@ def remember(store: Store, paths: list[str]) -> None:
     parsed = parse_submission(one_file(paths[0], data))
     (made,) = judge_all([parsed], parse_leaderboard(TINY, "tiny", "tiny.toml")).rows
     entry = entry_of(made, {paths[0]: Evidence("hf://datasets/acme/results", paths[0], "c" * 40)})
-    row = Judged(paths[0], "o" * 40, "c" * 40, "accepted", None, entry and entry.to_bytes(), "", "", parsed.sha256)
+    row = CachedVerdict(
+        paths[0], "o" * 40, "c" * 40, "accepted", None, entry and entry.to_bytes(), "", "", parsed.sha256
+    )
     for start in range(0, len(paths), 5000):
         rows = {path: encode(msgspec.structs.replace(row, path=path)) for path in paths[start : start + 5000]}
         store.set_submissions("tiny", {path: (f"key-{path}", kept) for path, (_, kept) in rows.items()})
@@ -96,32 +98,32 @@ def measure(layout: str, size: int, pushes: int, delay: float) -> tuple[float, C
         numbers = [(n // FILES_OF_AN_ORG, n) for n in range(size)]
         fill(source, [LAYOUTS[layout].format(org=org, n=n) for org, n in numbers])
         fill(target, [f"entries/org-{org}__model-{n}/0123456789ab-bfloat16.json" for org, n in numbers])
-        office = Office(
+        contexts = ContextFactory(
             Access(hf_token=hub.person("bot"), hf_endpoint=hub.url),
             Store(connect(f"sqlite:///{folder / 'state.db'}")),
             folder,
         )
         watch = parse_settings(SETTINGS, "bot.toml").watches[0]
-        remember(office.store, [LAYOUTS[layout].format(org=org, n=n) for org, n in numbers])
+        remember(contexts.store, [LAYOUTS[layout].format(org=org, n=n) for org, n in numbers])
         gc.collect()
         gc.freeze()  # the Hub and its files lie in this process: collecting them is no cost of the bot's
         # As after a first reading: everything up to here is settled, and the board is as it should be.
-        office.store.set_cursor("tiny", "source", source.main.oid)
-        office.store.set_cursor("tiny", "board hf://datasets/acme/contents", target.main.oid)
+        contexts.store.set_cursor("tiny", "source", source.main.oid)
+        contexts.store.set_cursor("tiny", "board hf://datasets/acme/contents", target.main.oid)
         seconds, own, kinds = [], [], Counter[str]()
         for number in range(pushes + 1):  # the first one warms up both sides, and is not counted
             path = LAYOUTS[layout].format(org=0, n=f"new-{number}")
             hub.push(source, {path: result(f"org-0/new-{number}")})
             hub.calls.clear()
             start, started = time.perf_counter(), time.thread_time()
-            outcomes = settle(office.open_desk(watch))
+            outcomes = settle(contexts.open_context(watch))
             took, worked = time.perf_counter() - start, time.thread_time() - started
             assert [outcome.outcome for outcome in outcomes] == ["published"]
             if number:
                 seconds.append(took)
                 own.append(worked)
                 kinds.update(kind_of(call.raw_path) for call in hub.calls)
-        office.store.close()
+        contexts.store.close()
     return sum(kinds.values()) / pushes, kinds, min(seconds), min(own)
 
 

@@ -42,11 +42,11 @@ def serve_ours(port: int) -> None:
     from bot.server.app import make_app
     from bot.server.run import run
     from bot.service.event import Event
-    from bot.service.workers import Keeper
+    from bot.service.workers import WatchWorker
 
     class Service:
         def __init__(self) -> None:
-            self.keeper = Keeper("w", lambda: time.sleep(WORK), every=3600, quiet=0.0)
+            self.keeper = WatchWorker("w", lambda: time.sleep(WORK), every=3600, quiet=0.0)
             self.keeper.start()
 
         def take(self, _: Event) -> bool:

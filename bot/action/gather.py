@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bot.action.inputs import Inputs
-from bot.action.trigger import Occasion
+from bot.action.trigger import TriggerContext
 from bot.errors import BotError, CallError
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import MAX_BYTES
@@ -27,7 +27,7 @@ from bot.platforms.source import Change, TooLarge
 MAGIC = frozenset("*?[")
 
 
-def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource, access: Access) -> list[Place]:
+def gather(inputs: Inputs, occasion: TriggerContext, source: GitHubSource, access: Access) -> list[Place]:
     """All files that the workflow means, in the order of their paths, each once."""
     for name in (text for text in inputs.results if "://" in text and not text.startswith("hf://")):
         raise CallError(f"the input `results` names {name[:80]!r}; it takes paths, globs and hf://… addresses")
@@ -41,7 +41,7 @@ def gather(inputs: Inputs, occasion: Occasion, source: GitHubSource, access: Acc
     return sorted({place.name: place for place in places}.values(), key=lambda place: place.name)
 
 
-def changed_places(patterns: list[str], occasion: Occasion, source: GitHubSource) -> Iterator[Place]:
+def changed_places(patterns: list[str], occasion: TriggerContext, source: GitHubSource) -> Iterator[Place]:
     """The files that a pull request or a push changed, at its commit."""
     number, commit = occasion.proposal, occasion.commit
     if occasion.branch is not None:
@@ -78,7 +78,7 @@ def _size(change: Change, source: GitHubSource) -> int:
         return MAX_BYTES + 1
 
 
-def workspace_places(patterns: list[str], occasion: Occasion, source: str) -> Iterator[Place]:
+def workspace_places(patterns: list[str], occasion: TriggerContext, source: str) -> Iterator[Place]:
     """The files of the workspace; one that is committed as it is there is named with its commit."""
     workspace, committed = occasion.workspace, committed_files(occasion.workspace)
 

@@ -18,7 +18,7 @@ from bot.action.outputs import (
     write_report,
     write_summary,
 )
-from bot.action.trigger import Occasion, read_occasion
+from bot.action.trigger import TriggerContext, read_occasion
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.judgement import Judgement, judge_all
@@ -33,7 +33,7 @@ from bot.platforms.registry import Access, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import same_values
 from bot.publishing.entry import entry_of
-from bot.publishing.publication import Mark
+from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
 from bot.reporting.annotations import annotate, command
 from bot.reporting.lines import with_lines
@@ -61,7 +61,7 @@ class Run:
     """All that a run knows; `out` is the log, where workflow commands are heard."""
 
     inputs: Inputs
-    occasion: Occasion
+    occasion: TriggerContext
     access: Access
     leaderboard: Leaderboard
     environ: Mapping[str, str]
@@ -208,7 +208,7 @@ def keep_comment(run: Run, judgement: Judgement) -> None:
     if not run.access.github_token:
         run.say("no comment: there is no token (a fork's run has none; docs/github.md shows the second workflow)")
         return
-    mark = Mark("verdict", "pull-request", run.leaderboard.id)
+    mark = Marker("verdict", "pull-request", run.leaderboard.id)
     target = GitHubTarget(run.client(), Address(run.occasion.repository, number), "comment")
     has_findings = any(True for _ in findings_in(judgement))
     may_open = bool(judgement.verdicts) and (has_findings or run.inputs.comment == "always")

@@ -21,7 +21,7 @@ NOTHING = "0" * 40  # what a push of a new branch names as the commit before
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class TriggerContext:
     """Why we run, as far as it matters.
 
     `repository` is "owner/name", `commit` the full id of what is checked. `proposal` is the pull request's number;
@@ -43,7 +43,7 @@ class Occasion:
         return self.proposal is not None or self.branch is not None
 
 
-def read_occasion(environ: Mapping[str, str]) -> Occasion:
+def read_occasion(environ: Mapping[str, str]) -> TriggerContext:
     """Read what GitHub says of the run; a schedule has no payload that matters, and may have none at all."""
     name, event = environ.get("GITHUB_EVENT_NAME", ""), read_event(environ.get("GITHUB_EVENT_PATH", ""))
     repository, commit = environ.get("GITHUB_REPOSITORY", ""), environ.get("GITHUB_SHA", "")
@@ -56,28 +56,28 @@ def read_occasion(environ: Mapping[str, str]) -> Occasion:
         return _of_workflow_run(event, repository, commit, workspace)
     if name == "push":
         before = commit_in(event, "before")
-        return Occasion(repository, commit, name, workspace, before=None if before == NOTHING else before or None)
-    return Occasion(repository, commit, name, workspace)
+        return TriggerContext(repository, commit, name, workspace, before=None if before == NOTHING else before or None)
+    return TriggerContext(repository, commit, name, workspace)
 
 
-def _of_pull_request(event: Mapping[str, Any], repository: str, workspace: Path) -> Occasion:
+def _of_pull_request(event: Mapping[str, Any], repository: str, workspace: Path) -> TriggerContext:
     pull = part(event, "pull_request")
     number, head = pull.get("number"), commit_in(part(pull, "head"), "sha")
     if not isinstance(number, int) or not head:
         raise CallError("the event of the pull request names no number and head; GITHUB_EVENT_PATH is damaged")
-    return Occasion(repository, head, "pull_request", workspace, proposal=number)
+    return TriggerContext(repository, head, "pull_request", workspace, proposal=number)
 
 
-def _of_workflow_run(event: Mapping[str, Any], repository: str, commit: str, workspace: Path) -> Occasion:
+def _of_workflow_run(event: Mapping[str, Any], repository: str, commit: str, workspace: Path) -> TriggerContext:
     """The run that came before: of a pull request, GitHub names its branch and head, for a fork no number."""
     run = part(event, "workflow_run")
     head, branch = commit_in(run, "head_sha"), run.get("head_branch")
     owner = part(part(run, "head_repository"), "owner").get("login")
     if run.get("event") != "pull_request" or not head:
-        return Occasion(repository, head or commit, "workflow_run", workspace)
+        return TriggerContext(repository, head or commit, "workflow_run", workspace)
     if not isinstance(branch, str) or not isinstance(owner, str):
         raise CallError("the event names no branch of the pull request; GITHUB_EVENT_PATH is damaged")
-    return Occasion(repository, head, "workflow_run", workspace, branch=(owner, branch))
+    return TriggerContext(repository, head, "workflow_run", workspace, branch=(owner, branch))
 
 
 def read_event(path: str) -> Mapping[str, Any]:

@@ -31,14 +31,14 @@ def settle(
 ) -> None:
     """Bring the targets of every watch to what their sources imply, once: for cron, an HF Job, a catch-up."""
     _need_extra("settle")
-    from bot.service.context import open_office
+    from bot.service.context import open_context_factory
     from bot.service.settlement import settle as settle_desk
 
-    settings, office = open_office(settings_path(config), read_access(), database_url(settings_path(config)))
+    settings, contexts = open_context_factory(settings_path(config), read_access(), database_url(settings_path(config)))
     failures: list[BotError] = []
     for each in (settings.only(watch) if watch else settings).watches:
         try:
-            outcomes = settle_desk(office.open_desk(each, dry_run=dry_run))
+            outcomes = settle_desk(contexts.open_context(each, dry_run=dry_run))
         except BotError as failure:
             failures.append(failure)
             typer.echo(f"{each.name}: failed: {failure}", err=True)
@@ -61,19 +61,19 @@ def serve(
     from prometheus_client import CollectorRegistry
 
     from bot.server.app import make_app
-    from bot.server.run import refuse_open_doors, run
+    from bot.server.run import require_webhook_secret, run
     from bot.server.service import Service
-    from bot.service.context import open_office
+    from bot.service.context import open_context_factory
 
     secret = webhook_secret()
-    refuse_open_doors(host, secret)
+    require_webhook_secret(host, secret)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     for noisy in ("httpx2", "httpx", "urllib3"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     path = settings_path(config)
-    settings, office = open_office(path, read_access(), database_url(path))
+    settings, contexts = open_context_factory(path, read_access(), database_url(path))
     registry = CollectorRegistry()
-    service = Service(office, settings.watches, registry)
+    service = Service(contexts, settings.watches, registry)
     service.check()
     service.start()
     try:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
-from bot.publishing.publication import Mark, Publication, Standing
+from bot.publishing.publication import CurrentState, Marker, Publication
 
 
 class Target(Protocol):
@@ -32,11 +32,11 @@ class Target(Protocol):
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         ...
 
-    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+    def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there for one mark, and the files at these paths."""
         ...
 
-    def carry_out(self, publication: Publication) -> str:
+    def apply(self, publication: Publication) -> str:
         """Do it and say where it can be seen. Raises Stale where what stands there moved since it was read."""
         ...
 

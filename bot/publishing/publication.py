@@ -17,7 +17,7 @@ OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Marker:
     """The hidden line by which the bot knows its own texts again: what kind, and about what."""
 
     kind: Kind
@@ -33,12 +33,12 @@ class Mark:
         return f"{OPENING}{text}{CLOSING}"
 
 
-def holder_of(mark: Mark) -> Mark:
+def holder_of(mark: Marker) -> Marker:
     """The mark of the discussion or issue that holds a comment: one for all rows, one for the alarms about columns."""
-    return Mark("alarm" if mark.kind == "alarm" else "board", mark.leaderboard, mark.leaderboard)
+    return Marker("alarm" if mark.kind == "alarm" else "board", mark.leaderboard, mark.leaderboard)
 
 
-def find_mark(text: str) -> Mark | None:
+def find_marker(text: str) -> Marker | None:
     """The mark in a text of ours, None where there is none; a torn or foreign one is none."""
     _, opening, rest = text.rpartition(OPENING)
     body, closing, _ = rest.partition(CLOSING)
@@ -46,14 +46,14 @@ def find_mark(text: str) -> Mark | None:
         return None
     try:
         data = json.loads(body)
-        mark = Mark(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
+        mark = Marker(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return mark if mark.kind in get_args(Kind) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PostText:
     """What a person reads: a title of one line, a body of Markdown that ends in the mark."""
 
     title: str
@@ -66,11 +66,11 @@ class Request:
 
     name: str
     files: Mapping[str, bytes | None]
-    text: Text
+    text: PostText
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class PostedComment:
     """A comment of ours that stands: its name at the target and its text."""
 
     name: str
@@ -78,7 +78,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CurrentState:
     """What stands at a target for one mark: files at its main branch, an open request, a comment.
 
     `declined` are the files of a request that a person closed: they are not proposed a second time. `duplicates` are
@@ -89,15 +89,15 @@ class Standing:
     request: Request | None = None
     duplicates: tuple[Request, ...] = ()
     declined: Mapping[str, bytes | None] | None = None
-    note: Note | None = None
+    note: PostedComment | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
     """Propose files in a new request."""
 
-    mark: Mark
-    text: Text
+    mark: Marker
+    text: PostText
     files: Mapping[str, bytes | None]
 
 
@@ -105,9 +105,9 @@ class OpenRequest:
 class UpdateRequest:
     """Replace what an open request proposes."""
 
-    mark: Mark
+    mark: Marker
     request: Request
-    text: Text
+    text: PostText
     files: Mapping[str, bytes | None]
 
 
@@ -115,7 +115,7 @@ class UpdateRequest:
 class CloseRequest:
     """Close an open request, saying why."""
 
-    mark: Mark
+    mark: Marker
     request: Request
     reason: str
 
@@ -124,29 +124,29 @@ class CloseRequest:
 class Commit:
     """Write files without review."""
 
-    mark: Mark
-    text: Text
+    mark: Marker
+    text: PostText
     files: Mapping[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class PostNote:
+class PostComment:
     """Write a comment."""
 
-    mark: Mark
-    text: Text
+    mark: Marker
+    text: PostText
 
 
 @dataclass(frozen=True, slots=True)
-class EditNote:
+class EditComment:
     """Change a comment in its place."""
 
-    mark: Mark
-    note: Note
-    text: Text
+    mark: Marker
+    note: PostedComment
+    text: PostText
 
 
-Publication = OpenRequest | UpdateRequest | CloseRequest | Commit | PostNote | EditNote
+Publication = OpenRequest | UpdateRequest | CloseRequest | Commit | PostComment | EditComment
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,14 @@ class Decision:
     why: str
 
 
-def entry_mark(entry: Entry) -> Mark:
+def entry_marker(entry: Entry) -> Marker:
     """The mark of everything that is about one row."""
-    return Mark("entry", entry.key, entry.leaderboard.id)
+    return Marker("entry", entry.key, entry.leaderboard.id)
 
 
-def decide(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: Standing, form: Form) -> Decision:
+def decide(
+    mark: Marker, text: PostText, files: Mapping[str, bytes | None], standing: CurrentState, form: Form
+) -> Decision:
     """Bring a target to where `files` stand, or are proposed, in the given form; the second time, do nothing."""
     if form == "comment":
         return _decide_note(mark, text, standing)
@@ -182,21 +184,23 @@ def _is_there(path: str, data: bytes | None, files: Mapping[str, bytes]) -> bool
     return is_same_row(files.get(path), data)
 
 
-def _decide_note(mark: Mark, text: Text, standing: Standing) -> Decision:
+def _decide_note(mark: Marker, text: PostText, standing: CurrentState) -> Decision:
     if standing.note is None:
-        return Decision(PostNote(mark, text), "no comment stands there")
+        return Decision(PostComment(mark, text), "no comment stands there")
     if standing.note.body.strip() == text.body.strip():
         return Decision(None, "the comment says so already")
-    return Decision(EditNote(mark, standing.note, text), "the comment says something else")
+    return Decision(EditComment(mark, standing.note, text), "the comment says something else")
 
 
-def _decide_done(mark: Mark, standing: Standing, reason: str) -> Decision:
+def _decide_done(mark: Marker, standing: CurrentState, reason: str) -> Decision:
     if standing.request is not None:
         return Decision(CloseRequest(mark, standing.request, reason), "the entry stands there already")
     return Decision(None, "the entry stands there already")
 
 
-def _decide_request(mark: Mark, text: Text, files: Mapping[str, bytes | None], standing: Standing) -> Decision:
+def _decide_request(
+    mark: Marker, text: PostText, files: Mapping[str, bytes | None], standing: CurrentState
+) -> Decision:
     if standing.request is not None:
         if _is_proposed(files, standing.request.files) and _says(standing.request.text, text):
             return Decision(None, "the request proposes so already")
@@ -206,7 +210,7 @@ def _decide_request(mark: Mark, text: Text, files: Mapping[str, bytes | None], s
     return Decision(OpenRequest(mark, text, files), "nothing is proposed yet")
 
 
-def _says(there: Text, text: Text) -> bool:
+def _says(there: PostText, text: PostText) -> bool:
     """Whether a request's text is up to date; a process may have ended between files and text."""
     return there.title == text.title and there.body.strip() == text.body.strip()
 

@@ -9,7 +9,7 @@ from bot.audits.board.audit import BoardAudit
 from bot.audits.board.report import board_markdown
 from bot.evaluation.judgement import Judgement
 from bot.publishing.entry import Entry, Evidence
-from bot.publishing.publication import Mark, Text
+from bot.publishing.publication import Marker, PostText
 from bot.reporting.escape import code, code_in_table, visible
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
@@ -22,20 +22,20 @@ CUT = 200  # characters of room for the words that say so
 FILES = 10  # of a row's evidence that a text names
 
 
-def request_text(entry: Entry, standing: Entry | None, mark: Mark) -> Text:
+def request_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText:
     """The text of a request that adds or changes one row."""
     verb = "Add" if standing is None else "Update"
     return fitted(f"{verb} {_name(entry)}: {_average(entry)}", _body(entry, standing), mark)
 
 
-def row_text(entry: Entry, standing: Entry | None, mark: Mark) -> Text:
+def row_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
     row = ["```json", entry.to_bytes().decode().rstrip(), "```"]
     fold = ["<details><summary>The row as JSON</summary>", "", *row, "", "</details>"]
     return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, fold), mark)
 
 
-def rolling_text(entries: Sequence[Entry], mark: Mark) -> Text:
+def rolling_text(entries: Sequence[Entry], mark: Marker) -> PostText:
     """The text of one request for many rows."""
     lines = ["| Model | Average |", "| --- | ---: |"]
     lines += [f"| {code_in_table(entry.model.id)} | {cell(entry.average, 2)} |" for entry in entries[:500]]
@@ -44,13 +44,13 @@ def rolling_text(entries: Sequence[Entry], mark: Mark) -> Text:
     return fitted(f"Update {len(entries)} rows of {mark.leaderboard}", body, mark)
 
 
-def withdrawn_text(entry_path: str, mark: Mark) -> Text:
+def withdrawn_text(entry_path: str, mark: Marker) -> PostText:
     """The text of a request that takes a row away."""
     body = f"The submission behind {code(entry_path)} was withdrawn from its source.\n\n{FOOT}"
     return fitted(f"Remove {mark.key}", body, mark)
 
 
-def board_text(mark: Mark) -> Text:
+def board_text(mark: Marker) -> PostText:
     """The text of the discussion that holds one comment for each row, or of that about columns."""
     if mark.kind == "alarm":
         title = f"Columns of {mark.leaderboard} that do not follow the rest"
@@ -59,19 +59,19 @@ def board_text(mark: Mark) -> Text:
     return fitted(f"Rows of {mark.leaderboard}", body, mark)
 
 
-def alarm_mark(leaderboard: str) -> Mark:
+def alarm_mark(leaderboard: str) -> Marker:
     """The mark of the one comment about a leaderboard's columns."""
-    return Mark("alarm", f"columns of {leaderboard}", leaderboard)
+    return Marker("alarm", f"columns of {leaderboard}", leaderboard)
 
 
-def alarm_text(audit: BoardAudit, target: str, mark: Mark) -> Text:
+def alarm_text(audit: BoardAudit, target: str, mark: Marker) -> PostText:
     """What a board's audit found; where it names no column any more, that."""
     named = ", ".join(audit.named) or "none"
-    lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
+    lead = f"CachedVerdict by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
     return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)
 
 
-def judgement_text(judgement: Judgement, mark: Mark) -> Text:
+def judgement_text(judgement: Judgement, mark: Marker) -> PostText:
     """The one comment on a pull request: every row and every file that is not read, the worst first."""
     title = f"Results for {mark.leaderboard}"
     if not judgement.verdicts:
@@ -85,7 +85,7 @@ def judgement_text(judgement: Judgement, mark: Mark) -> Text:
     return fitted(title, body, mark)
 
 
-def fitted(title: str, body: str, mark: Mark) -> Text:
+def fitted(title: str, body: str, mark: Marker) -> PostText:
     """A text within the limits of Hub and GitHub: cut at the end of a line, what is open closed, the mark last."""
     last = f"\n\n{mark.render()}"
     room = BODY_LIMIT - len(last)
@@ -95,7 +95,7 @@ def fitted(title: str, body: str, mark: Mark) -> Text:
         kept += "\n\n</details>" * (kept.count("<details>") - kept.count("</details>"))
         body = f"{kept}\n\n… cut: there is more than a comment can hold."
     title = title if len(title) <= TITLE_LIMIT else f"{title[: TITLE_LIMIT - 1]}…"
-    return Text(title, body + last)
+    return PostText(title, body + last)
 
 
 def _name(entry: Entry) -> str:

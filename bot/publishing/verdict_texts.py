@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot import HOME
-from bot.publishing.publication import Mark, Text
+from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import fitted
 from bot.reporting.escape import code, code_in_table, visible
 from bot.reporting.markdown import cell
@@ -48,7 +48,7 @@ def quoted(word: str) -> str:
     return "'" + seen.replace("'", "'\\''") + "'"
 
 
-def push_text(folder: str, verdicts: Sequence[str], mark: Mark) -> Text:
+def push_text(folder: str, verdicts: Sequence[str], mark: Marker) -> PostText:
     """The discussion about pushed files that were not taken; `verdicts` are Markdown."""
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = "1 file" if len(verdicts) == 1 else f"{len(verdicts)} files"
@@ -62,7 +62,7 @@ def mended_text(folder: str) -> str:
     return f"Mended: every newest result in {code(folder or '/')} can be taken."
 
 
-def review_text(head: str, verdicts: Sequence[str], comparisons: Sequence[Comparison], mark: Mark) -> Text:
+def review_text(head: str, verdicts: Sequence[str], comparisons: Sequence[Comparison], mark: Marker) -> PostText:
     """The sticky comment on a pull request at the source."""
     files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
     parts = [f"{files}, at {code(head[:12])}.", *verdicts, comparison_table(comparisons)]
@@ -94,11 +94,11 @@ def rank(place: Place | None) -> str:
 
 def reply_text(words: str, comment_id: str, leaderboard_id: str) -> str:
     """The one answer to a command; its mark names the comment that it answers."""
-    return fitted("", words, Mark("reply", comment_id, leaderboard_id)).body
+    return fitted("", words, Marker("reply", comment_id, leaderboard_id)).body
 
 
 def preformatted(text: str) -> str:
-    """Text in a code block that nothing in it can end."""
+    """PostText in a code block that nothing in it can end."""
     lines = [visible(line) for line in text.splitlines()]
     fence = "```"
     while any(fence in line for line in lines):

@@ -23,7 +23,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def refuse_open_doors(host: str, secret: str | None) -> None:
+def require_webhook_secret(host: str, secret: str | None) -> None:
     """Raise CallError where anybody could send deliveries."""
     if not secret and not is_loopback(host):
         raise CallError(

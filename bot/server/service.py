@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bot.errors import BotError
 from bot.service.config import Watch
-from bot.service.context import Office
+from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
 from bot.service.settlement import settle
-from bot.service.workers import QUIET, Keeper
+from bot.service.workers import QUIET, WatchWorker
 
 LATE = 4  # settlements that may be missed before a watch is called stuck
 log = logging.getLogger(__name__)
@@ -54,12 +54,12 @@ class Metrics:
 class Service:
     """All watches of one process."""
 
-    office: Office
+    contexts: ContextFactory
     watches_settings: Sequence[Watch]
     registry: CollectorRegistry
     quiet: float = QUIET
     clock: Callable[[], float] = time.time
-    keepers: dict[str, Keeper] = field(init=False)
+    keepers: dict[str, WatchWorker] = field(init=False)
     states: dict[str, State] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,14 +67,14 @@ class Service:
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
         self.keepers = {
-            watch.name: Keeper(watch.name, lambda watch=watch: self.settle(watch), watch.settle_every, self.quiet)  # type: ignore[misc]
+            watch.name: WatchWorker(watch.name, lambda watch=watch: self.settle(watch), watch.settle_every, self.quiet)  # type: ignore[misc]
             for watch in self.watches_settings
         }
 
     def check(self) -> None:
         """See that every watch can be opened. Raises CallError or MalformedDeclaration; no service is asked."""
         for watch in self.watches_settings:
-            self.office.open_desk(watch)
+            self.contexts.open_context(watch)
 
     def start(self) -> None:
         """Begin to keep the watches."""
@@ -93,7 +93,7 @@ class Service:
         state = self.states[watch.name]
         with self.metrics.seconds.labels(watch.name).time():
             try:
-                outcomes = settle(self.office.open_desk(watch))
+                outcomes = settle(self.contexts.open_context(watch))
             except Exception as failure:
                 state.failure = str(failure) if isinstance(failure, BotError) else "a fault of ours; the log has it"
                 self.metrics.settles.labels(watch.name, "failed").inc()
@@ -109,7 +109,7 @@ class Service:
 
     def take(self, event: Event) -> bool:
         """Hint the watches whose source or target an event is about."""
-        if not concerns_us(event, our_ids=self.our_ids(), our_commits=self.office.own_commits):
+        if not concerns_us(event, our_ids=self.our_ids(), our_commits=self.contexts.own_commits):
             return False
         hinted = [watch for watch in self.watches_settings if event.repository in self.names(watch)]
         for watch in hinted:
@@ -125,7 +125,7 @@ class Service:
 
     def our_ids(self) -> set[str]:
         """Our own id at the Hub, where it is known already: no delivery waits for an answer of the Hub."""
-        account = self.office.known_account
+        account = self.contexts.known_account
         return {str(account["id"])} if account else set()
 
     def health(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Service:
             state = self.states[watch.name]
             age = now - (state.settled or self.started)
             watches[watch.name] = {
-                "commit": self.office.store.cursor(watch.name, "source"),
+                "commit": self.contexts.store.cursor(watch.name, "source"),
                 "settled": shown(state.settled),
                 "heard": shown(state.heard),
                 "age": round(age, 1),
@@ -155,7 +155,7 @@ class Service:
                 "source": watch.source,
                 "targets": [target.to for target in watch.targets],
                 "leaderboard": watch.leaderboard,
-                "outcomes": self.office.store.outcomes(watch.name),
+                "outcomes": self.contexts.store.outcomes(watch.name),
             }
             for watch in self.watches_settings
         ]

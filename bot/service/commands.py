@@ -10,8 +10,8 @@ from datetime import date
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
-from bot.platforms.hub.talk import Comment, HubTalk, Talk
-from bot.publishing.publication import find_mark
+from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
+from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import code
 from bot.reporting.explanation import explain
@@ -32,17 +32,17 @@ class Command:
     answer: str | None
 
 
-def commands_in(talk: Talk, us: str) -> Iterator[Command]:
+def commands_in(talk: Thread, us: str) -> Iterator[Command]:
     """The commands in the comments of others, on the first line of each."""
     ours = [comment.text for comment in talk.comments if comment.author == us]
-    answers = {mark.key: text for text in ours if (mark := find_mark(text)) and mark.kind == "reply"}
+    answers = {mark.key: text for text in ours if (mark := find_marker(text)) and mark.kind == "reply"}
     for comment in talk.comments:
         match = COMMAND.match(comment.text) if comment.author != us else None
         if match:
             yield Command(match[1], match[2].strip(), comment, answers.get(comment.id))
 
 
-def waivers_in(talk: Talk, us: str, maintainers: Collection[str]) -> list[Waiver]:
+def waivers_in(talk: Thread, us: str, maintainers: Collection[str]) -> list[Waiver]:
     """What maintainers waived here, for the very files that our answers name."""
     found: list[Waiver] = []
     for command in commands_in(talk, us):
@@ -65,7 +65,7 @@ def parse_ignore(command: Command) -> Waiver | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AnswerContext:
     """What answers are made of: who may waive, which files are talked about, and how they were judged."""
 
     maintainers: Collection[str]
@@ -105,10 +105,10 @@ class Desk:
         return f"`{asked.rule}` is waived until {asked.until} for these very files:\n\n{files}"
 
 
-def answer_commands(channel: HubTalk, talk: Talk, desk: Desk) -> list[Waiver]:
+def answer_commands(channel: HubDiscussions, talk: Thread, context: AnswerContext) -> list[Waiver]:
     """Answer each command that has no answer yet; the waivers that hold in this discussion then."""
     us = channel.client.user
     waiting = [command for command in commands_in(talk, us) if command.answer is None]
     for command in waiting:
-        channel.comment(talk.num, reply_text(desk.words(command), command.comment.id, desk.leaderboard_id))
-    return waivers_in(channel.read(talk.num) if waiting else talk, us, desk.maintainers)
+        channel.comment(talk.num, reply_text(context.words(command), command.comment.id, context.leaderboard_id))
+    return waivers_in(channel.read(talk.num) if waiting else talk, us, context.maintainers)

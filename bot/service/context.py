@@ -1,4 +1,4 @@
-"""A watch of the settings in, the desk to settle it at out: source, targets, declaration, opened but not asked."""
+"""A watch of the settings in, the context to settle it at out: source, targets, declaration, opened but not asked."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
 from bot.platforms.git.source import GitSource
 from bot.platforms.github.answers import AnswersInStore
 from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource, Listing
-from bot.platforms.hub.talk import HubTalk
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.registry import Access, open_target
 from bot.platforms.source import Source
 from bot.platforms.target import Target
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
 from bot.service.judging import Judge, judge_offline, open_judge
-from bot.service.settlement import Desk
+from bot.service.settlement import WatchContext
 from bot.service.store import Store, connect
 
 
-def open_office(path: Path, access: Access, database: str) -> tuple[Settings, Office]:
+def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:
     """Read the settings and open the store beside them. Raises CallError or MalformedDeclaration."""
     settings = load_settings(path)
-    return settings, Office(access, Store(connect(database)), path.resolve().parent)
+    return settings, ContextFactory(access, Store(connect(database)), path.resolve().parent)
 
 
 @dataclass
-class Office:
+class ContextFactory:
     """Opens desks for one service; what can be kept between settlements is kept here.
 
     `folder` is that of the settings file: relative paths in it start there.
@@ -56,11 +56,11 @@ class Office:
         """Who we are at the Hub, where that was asked already."""
         return None if self._client is None else self._client.__dict__.get("account")
 
-    def open_desk(self, watch: Watch, *, dry_run: bool = False) -> Desk:
+    def open_context(self, watch: Watch, *, dry_run: bool = False) -> WatchContext:
         """Everything that one settlement of a watch needs. Raises CallError or MalformedDeclaration."""
         source = self.open_source(watch)
         says = watch.comments and isinstance(source, HubSource)
-        return Desk(
+        return WatchContext(
             watch=watch,
             leaderboard=self.leaderboard(watch),
             source=source,
@@ -88,9 +88,9 @@ class Office:
             return HubSource(self.client, address, self.listings.setdefault(address.url, {}))
         return GitSource(self.folder / watch.source, watch.source)
 
-    def talk(self, source: HubSource) -> HubTalk:
+    def talk(self, source: HubSource) -> HubDiscussions:
         """The discussions of a source."""
-        return HubTalk(self.client, source.address, self.store.memory(source.address.url))
+        return HubDiscussions(self.client, source.address, self.store.memory(source.address.url))
 
     def open_target(self, settings: WatchTarget) -> Target:
         """A target with what is remembered of it."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.errors import Stale, Unavailable
-from bot.platforms.hub.talk import HubTalk
-from bot.publishing.publication import Mark, Text, find_mark
+from bot.platforms.hub.discussions import HubDiscussions
+from bot.publishing.publication import Marker, PostText, find_marker
 from bot.publishing.verdict_texts import mended_text, push_text
-from bot.service.reading import Judged
+from bot.service.reading import CachedVerdict
 from bot.service.reconcile import ATTEMPTS, PAUSE
 
 ALL = "*"
@@ -22,18 +22,18 @@ def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def by_folder(rows: Mapping[str, Judged | None]) -> dict[str, dict[str, Judged | None]]:
+def by_folder(rows: Mapping[str, CachedVerdict | None]) -> dict[str, dict[str, CachedVerdict | None]]:
     """Files with what they came to, parted by folder."""
-    folders: dict[str, dict[str, Judged | None]] = {}
+    folders: dict[str, dict[str, CachedVerdict | None]] = {}
     for path, row in rows.items():
         folders.setdefault(folder_of(path), {})[path] = row
     return folders
 
 
-def unresolved(rows: Iterable[Judged]) -> list[Judged]:
+def unresolved(rows: Iterable[CachedVerdict]) -> list[CachedVerdict]:
     """The files of one folder that were not taken and that no newer one of it mends."""
     rows = sorted(rows, key=lambda row: (row.date, row.path))
-    open_faults: list[Judged] = []
+    open_faults: list[CachedVerdict] = []
     for row in rows:
         if not row.said and row.status != "failed":
             open_faults = [old for old in open_faults if old.key is not None and old.key != row.key]
@@ -43,7 +43,7 @@ def unresolved(rows: Iterable[Judged]) -> list[Judged]:
     return open_faults
 
 
-def again(call: Callable[[], None]) -> None:
+def retry_write(call: Callable[[], None]) -> None:
     """Do something that looks before it writes; where a write failed or was overtaken, look and do it again."""
     for attempt in range(ATTEMPTS):
         try:
@@ -59,7 +59,7 @@ def again(call: Callable[[], None]) -> None:
 class Pushes:
     """Keeps the discussions about pushes at one source."""
 
-    talk: HubTalk
+    talk: HubDiscussions
     leaderboard_id: str
     limit: int
 
@@ -68,7 +68,7 @@ class Pushes:
         """The numbers of our discussions about pushes, by folder."""
         found: dict[str, list[int]] = {}
         for num, row in self.talk.ours("discussion"):
-            mark = find_mark(row["mark"])
+            mark = find_marker(row["mark"])
             if mark is not None and mark.kind == "verdict" and mark.leaderboard == self.leaderboard_id:
                 found.setdefault(mark.key, []).append(num)
         return found
@@ -78,11 +78,13 @@ class Pushes:
         is_open = {num for num, row in self.talk.ours_known("discussion") if row["status"] == "open"}
         return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
 
-    def mark(self, folder: str) -> Mark:
+    def mark(self, folder: str) -> Marker:
         """The mark of what is said about a folder."""
-        return Mark("verdict", folder, self.leaderboard_id)
+        return Marker("verdict", folder, self.leaderboard_id)
 
-    def settle(self, folders: Mapping[str, Sequence[Judged]], everything: Callable[[], Iterable[Judged]]) -> list[str]:
+    def settle(
+        self, folders: Mapping[str, Sequence[CachedVerdict]], everything: Callable[[], Iterable[CachedVerdict]]
+    ) -> list[str]:
         """Say what is wrong in these folders, and no more where nothing is; the folders about which something was said.
 
         Beyond the limit of new ones, all that have no discussion of their own share one; `everything` gives its rows.
@@ -99,14 +101,14 @@ class Pushes:
             said.append(ALL)
         return said
 
-    def shared_faults(self, rows: Iterable[Judged]) -> list[Judged]:
+    def shared_faults(self, rows: Iterable[CachedVerdict]) -> list[CachedVerdict]:
         """The faults in all folders that have no discussion of their own."""
-        folders: dict[str, list[Judged]] = {}
+        folders: dict[str, list[CachedVerdict]] = {}
         for row in rows:
             folders.setdefault(folder_of(row.path), []).append(row)
         return [fault for name in sorted(folders) if name not in self.ours for fault in unresolved(folders[name])]
 
-    def settle_folder(self, folder: str, faults: Sequence[Judged]) -> bool:
+    def settle_folder(self, folder: str, faults: Sequence[CachedVerdict]) -> bool:
         """Bring one discussion to what should be said; whether anything was written."""
         text = push_text(folder, [row.said for row in faults], self.mark(folder)) if faults else None
         if text is None and folder not in self.ours:
@@ -118,10 +120,10 @@ class Pushes:
             self.__dict__.pop("ours", None)
             wrote = self.write(folder, text) or wrote
 
-        again(look_and_write)
+        retry_write(look_and_write)
         return wrote
 
-    def write(self, folder: str, text: Text | None) -> bool:
+    def write(self, folder: str, text: PostText | None) -> bool:
         """Open, edit, open again or close; nothing where it stands as it should."""
         nums = self.ours.get(folder, [])
         if not nums:

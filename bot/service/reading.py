@@ -25,7 +25,7 @@ THREADS = 8
 BATCH = 100  # files between two notes of how far a reading came
 
 
-class Judged(msgspec.Struct, frozen=True):
+class CachedVerdict(msgspec.Struct, frozen=True):
     """What one file came to.
 
     `oid` names the content that was judged, `commit` the one that last touched the file, `key` the row that the file
@@ -49,15 +49,15 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 ENCODER = msgspec.msgpack.Encoder()
-DECODER = msgspec.msgpack.Decoder(Judged)
+DECODER = msgspec.msgpack.Decoder(CachedVerdict)
 
 
-def encode(judged: Judged) -> tuple[str | None, bytes]:
+def encode(judged: CachedVerdict) -> tuple[str | None, bytes]:
     """As the store keeps it: key and data."""
     return judged.key, ENCODER.encode(judged)
 
 
-def decode(data: bytes) -> Judged:
+def decode(data: bytes) -> CachedVerdict:
     """As the store kept it."""
     return DECODER.decode(data)
 
@@ -72,7 +72,7 @@ class Reader:
     facts: Facts
     describe: Callable[[Judgement, str], str]
 
-    def read_all(self, changes: Iterable[Change], commit: str) -> Iterator[list[Judged]]:
+    def read_all(self, changes: Iterable[Change], commit: str) -> Iterator[list[CachedVerdict]]:
         """Judge the changed files that are there, in batches."""
         for batch in batches((change for change in changes if change.oid is not None), BATCH):
             touched = self.source.touched([change.path for change in batch], commit)
@@ -89,13 +89,13 @@ class Reader:
         """Judge one submission."""
         return self.judge(submission, self.leaderboard, self.facts)
 
-    def judged(self, change: Change, submission: Submission, commit: str) -> Judged:
+    def judged(self, change: Change, submission: Submission, commit: str) -> CachedVerdict:
         """Judge, and keep what publication needs."""
         judgement = self.judgement(submission)
         (verdict,) = judgement.verdicts
         place = Evidence(source=self.source.name, path=verdict.path, commit=commit)
         entry = next((entry_of(row, {verdict.path: place}) for row in judgement.rows), None)
-        return Judged(
+        return CachedVerdict(
             path=change.path,
             oid=change.oid or "",
             commit=commit,

@@ -11,7 +11,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, choose, parse_entry
-from bot.publishing.publication import Decision, Form, Mark, Standing, Text, decide, entry_mark
+from bot.publishing.publication import CurrentState, Decision, Form, Marker, PostText, decide, entry_marker
 from bot.publishing.texts import request_text, row_text
 
 ATTEMPTS = 4  # writes that may fail before a row is left to the next call
@@ -20,7 +20,7 @@ LONGEST_WAIT = 120.0  # seconds that a service may ask for
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class PublishResult:
     """What became of one row: the decision, and where it can be seen ("" where nothing was done)."""
 
     entry: Entry
@@ -28,7 +28,7 @@ class Done:
     where: str = ""
 
 
-def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bool = False) -> list[Done]:
+def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bool = False) -> list[PublishResult]:
     """Publish the rows of one call; of several submissions with one key the newest complete one is the row's."""
     by_key: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -36,36 +36,36 @@ def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bo
     return [publish_row(rivals, target, form, dry_run=dry_run) for rivals in by_key.values()]
 
 
-def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: bool = False) -> Done:
+def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: bool = False) -> PublishResult:
     """Publish one row; where another process was faster or a write failed, read again and decide again."""
-    mark, path = entry_mark(rivals[0]), rivals[0].path
+    mark, path = entry_marker(rivals[0]), rivals[0].path
     chosen = rivals[0]
 
-    def wish(standing: Standing) -> Wish:
+    def wish(standing: CurrentState) -> DesiredState:
         nonlocal chosen
         there = parsed(standing.files.get(path), path)
         proposed = parsed(standing.request.files.get(path), path) if standing.request else None
         chosen = choose(rivals, proposed or there)
         text = (row_text if form == "comment" else request_text)(chosen, there, mark)
-        return Wish(text, {path: chosen.to_bytes()})
+        return DesiredState(text, {path: chosen.to_bytes()})
 
-    decision, where = converge(target, mark, (path,), wish, form, dry_run=dry_run)
-    return Done(chosen, decision, where)
+    decision, where = reconcile(target, mark, (path,), wish, form, dry_run=dry_run)
+    return PublishResult(chosen, decision, where)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DesiredState:
     """What should stand at a target: files (None: not there) and the text that proposes them."""
 
-    text: Text
+    text: PostText
     files: Mapping[str, bytes | None]
 
 
-def converge(
+def reconcile(
     target: Target,
-    mark: Mark,
+    mark: Marker,
     paths: tuple[str, ...],
-    wish: Callable[[Standing], Wish],
+    wish: Callable[[CurrentState], DesiredState],
     form: Form,
     *,
     dry_run: bool = False,
@@ -76,13 +76,13 @@ def converge(
     """
     failures = 0
     while True:
-        standing = target.read_standing(mark, paths)
+        standing = target.read_state(mark, paths)
         wanted = wish(standing)
         decision = decide(mark, wanted.text, wanted.files, standing, form)
         if decision.publication is None or dry_run:
             return decision, ""
         try:
-            where = target.carry_out(decision.publication)
+            where = target.apply(decision.publication)
         except (Stale, Unavailable) as failure:
             failures += 1
             if failures == ATTEMPTS:
@@ -93,14 +93,14 @@ def converge(
             return decision, where
 
 
-def publish_note(mark: Mark, text: Text, target: Target, *, may_open: bool) -> str:
+def publish_note(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
     """Bring the comment of a mark to what it should say, and give its URL; "" where nothing was to be done.
 
     Where none stands there yet, one is written only if `may_open`.
     """
-    if not may_open and target.read_standing(mark, ()).note is None:
+    if not may_open and target.read_state(mark, ()).note is None:
         return ""
-    return converge(target, mark, (), lambda _: Wish(text, {}), "comment")[1]
+    return reconcile(target, mark, (), lambda _: DesiredState(text, {}), "comment")[1]
 
 
 def _wait(failure: Stale | Unavailable, count: int) -> None:

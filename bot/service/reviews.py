@@ -11,14 +11,14 @@ from datetime import date
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.submission import Submission
+from bot.platforms.hub.discussions import HubDiscussions, Thread
 from bot.platforms.hub.source import HubSource
-from bot.platforms.hub.talk import HubTalk, Talk
 from bot.publishing.board import Board, make_board
 from bot.publishing.entry import Entry, Evidence, entry_of
-from bot.publishing.publication import Mark, find_mark
+from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import Comparison, Place, review_text
-from bot.service.commands import Desk, answer_commands, waivers_in
-from bot.service.pushes import again
+from bot.service.commands import AnswerContext, answer_commands, waivers_in
+from bot.service.pushes import retry_write
 from bot.service.reading import Reader, wanted
 from bot.service.store import Store
 
@@ -51,7 +51,7 @@ class Reviews:
 
     name: str
     source: HubSource
-    talk: HubTalk
+    talk: HubDiscussions
     reader: Reader
     store: Store
     patterns: Sequence[str]
@@ -78,7 +78,7 @@ class Reviews:
             self.store.set_cursor(self.name, f"review {row.num}", self.memo(self.talk.read(row.num), head))
         return said, waivers
 
-    def memo(self, talk: Talk, head: str) -> str:
+    def memo(self, talk: Thread, head: str) -> str:
         """What a review depends on, as one word: while it is the same, nothing is read again."""
         comments = [(comment.id, comment.text) for comment in talk.comments]
         text = json.dumps([head, self.state, self.reader.leaderboard.digest, comments])
@@ -95,12 +95,12 @@ class Reviews:
             talk = self.talk.read(num)
             held = waivers_in(talk, self.talk.client.user, self.maintainers)
             judgements = self.judge(files, held)
-            waivers[:] = answer_commands(self.talk, talk, self.desk(judgements))
+            waivers[:] = answer_commands(self.talk, talk, self.context(judgements))
             if waivers != held:
                 judgements = self.judge(files, waivers)
             self.write(num, self.body(head, judgements, num) if judgements else None)
 
-        again(look_and_write)
+        retry_write(look_and_write)
         return waivers
 
     def judge(self, files: Sequence[Submission], waivers: Sequence[Waiver]) -> list[Judgement]:
@@ -108,10 +108,10 @@ class Reviews:
         facts = replace(self.reader.facts, waivers=(*self.reader.facts.waivers, *waivers))
         return [self.reader.judge(file, self.reader.leaderboard, facts) for file in files]
 
-    def desk(self, judgements: Sequence[Judgement]) -> Desk:
+    def context(self, judgements: Sequence[Judgement]) -> AnswerContext:
         """What answers are made of."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
-        return Desk(
+        return AnswerContext(
             self.maintainers,
             self.reader.leaderboard.id,
             self.today,
@@ -130,14 +130,14 @@ class Reviews:
         said = [self.reader.describe(judgement, head) for judgement in judgements]
         return review_text(head, said, comparisons, self.mark(num)).body
 
-    def mark(self, num: int) -> Mark:
+    def mark(self, num: int) -> Marker:
         """The mark of the sticky comment."""
-        return Mark("verdict", f"#{num}", self.reader.leaderboard.id)
+        return Marker("verdict", f"#{num}", self.reader.leaderboard.id)
 
     def write(self, num: int, body: str | None) -> None:
         """Post or edit the sticky comment; one that has nothing to say any more stays as it is."""
         talk, us = self.talk.read(num), self.talk.client.user
-        ours = [c for c in talk.comments if c.author == us and find_mark(c.text) == self.mark(num)]
+        ours = [c for c in talk.comments if c.author == us and find_marker(c.text) == self.mark(num)]
         if body is None:
             return
         if not ours:

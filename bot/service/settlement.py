@@ -1,4 +1,4 @@
-"""A desk with all that a watch needs in, its targets brought to what its source implies, and the outcomes out.
+"""A context with all that a watch needs in, its targets brought to what its source implies, and the outcomes out.
 
 What must stand follows from the source at its head, the declaration, and what people decided at the targets. The
 store only says what has not changed since: emptied, it costs a full reading and nothing else.
@@ -19,8 +19,8 @@ from bot.errors import BotError, Unavailable
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
+from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource
-from bot.platforms.hub.talk import HubTalk
 from bot.platforms.source import Change, Source
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry
@@ -30,27 +30,27 @@ from bot.service.alarms import watch_columns
 from bot.service.config import Watch, WatchTarget
 from bot.service.judging import Judge
 from bot.service.pushes import ALL, Pushes, by_folder
-from bot.service.reading import Judged, Reader, decode, encode, wanted
+from bot.service.reading import CachedVerdict, Reader, decode, encode, wanted
 from bot.service.reconcile import rebuild_board
 from bot.service.reviews import Reviews
-from bot.service.rows import Rows
+from bot.service.rows import RowPublisher
 from bot.service.store import Store
 from bot.service.waivers import all_waivers, answer_pushes, dump_waivers, parse_waivers
 
-Word = Literal["published", "unchanged", "rejected", "failed"]
+OutcomeName = Literal["published", "unchanged", "rejected", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a settlement ended for one subject, such as a row or a folder."""
 
-    outcome: Word
+    outcome: OutcomeName
     subject: str
     text: str
 
 
 @dataclass(frozen=True)
-class Desk:
+class WatchContext:
     """Everything that one watch needs. `talk` is None where nothing is said at the source."""
 
     watch: Watch
@@ -60,24 +60,24 @@ class Desk:
     store: Store
     judge: Judge
     today: date
-    talk: HubTalk | None = None
+    talk: HubDiscussions | None = None
     dry_run: bool = False
 
 
-def settle(desk: Desk) -> list[Outcome]:
+def settle(context: WatchContext) -> list[Outcome]:
     """Bring the targets of one watch to the state that its source implies; done twice, the second does nothing.
 
     Raises the first failure of a service, after everything that could be done was done; what failed is done by
     the next call.
     """
-    return Settlement(desk).run()
+    return Settlement(context).run()
 
 
 class Settlement:
     """One run over one watch."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk, self.store, self.name = desk, desk.store, desk.watch.name
+    def __init__(self, context: WatchContext) -> None:
+        self.context, self.store, self.name = context, context.store, context.watch.name
         self.outcomes: list[Outcome] = []
         self.failures: list[BotError] = []
         self.waivers: list[Waiver] = []
@@ -85,13 +85,13 @@ class Settlement:
 
     def run(self) -> list[Outcome]:
         """Read what changed, publish, say what is wrong, review; remember how far it came only where all went well."""
-        desk = self.desk
+        context = self.context
         if self.store.cursor(self.name, "definition") not in {None, self.definition()}:
             self.store.forget_watch(self.name)
-        old, head = self.store.cursor(self.name, "source"), desk.source.head()
+        old, head = self.store.cursor(self.name, "source"), context.source.head()
         self.is_lost = old is None
         self.waivers = self.known_waivers()
-        changes = wanted(desk.source.changes(old, head), desk.watch.paths)
+        changes = wanted(context.source.changes(old, head), context.watch.paths)
         changes += self.asked_again({change.path for change in changes})
         before = self.rows_at(paths=[change.path for change in changes])
         after = self.judge(changes, head)
@@ -104,8 +104,8 @@ class Settlement:
 
     def definition(self) -> str:
         """What decides over everything that was read: where it changes, everything is read again."""
-        watch = self.desk.watch.model_dump(mode="json", exclude={"settle_every", "maintainers"})
-        text = json.dumps([__version__, self.desk.leaderboard.digest, watch], sort_keys=True)
+        watch = self.context.watch.model_dump(mode="json", exclude={"settle_every", "maintainers"})
+        text = json.dumps([__version__, self.context.leaderboard.digest, watch], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def attempt(self, subject: str, call: Callable[[], object]) -> None:
@@ -120,26 +120,26 @@ class Settlement:
 
     def facts(self) -> Facts:
         """What lies outside the results."""
-        return Facts(today=self.desk.today, waivers=tuple(self.waivers))
+        return Facts(today=self.context.today, waivers=tuple(self.waivers))
 
     def reader(self) -> Reader:
         """Reads and judges with what is waived by now."""
-        desk = self.desk
-        return Reader(desk.source, desk.leaderboard, desk.judge, self.facts(), self.describe)
+        context = self.context
+        return Reader(context.source, context.leaderboard, context.judge, self.facts(), self.describe)
 
     def describe(self, judgement: Judgement, commit: str) -> str:
         """A file and its row as Markdown, with the command that repeats the verdict."""
         path = judgement.verdicts[0].path
-        call = check_command(self.desk.source.name, commit, path, self.desk.leaderboard.id)
+        call = check_command(self.context.source.name, commit, path, self.context.leaderboard.id)
         return f"{judgement_markdown(judgement)}\n{preformatted(call)}"
 
-    def judge(self, changes: Sequence[Change], head: str) -> dict[str, Judged | None]:
+    def judge(self, changes: Sequence[Change], head: str) -> dict[str, CachedVerdict | None]:
         """What the changed files came to, by path; None for those that are gone.
 
         A long reading notes how far it came, so that a killed one goes on there.
         """
         noted = {path: decode(data) for path, data in self.store.submissions(f"{self.name} reading").items()}
-        after: dict[str, Judged | None] = {change.path: None for change in changes}
+        after: dict[str, CachedVerdict | None] = {change.path: None for change in changes}
         known = {change.path for change in changes if (row := noted.get(change.path)) and row.oid == change.oid}
         after |= {path: noted[path] for path in known}
         for batch in self.reader().read_all([change for change in changes if change.path not in known], head):
@@ -148,48 +148,48 @@ class Settlement:
                 self.store.set_submissions(f"{self.name} reading", {row.path: encode(row) for row in batch})
         return after
 
-    def rows_at(self, *, paths: Sequence[str] = (), keys: Sequence[str] = ()) -> dict[str, Judged]:
+    def rows_at(self, *, paths: Sequence[str] = (), keys: Sequence[str] = ()) -> dict[str, CachedVerdict]:
         """What the store has of files, by path."""
         found = self.store.submissions_at(self.name, paths=paths, keys=keys)
         return {path: decode(data) for path, data in found.items()}
 
-    def rows_in(self, folder: str, now: Mapping[str, Judged | None]) -> list[Judged]:
+    def rows_in(self, folder: str, now: Mapping[str, CachedVerdict | None]) -> list[CachedVerdict]:
         """What the files of one folder came to, these as they are now."""
         known = {path: decode(data) for path, data in self.store.submissions_in(self.name, folder).items()}
         return [row for row in (known | dict(now)).values() if row is not None]
 
-    def everything(self, after: dict[str, Judged | None]) -> list[Judged]:
+    def everything(self, after: dict[str, CachedVerdict | None]) -> list[CachedVerdict]:
         """What every file of the source came to, these as they are now."""
-        rows: dict[str, Judged | None] = {
+        rows: dict[str, CachedVerdict | None] = {
             path: decode(data) for path, data in self.store.submissions(self.name).items()
         }
         return [row for row in (rows | after).values() if row is not None]
 
     # publishing
 
-    def publish(self, before: dict[str, Judged], after: dict[str, Judged | None]) -> None:
+    def publish(self, before: dict[str, CachedVerdict], after: dict[str, CachedVerdict | None]) -> None:
         """Bring every target to the rows of the keys that changed."""
         rows = [*before.values(), *filter(None, after.values())]
         keys = list(dict.fromkeys(row.key for row in rows if row.key is not None))
-        known: dict[str, Judged | None] = dict(self.rows_at(keys=keys))
+        known: dict[str, CachedVerdict | None] = dict(self.rows_at(keys=keys))
         rivals: dict[str, list[Entry]] = {key: [] for key in sorted(keys)}
         for row in (known | after).values():
             if row is not None and row.key in rivals and (entry := row.row()) is not None:
                 rivals[row.key].append(entry)
-        for target, settings in self.desk.targets:
+        for target, settings in self.context.targets:
             self.attempt(settings.to, partial(self.publish_to, target, settings, rivals))
 
     def publish_to(self, target: Target, settings: WatchTarget, rivals: dict[str, list[Entry]]) -> None:
         """Bring one target to these rows."""
-        watch = self.desk.watch
-        rows = Rows(
+        watch = self.context.watch
+        rows = RowPublisher(
             target=target,
             form=settings.form,
-            leaderboard_id=self.desk.leaderboard.id,
-            source=self.desk.source.name,
+            leaderboard_id=self.context.leaderboard.id,
+            source=self.context.source.name,
             is_rolling=watch.pull_requests == "rolling",
             limit=watch.backfill_limit,
-            dry_run=self.desk.dry_run,
+            dry_run=self.context.dry_run,
         )
         lost = sorted(rows.lost_keys() - rivals.keys()) if self.is_lost else []
         for done in rows.settle({**rivals, **{key: [] for key in lost}}):
@@ -198,8 +198,8 @@ class Settlement:
 
     def rebuild_boards(self) -> None:
         """Bring the tables to what was merged, at every target whose main branch moved."""
-        for target, settings in self.desk.targets:
-            if settings.form != "comment" and not self.desk.dry_run:
+        for target, settings in self.context.targets:
+            if settings.form != "comment" and not self.context.dry_run:
                 self.attempt(f"board of {settings.to}", partial(self.rebuild, target, settings.to))
 
     def rebuild(self, target: Target, to: str) -> None:
@@ -207,10 +207,10 @@ class Settlement:
         cursor = f"board {to}"
         if self.store.cursor(self.name, cursor) == (head := target.head()) and head:
             return
-        if rebuild_board(target, self.desk.leaderboard):
+        if rebuild_board(target, self.context.leaderboard):
             self.outcomes.append(Outcome("published", f"board of {to}", "rebuilt from what was merged"))
         # Not only after a rebuilding: the process may have ended between the table and the alarm.
-        if alarm := watch_columns(target, self.desk.leaderboard):
+        if alarm := watch_columns(target, self.context.leaderboard):
             self.outcomes.append(Outcome("published", f"columns of {to}", alarm))
         self.store.set_cursor(self.name, cursor, target.head())
 
@@ -218,12 +218,12 @@ class Settlement:
 
     def pushes(self) -> Pushes | None:
         """The discussions about pushes, where there may be any."""
-        talk = self.desk.talk
-        if talk is None or self.desk.dry_run:
+        talk = self.context.talk
+        if talk is None or self.context.dry_run:
             return None
-        return Pushes(talk, self.desk.leaderboard.id, self.desk.watch.backfill_limit)
+        return Pushes(talk, self.context.leaderboard.id, self.context.watch.backfill_limit)
 
-    def say(self, after: dict[str, Judged | None]) -> None:
+    def say(self, after: dict[str, CachedVerdict | None]) -> None:
         """Say what is wrong with pushed files, for each folder that changed."""
         for row in filter(None, after.values()):
             if row.status != "accepted":
@@ -240,19 +240,19 @@ class Settlement:
 
     def review(self) -> None:
         """Review the requests that others opened at the source."""
-        desk = self.desk
-        if desk.talk is None or desk.dry_run or not isinstance(desk.source, HubSource):
+        context = self.context
+        if context.talk is None or context.dry_run or not isinstance(context.source, HubSource):
             return
-        target = desk.targets[0][0]
+        target = context.targets[0][0]
         reviews = Reviews(
             name=self.name,
-            source=desk.source,
-            talk=desk.talk,
+            source=context.source,
+            talk=context.talk,
             reader=self.reader(),
             store=self.store,
-            patterns=desk.watch.paths,
-            maintainers=desk.watch.maintainers,
-            today=desk.today,
+            patterns=context.watch.paths,
+            maintainers=context.watch.maintainers,
+            today=context.today,
             read_entries=target.read_entries,
             state=target.head(),
         )
@@ -264,8 +264,8 @@ class Settlement:
 
     def known_waivers(self) -> list[Waiver]:
         """What maintainers waived by comments: as remembered, or as all discussions at the source say."""
-        if self.is_lost and self.desk.talk is not None and self.desk.watch.maintainers:
-            return all_waivers(self.desk.talk, self.desk.watch.maintainers)
+        if self.is_lost and self.context.talk is not None and self.context.watch.maintainers:
+            return all_waivers(self.context.talk, self.context.watch.maintainers)
         return parse_waivers(self.store.cursor(self.name, "waivers"))
 
     def asked_again(self, changed: Iterable[str]) -> list[Change]:
@@ -276,7 +276,7 @@ class Settlement:
         rows = {
             folder: self.rows_in(folder, {}) if folder != ALL else self.everything({}) for folder in pushes.open_ones()
         }
-        waivers, again = answer_pushes(pushes, rows, self.desk.watch.maintainers, self.desk.today)
+        waivers, again = answer_pushes(pushes, rows, self.context.watch.maintainers, self.context.today)
         new = [waiver for waiver in waivers if waiver not in self.waivers]
         self.waivers += new
         waived = {waiver.submission for waiver in new}
@@ -285,14 +285,14 @@ class Settlement:
         skip = set(changed)
         return [Change(row.path, row.oid, 0) for row in found if row.path in again and row.path not in skip]
 
-    def finish(self, after: dict[str, Judged | None], head: str) -> None:
+    def finish(self, after: dict[str, CachedVerdict | None], head: str) -> None:
         """Remember how far it came, or raise what kept it from coming there."""
         store, name = self.store, self.name
         store.add_outcomes(name, [(o.outcome, o.subject, o.text) for o in self.outcomes])
         store.set_cursor(name, "waivers", dump_waivers(self.waivers))
         if self.failures:
             raise next((f for f in self.failures if isinstance(f, Unavailable)), self.failures[0])
-        if self.desk.dry_run:
+        if self.context.dry_run:
             return
         store.set_submissions(name, {path: encode(row) if row else None for path, row in after.items()})
         store.set_cursor(name, "definition", self.definition())

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class Keeper:
+class WatchWorker:
     """Keeps one watch settled: at the start, after hints, every `every` seconds, and soon after an outage.
 
     `settle` brings the watch to the state that its source implies; its failures are logged, and end

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.publishing.publication import find_mark
+from bot.publishing.publication import find_marker
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_runner import Runner
 from tests.world.github_server import GitHubServer
@@ -78,7 +78,7 @@ def without_report(outputs: dict[str, str]) -> dict[str, str]:
 
 
 def comments(server: GitHubServer) -> list[str]:
-    return [comment.body for comment in server.state.repos[BOARD].comments.values() if find_mark(comment.body)]
+    return [comment.body for comment in server.state.repos[BOARD].comments.values() if find_marker(comment.body)]
 
 
 def workflow_run(event: dict[str, Any], owner: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.action.inputs import read_inputs
 from bot.action.outputs import CUT, SUMMARY_LIMIT, Outputs, write_outputs, write_summary
-from bot.action.trigger import Occasion, read_occasion
+from bot.action.trigger import TriggerContext, read_occasion
 from bot.errors import CallError
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_runner import parse_outputs
@@ -59,7 +59,7 @@ def test_a_run_after_a_push_is_about_its_commit(tmp_path: Path) -> None:
         "GITHUB_WORKSPACE": "/w",
     }
 
-    assert read_occasion(environ) == Occasion(BOARD, "b" * 40, "workflow_run", Path("/w"))
+    assert read_occasion(environ) == TriggerContext(BOARD, "b" * 40, "workflow_run", Path("/w"))
 
 
 def test_an_output_cannot_end_itself_early(tmp_path: Path) -> None:

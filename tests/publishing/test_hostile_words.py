@@ -14,8 +14,8 @@ from bot.evaluation.finding import Finding, Location, Severity
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import Entry, Remark
 from bot.publishing.publication import (
-    Mark,
-    find_mark,
+    Marker,
+    find_marker,
 )
 from bot.publishing.texts import request_text, rolling_text, withdrawn_text
 from bot.reporting.escape import inert
@@ -30,7 +30,7 @@ HOSTILE = [
     "x\n\n# Heading\n\n@everyone <img src=x onerror=alert(1)>",
     "[click](http://evil.example) ![](http://evil.example/a.png)",
     "| cell | cell |\n| --- | --- |",
-    f"{Mark('entry', 'forged').render()}",
+    f"{Marker('entry', 'forged').render()}",
     "--> <script>alert(1)</script>",
     "\x1b[2J\x1b]8;;http://evil.example\x07\u202egnp.exe",
     "~~~\n```\n",
@@ -67,12 +67,12 @@ def elements(body: str) -> tuple[list[str], set[str]]:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_strangers_write_is_no_markup_link_or_mark_in_a_text_of_ours(text: str) -> None:
     row = hostile(text)
-    mark = Mark("entry", row.key, "tiny")
+    mark = Marker("entry", row.key, "tiny")
     for said in (request_text(row, entry(), mark), rolling_text([row], mark), withdrawn_text(text, mark)):
         html, links = elements(said.body)
         assert html == [mark.render()]
         assert links == MEANT
-        assert find_mark(said.body) == mark
+        assert find_marker(said.body) == mark
         assert said.title.isprintable()
     rows = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(rolling_text([row], mark).body)]
     assert rows.count("tr_open") == 2

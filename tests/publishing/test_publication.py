@@ -18,27 +18,27 @@ from bot.publishing.publication import (
     OPENING,
     CloseRequest,
     Commit,
-    EditNote,
+    CurrentState,
+    EditComment,
     Form,
     Kind,
-    Mark,
-    Note,
+    Marker,
     OpenRequest,
-    PostNote,
+    PostComment,
+    PostedComment,
+    PostText,
     Request,
-    Standing,
-    Text,
     UpdateRequest,
     decide,
     describe,
-    entry_mark,
-    find_mark,
+    entry_marker,
+    find_marker,
 )
 from bot.publishing.texts import request_text, rolling_text, row_text, withdrawn_text
 from tests.platforms.git.publisher import entry
 
-MARK = Mark("entry", "tiny/acme/atlas-7b/0-bfloat16", "tiny")
-TEXT = Text("Add it", f"Body.\n\n{MARK.render()}")
+MARK = Marker("entry", "tiny/acme/atlas-7b/0-bfloat16", "tiny")
+TEXT = PostText("Add it", f"Body.\n\n{MARK.render()}")
 PATH = "entries/tiny/acme/atlas-7b/0-bfloat16.json"
 OLD, NEW = entry(right=(1, 2, 3)).to_bytes(), entry().to_bytes()
 SAME = msgspec.structs.replace(entry(), tool="9.9.9").to_bytes()
@@ -48,34 +48,39 @@ def request(data: bytes | None = NEW, path: str = PATH) -> Request:
     return Request("7", {path: data}, TEXT)
 
 
-DECISIONS: list[tuple[str, Form, Standing, type | None]] = [
-    ("nothing is there", "pull-request", Standing(), OpenRequest),
-    ("nothing is there", "commit", Standing(), Commit),
-    ("nothing is there", "comment", Standing(), PostNote),
-    ("another entry stands", "pull-request", Standing({PATH: OLD}), OpenRequest),
-    ("another entry stands", "commit", Standing({PATH: OLD}), Commit),
-    ("the entry stands", "pull-request", Standing({PATH: NEW}), None),
-    ("the entry stands", "commit", Standing({PATH: NEW}), None),
-    ("a later tool wrote the same row", "commit", Standing({PATH: SAME}), None),
-    ("what stands is no JSON", "commit", Standing({PATH: b"\xff"}), Commit),
-    ("it is proposed", "pull-request", Standing({PATH: OLD}, request()), None),
-    ("a later tool proposes the same row", "pull-request", Standing({}, request(SAME)), None),
-    ("something else is proposed", "pull-request", Standing({}, request(OLD)), UpdateRequest),
-    ("its deletion is proposed", "pull-request", Standing({PATH: OLD}, request(None)), UpdateRequest),
-    ("another file is proposed", "pull-request", Standing({}, request(NEW, "README.md")), UpdateRequest),
-    ("it stands and is still proposed", "pull-request", Standing({PATH: NEW}, request()), CloseRequest),
-    ("it is proposed, and is to be committed", "commit", Standing({}, request()), Commit),
-    ("a person said no to it", "pull-request", Standing(declined={PATH: NEW}), None),
-    ("a person said no to another", "pull-request", Standing(declined={PATH: OLD}), OpenRequest),
-    ("a person said no, and it is to be committed", "commit", Standing(declined={PATH: NEW}), Commit),
-    ("the comment says so", "comment", Standing(note=Note("9", TEXT.body)), None),
-    ("the comment says so, with other line ends", "comment", Standing(note=Note("9", TEXT.body + "\n\n")), None),
-    ("the comment says something else", "comment", Standing(note=Note("9", "Old.")), EditNote),
+DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
+    ("nothing is there", "pull-request", CurrentState(), OpenRequest),
+    ("nothing is there", "commit", CurrentState(), Commit),
+    ("nothing is there", "comment", CurrentState(), PostComment),
+    ("another entry stands", "pull-request", CurrentState({PATH: OLD}), OpenRequest),
+    ("another entry stands", "commit", CurrentState({PATH: OLD}), Commit),
+    ("the entry stands", "pull-request", CurrentState({PATH: NEW}), None),
+    ("the entry stands", "commit", CurrentState({PATH: NEW}), None),
+    ("a later tool wrote the same row", "commit", CurrentState({PATH: SAME}), None),
+    ("what stands is no JSON", "commit", CurrentState({PATH: b"\xff"}), Commit),
+    ("it is proposed", "pull-request", CurrentState({PATH: OLD}, request()), None),
+    ("a later tool proposes the same row", "pull-request", CurrentState({}, request(SAME)), None),
+    ("something else is proposed", "pull-request", CurrentState({}, request(OLD)), UpdateRequest),
+    ("its deletion is proposed", "pull-request", CurrentState({PATH: OLD}, request(None)), UpdateRequest),
+    ("another file is proposed", "pull-request", CurrentState({}, request(NEW, "README.md")), UpdateRequest),
+    ("it stands and is still proposed", "pull-request", CurrentState({PATH: NEW}, request()), CloseRequest),
+    ("it is proposed, and is to be committed", "commit", CurrentState({}, request()), Commit),
+    ("a person said no to it", "pull-request", CurrentState(declined={PATH: NEW}), None),
+    ("a person said no to another", "pull-request", CurrentState(declined={PATH: OLD}), OpenRequest),
+    ("a person said no, and it is to be committed", "commit", CurrentState(declined={PATH: NEW}), Commit),
+    ("the comment says so", "comment", CurrentState(note=PostedComment("9", TEXT.body)), None),
+    (
+        "the comment says so, with other line ends",
+        "comment",
+        CurrentState(note=PostedComment("9", TEXT.body + "\n\n")),
+        None,
+    ),
+    ("the comment says something else", "comment", CurrentState(note=PostedComment("9", "Old.")), EditComment),
 ]
 
 
 @pytest.mark.parametrize(("situation", "form", "standing", "expected"), DECISIONS)
-def test_what_is_decided(situation: str, form: Form, standing: Standing, expected: type | None) -> None:
+def test_what_is_decided(situation: str, form: Form, standing: CurrentState, expected: type | None) -> None:
     decision = decide(MARK, TEXT, {PATH: NEW}, standing, form)
 
     assert type(decision.publication) is (expected or type(None)), situation
@@ -84,23 +89,23 @@ def test_what_is_decided(situation: str, form: Form, standing: Standing, expecte
 
 @pytest.mark.parametrize("form", get_args(Form))
 def test_what_was_carried_out_is_not_done_again(form: Form) -> None:
-    done = decide(MARK, TEXT, {PATH: NEW}, Standing(), form).publication
+    done = decide(MARK, TEXT, {PATH: NEW}, CurrentState(), form).publication
     after = {
-        OpenRequest: Standing(request=request()),
-        Commit: Standing({PATH: NEW}),
-        PostNote: Standing(note=Note("9", TEXT.body)),
+        OpenRequest: CurrentState(request=request()),
+        Commit: CurrentState({PATH: NEW}),
+        PostComment: CurrentState(note=PostedComment("9", TEXT.body)),
     }
 
     assert decide(MARK, TEXT, {PATH: NEW}, after[type(done)], form).publication is None
 
 
 def test_a_row_that_is_not_there_need_not_be_taken_away() -> None:
-    assert decide(MARK, TEXT, {PATH: None}, Standing(), "commit").publication is None
-    assert isinstance(decide(MARK, TEXT, {PATH: None}, Standing({PATH: OLD}), "commit").publication, Commit)
+    assert decide(MARK, TEXT, {PATH: None}, CurrentState(), "commit").publication is None
+    assert isinstance(decide(MARK, TEXT, {PATH: None}, CurrentState({PATH: OLD}), "commit").publication, Commit)
 
 
 def test_a_publication_is_described_in_plain_values() -> None:
-    publication = decide(MARK, TEXT, {PATH: NEW}, Standing(), "pull-request").publication
+    publication = decide(MARK, TEXT, {PATH: NEW}, CurrentState(), "pull-request").publication
 
     assert publication is not None
     assert describe(publication) == {"do": "open-request", "key": MARK.key, "files": [PATH]}
@@ -110,11 +115,11 @@ def test_a_publication_is_described_in_plain_values() -> None:
 @example("entry", "<!-- leaderboard-bot", "---")
 @given(st.sampled_from(get_args(Kind)), st.text(), st.text())
 def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, board: str) -> None:
-    mark = Mark(kind, key, board)
+    mark = Marker(kind, key, board)
     shown = mark.render()
 
-    assert find_mark(f"Words.\n\n{shown}\n") == mark
-    assert find_mark(f"{Mark('reply', 'forged').render()}\n{shown}") == mark
+    assert find_marker(f"Words.\n\n{shown}\n") == mark
+    assert find_marker(f"{Marker('reply', 'forged').render()}\n{shown}") == mark
     assert ">" not in shown[len(OPENING) : -len(CLOSING)]
     assert "--" not in shown[len(OPENING) : -len(CLOSING)]
     assert "\n" not in shown
@@ -140,19 +145,19 @@ def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, 
     ],
 )
 def test_what_is_no_mark_of_ours_is_none(text: str) -> None:
-    assert find_mark(text) is None
+    assert find_marker(text) is None
 
 
 @given(st.text())
 def test_no_text_makes_the_search_for_a_mark_fail(text: str) -> None:
-    assert find_mark(text) is None or OPENING in text
-    assert find_mark(f"{OPENING}{text}{CLOSING}") is None or "{" in text
+    assert find_marker(text) is None or OPENING in text
+    assert find_marker(f"{OPENING}{text}{CLOSING}") is None or "{" in text
 
 
 def test_the_text_of_a_new_row() -> None:
     row = entry()
 
-    assert request_text(row, None, entry_mark(row)) == Text(
+    assert request_text(row, None, entry_marker(row)) == PostText(
         "Add acme/atlas-7b (bfloat16): 58.33",
         f"""\
 `acme/atlas-7b`, revision `{row.model.revision}`, on `tiny`.
@@ -180,7 +185,7 @@ def test_the_text_of_a_row_that_changes_with_a_warning_and_a_hole() -> None:
         entry(day=2, right=(50, None, 70)),
         warnings=(Remark("quantized-run", "the model was run in 4bit"),),
     )
-    title, body = (text := request_text(row, before, entry_mark(row))).title, text.body
+    title, body = (text := request_text(row, before, entry_marker(row))).title, text.body
 
     assert title == "Update acme/atlas-7b (bfloat16): incomplete, 1 of 3 subtasks missing"
     assert body.split("\n\n")[1:4] == [
@@ -197,15 +202,15 @@ def test_the_text_of_a_row_that_changes_with_a_warning_and_a_hole() -> None:
 
 def test_a_comment_holds_the_row_to_be_copied() -> None:
     row = entry()
-    body = row_text(row, None, entry_mark(row)).body
+    body = row_text(row, None, entry_marker(row)).body
     (fence,) = [token for token in MarkdownIt().parse(body) if token.type == "fence"]
 
     assert fence.content.encode() == row.to_bytes()
-    assert find_mark(body) == entry_mark(row)
+    assert find_marker(body) == entry_marker(row)
 
 
 def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
-    rolling = rolling_text([entry(), entry("acme/borea-7b", right=(50, None, 70))], Mark("rolling", "all", "tiny"))
+    rolling = rolling_text([entry(), entry("acme/borea-7b", right=(50, None, 70))], Marker("rolling", "all", "tiny"))
     assert rolling.title == "Update 2 rows of tiny"
     assert "| `acme/atlas-7b` | 58.33 |\n| `acme/borea-7b` | – |\n" in rolling.body
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from bot.errors import CallError
 from bot.server.app import make_app
-from bot.server.run import refuse_open_doors
+from bot.server.run import require_webhook_secret
 from bot.service.event import Event
 
 SECRET = "MARKER-SECRET"
@@ -126,13 +126,13 @@ def test_the_secret_stands_on_no_page_and_in_no_log(web: TestClient, caplog: pyt
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])
 def test_without_a_secret_loopback_may_be_served(host: str) -> None:
-    refuse_open_doors(host, None)
+    require_webhook_secret(host, None)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org"])
 def test_without_a_secret_nothing_else_may_be_served(host: str) -> None:
-    refuse_open_doors(host, SECRET)
+    require_webhook_secret(host, SECRET)
     with pytest.raises(CallError, match="WEBHOOK_SECRET is not set"):
-        refuse_open_doors(host, None)
+        require_webhook_secret(host, None)
     with pytest.raises(CallError):
-        refuse_open_doors(host, "")
+        require_webhook_secret(host, "")

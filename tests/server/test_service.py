@@ -52,7 +52,7 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
     story = Story(hub, tmp_path)
     (tmp_path / "bot.toml").write_text(SETTINGS.format(form="pull-request", style="entry", limit=20))
     yield story
-    story.office.store.close()
+    story.contexts.store.close()
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def test_a_stop_lets_the_running_settlement_end(story: Story) -> None:
         wait_for(lambda: [call for call in story.hub.calls if call.raw_path.endswith("/preupload/main")])
 
     assert len(story.requests) == 1
-    store = story.open_office("bot.db").store
+    store = story.open_context_factory("bot.db").store
     assert store.cursor("tiny", "source") == story.source.main.oid
     store.close()
 

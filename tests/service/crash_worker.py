@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.errors import BotError
 from bot.platforms.registry import Access
 from bot.service.config import Watch
-from bot.service.context import Office
+from bot.service.context import ContextFactory
 from bot.service.settlement import settle
 from bot.service.store import Store, connect
 
@@ -18,9 +18,9 @@ def work(folder: Path, url: str, token: str, watch: Watch) -> None:
     """Settle again and again."""
     while True:
         store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
-        office = Office(Access(hf_token=token, hf_endpoint=url), store, folder)
-        office.client.pause = 0.01
+        contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), store, folder)
+        contexts.client.pause = 0.01
         with suppress(BotError):
-            settle(office.open_desk(watch))
+            settle(contexts.open_context(watch))
         store.close()
         time.sleep(0.01)

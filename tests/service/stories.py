@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.platforms.registry import Access
 from bot.service.config import Watch, parse_settings
-from bot.service.context import Office
+from bot.service.context import ContextFactory
 from bot.service.settlement import Outcome, settle
 from bot.service.store import Store, connect
 from tests.world.discussions import Discussion
@@ -49,29 +49,29 @@ class Story:
         self.target = self.hub.repository("acme/contents")
         self.hub.writers.add(("bot", "acme/contents"))
         self.token = self.hub.person("bot")
-        self.office = self.open_office()
+        self.contexts = self.open_context_factory()
 
     @property
     def watch(self) -> Watch:
         text = SETTINGS.format(form=self.form, style=self.style, limit=self.limit)
         return parse_settings(text, "bot.toml").watches[0]
 
-    def open_office(self, state: str = "state.db") -> Office:
+    def open_context_factory(self, state: str = "state.db") -> ContextFactory:
         """A bot with its own state file."""
         store = Store(connect(f"sqlite:///{self.folder / state}"))
-        office = Office(Access(hf_token=self.token, hf_endpoint=self.hub.url), store, self.folder)
-        office.client.pause = 0.01
-        return office
+        contexts = ContextFactory(Access(hf_token=self.token, hf_endpoint=self.hub.url), store, self.folder)
+        contexts.client.pause = 0.01
+        return contexts
 
     def lose_state(self) -> None:
         """What a wiped disk does."""
-        self.office.store.close()
+        self.contexts.store.close()
         for file in self.folder.glob("state.db*"):
             file.unlink()
-        self.office = self.open_office()
+        self.contexts = self.open_context_factory()
 
-    def settle(self, office: Office | None = None) -> list[Outcome]:
-        return settle((office or self.office).open_desk(self.watch))
+    def settle(self, contexts: ContextFactory | None = None) -> list[Outcome]:
+        return settle((contexts or self.contexts).open_context(self.watch))
 
     def push(self, data: bytes | None = None, path: str | None = None, **how: Any) -> Commit:
         """Push one result."""
@@ -107,4 +107,4 @@ class Story:
         assert self.acts() == []
         self.settle()
         assert self.acts() == []
-        self.office.store.close()
+        self.contexts.store.close()

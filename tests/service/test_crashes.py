@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import BotError
-from bot.publishing.publication import find_mark
+from bot.publishing.publication import find_marker
 from tests.service.crash_worker import work
 from tests.service.stories import Story
 from tests.world.git import Repository
@@ -122,10 +122,10 @@ def repeated_marks(hub: Hub, repository: Repository) -> list[str]:
     """What was said or proposed twice: marks of open requests, and of the comments in one discussion."""
     rows = hub.talk(repository).all.values()
     opened = [plain(row.description, hub) for row in rows if row.author == "bot"]
-    marks = Counter(str(find_mark(text)) for text in opened)
-    still = Counter(str(find_mark(row.description)) for row in rows if row.author == "bot" and row.status == "open")
+    marks = Counter(str(find_marker(text)) for text in opened)
+    still = Counter(str(find_marker(row.description)) for row in rows if row.author == "bot" and row.status == "open")
     for row in rows:
-        marks_here = Counter(str(find_mark(text)) for text in row.comments("bot") if find_mark(text))
+        marks_here = Counter(str(find_marker(text)) for text in row.comments("bot") if find_marker(text))
         still.update({f"#{row.num} {mark}": count for mark, count in marks_here.items()})
     assert marks
     return [mark for mark, count in still.items() if count > 1]
@@ -147,7 +147,7 @@ class Disturbance:
 
     def disturb(self, story: Story, times: int) -> None:
         """Let a bot work and kill it, a number of times."""
-        story.office.store.close()
+        story.contexts.store.close()
         for _ in range(times):
             process = self.context.Process(
                 target=work, args=(story.folder, story.hub.url, story.token, story.watch), daemon=True
@@ -161,7 +161,7 @@ class Disturbance:
                 self.counts["wiped"] += 1
                 for file in story.folder.glob("state.db*"):
                     file.unlink()
-        story.office = story.open_office()
+        story.contexts = story.open_context_factory()
 
 
 def settle_until_done(story: Story) -> None:
@@ -192,7 +192,7 @@ def told(folder: Path, disturbance: Disturbance | None) -> Iterator[Story]:
         if disturbance is not None:
             disturbance.counts["requests"], disturbance.counts["faults"] = len(hub.calls), hub.faults.struck
         yield story
-        story.office.store.close()
+        story.contexts.store.close()
 
 
 def campaign(folder: Path, disturbance: Disturbance) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from bot.platforms.github.answers import AnswersInStore
-from bot.publishing.publication import find_mark
+from bot.publishing.publication import find_marker
 from bot.service.store import Store, connect
 from tests.platforms.github.fixtures import github
 from tests.world.github_runner import ROOT
@@ -80,7 +80,7 @@ def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Pat
     assert any(
         path.startswith("entries/") for path in boards["commit"].git.files(boards["commit"].git.refs["heads/main"])
     )
-    assert [bool(find_mark(comment.body)) for comment in boards["comment"].comments.values()] == [True]
+    assert [bool(find_marker(comment.body)) for comment in boards["comment"].comments.values()] == [True]
     assert asked > 0
     assert github.state.count("GET", "/repos/harness/") == asked
 

@@ -12,7 +12,7 @@ import pytest
 
 from bot.platforms.registry import Access
 from bot.service.config import parse_settings
-from bot.service.context import Office, open_office
+from bot.service.context import ContextFactory, open_context_factory
 from bot.service.settlement import settle
 from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
@@ -33,10 +33,10 @@ to = "board"
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Office:
+def contexts(tmp_path: Path) -> ContextFactory:
     (tmp_path / "bot.toml").write_text(SETTINGS)
     (tmp_path / "tiny.toml").write_text(TINY)
-    return open_office(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+    return open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
 
 
 KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
@@ -48,11 +48,11 @@ def branches(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_pushes_changes_merges_and_withdrawals_reach_the_folder(office: Office, tmp_path: Path) -> None:
+def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: ContextFactory, tmp_path: Path) -> None:
     [watch] = parse_settings(SETTINGS, "bot.toml").watches
     source = Folder(tmp_path / "results")
     commit = source.push({path_of(): result(), path_of("acme/borea-1b"): result("acme/borea-1b", right=(1, 2, 170))})
-    first, again = settle(office.open_desk(watch)), settle(office.open_desk(watch))
+    first, again = settle(contexts.open_context(watch)), settle(contexts.open_context(watch))
     [branch] = branches(tmp_path / "board")
 
     assert [outcome.outcome for outcome in first] == ["published", "rejected"]
@@ -66,9 +66,9 @@ def test_pushes_changes_merges_and_withdrawals_reach_the_folder(office: Office, 
     assert '"source": "results"' in shown
 
     source.push({path_of(): None})
-    settle(office.open_desk(watch))
+    settle(contexts.open_context(watch))
     assert branches(tmp_path / "board") == []
-    office.store.close()
+    contexts.store.close()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the hook calls curl")
@@ -91,4 +91,4 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
         subprocess.run([*words, "commit", "-q", "-m", "Add results"], cwd=source.path, check=True)
         wait_for(lambda: branches(tmp_path / "board"))
         assert "acme/atlas-7b" in httpx.get(url).text
-    story.office.store.close()
+    story.contexts.store.close()

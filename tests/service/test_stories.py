@@ -248,7 +248,7 @@ def test_a_push_that_nobody_told_us_of_is_found_by_the_next_settlement(story: St
 
 
 def test_two_servers_on_one_watch_post_once(story: Story) -> None:
-    other = story.open_office("other.db")
+    other = story.open_context_factory("other.db")
     story.push()
     story.settle()
     story.settle(other)
@@ -369,7 +369,7 @@ def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, 
     elsewhere = hub.repository("acme/elsewhere")
     hub.push(elsewhere, {path_of("acme/borea-1b"): other.result(model="acme/borea-1b")})
     text = SETTINGS.format(form="pull-request", style="entry", limit=20).replace("acme/results", "acme/elsewhere")
-    desk = other.open_office("second.db").open_desk(parse_settings(text, "bot.toml").watches[0])
+    desk = other.open_context_factory("second.db").open_context(parse_settings(text, "bot.toml").watches[0])
     settle(desk)
     desk.store.close()
 

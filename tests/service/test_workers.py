@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from bot.errors import Refused, Unavailable
-from bot.service.workers import Keeper
+from bot.service.workers import WatchWorker
 
 
 class Settles:
@@ -34,7 +34,7 @@ class Settles:
 
 def test_a_burst_of_500_hints_while_one_runs_is_one_settle_more() -> None:
     settles = Settles()
-    keeper = Keeper("w", settles, every=3600, quiet=0.05)
+    keeper = WatchWorker("w", settles, every=3600, quiet=0.05)
     keeper.start()
     assert settles.running.wait(5)
     for _ in range(500):
@@ -49,7 +49,7 @@ def test_a_burst_of_500_hints_while_one_runs_is_one_settle_more() -> None:
 def test_a_watch_is_settled_at_the_start_and_when_its_time_has_come() -> None:
     settles = Settles()
     settles.go.set()
-    keeper = Keeper("w", settles, every=0.01, quiet=0)
+    keeper = WatchWorker("w", settles, every=0.01, quiet=0)
     keeper.start()
 
     assert settles.wait_for(3)
@@ -59,7 +59,7 @@ def test_a_watch_is_settled_at_the_start_and_when_its_time_has_come() -> None:
 def test_a_failure_of_any_kind_ends_with_the_next_settle() -> None:
     settles = Settles(Unavailable("x", "y", retry_after=0), Refused("x", "y"), ZeroDivisionError())
     settles.go.set()
-    keeper = Keeper("w", settles, every=0.01, quiet=0)
+    keeper = WatchWorker("w", settles, every=0.01, quiet=0)
     keeper.start()
 
     assert settles.wait_for(5)
@@ -69,7 +69,7 @@ def test_a_failure_of_any_kind_ends_with_the_next_settle() -> None:
 def test_after_an_outage_the_settle_comes_as_soon_as_the_service_allows() -> None:
     settles = Settles(Unavailable("x", "y", retry_after=0))
     settles.go.set()
-    keeper = Keeper("w", settles, every=3600, quiet=0)
+    keeper = WatchWorker("w", settles, every=3600, quiet=0)
     keeper.start()
 
     assert settles.wait_for(2)
@@ -78,7 +78,7 @@ def test_after_an_outage_the_settle_comes_as_soon_as_the_service_allows() -> Non
 
 def test_a_stop_waits_for_the_settle_that_runs() -> None:
     settles = Settles()
-    keeper = Keeper("w", settles, every=3600, quiet=0)
+    keeper = WatchWorker("w", settles, every=3600, quiet=0)
     keeper.start()
     assert settles.running.wait(5)
 

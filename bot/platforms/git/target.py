@@ -17,15 +17,15 @@ from bot.publishing.entry import FOLDER, Entry, parse_entry
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
-    EditNote,
-    Mark,
-    Note,
+    CurrentState,
+    EditComment,
+    Marker,
     OpenRequest,
-    PostNote,
+    PostComment,
+    PostedComment,
+    PostText,
     Publication,
     Request,
-    Standing,
-    Text,
     UpdateRequest,
 )
 
@@ -40,7 +40,7 @@ class Folder:
     def __init__(self, folder: str) -> None:
         self.name = folder
         self._repository = LocalRepository(folder, (BRANCHES, MEMORY))
-        self._seen: dict[Mark, tuple[tuple[str, ...], Standing]] = {}
+        self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
 
     def check(self) -> None:
@@ -73,34 +73,34 @@ class Folder:
         said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in notes}
         return {key for key in branches | said if not key.startswith("rolling/")}
 
-    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+    def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, the request of this mark, what a person closed, the comment."""
         standing = self._read_standing(mark, paths)
         self._seen[mark] = (paths, standing)
         return standing
 
-    def _read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+    def _read_standing(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         main = self._repository.main
         if not main:
-            return Standing()
+            return CurrentState()
         files = {path: data for path in paths if (data := self._repository.read(main, path)) is not None}
         branch = self._repository.resolve(BRANCHES + mark.key)
         remembered = self._repository.resolve(MEMORY + mark.key)
         note = self._repository.read(main, _note_path(mark))
-        return Standing(
+        return CurrentState(
             files=files,
             request=self._request(branch, mark) if branch and not self._is_merged(branch, main) else None,
             declined=self._proposed(remembered) if remembered and not branch else None,
-            note=Note(_note_path(mark), note.decode("utf-8", "replace")) if note is not None else None,
+            note=PostedComment(_note_path(mark), note.decode("utf-8", "replace")) if note is not None else None,
         )
 
     def _is_merged(self, commit: str, main: str) -> bool:
         return self._repository.try_git("merge-base", "--is-ancestor", commit, main) is not None
 
-    def _request(self, commit: str, mark: Mark) -> Request:
+    def _request(self, commit: str, mark: Marker) -> Request:
         message = self._repository.git("show", "-s", "--format=%B", commit).decode("utf-8", "replace")
         title, _, body = message.partition("\n\n")
-        return Request(mark.key, self._proposed(commit), Text(title, body.strip()))
+        return Request(mark.key, self._proposed(commit), PostText(title, body.strip()))
 
     def _proposed(self, commit: str) -> Mapping[str, bytes | None]:
         """What a request's commit changes against the commit it stands on."""
@@ -108,7 +108,7 @@ class Folder:
         paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
         return {path: self._repository.read(commit, path) for path in paths}
 
-    def carry_out(self, publication: Publication) -> str:
+    def apply(self, publication: Publication) -> str:
         """Do it, and say where it can be seen. Raises Stale where what stands there moved since it was read."""
         self._repository.start()
         with self._repository.alone():
@@ -123,24 +123,24 @@ class Folder:
                 case Commit():
                     self._commit(publication.files, publication.text)
                     return f"{self.name}: main"
-                case PostNote() | EditNote():
+                case PostComment() | EditComment():
                     path = _note_path(publication.mark)
                     self._commit({path: publication.text.body.encode()}, publication.text)
                     return f"{self.name}: {path}"
 
-    def _propose(self, mark: Mark, text: Text, files: Mapping[str, bytes | None]) -> str:
+    def _propose(self, mark: Marker, text: PostText, files: Mapping[str, bytes | None]) -> str:
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
         commit = self._repository.write_commit(self._repository.main, files, _message(text))
         olds = [(ref, self._repository.resolve(ref), commit) for ref in (branch, memory)]
         self._repository.move_refs(olds)
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
 
-    def _close(self, mark: Mark) -> str:
+    def _close(self, mark: Marker) -> str:
         refs = ((ref, self._repository.resolve(ref)) for ref in (BRANCHES + mark.key, MEMORY + mark.key))
         self._repository.move_refs([(ref, old, "") for ref, old in refs if old])
         return f"{self.name}: closed {mark.key}"
 
-    def _commit(self, files: Mapping[str, bytes | None], text: Text) -> None:
+    def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:
         main = self._repository.main
         self._repository.move_refs([(MAIN, main, self._repository.write_commit(main, files, _message(text)))])
         self._repository.follow()
@@ -158,7 +158,7 @@ class Folder:
             self._forget_merged()
             files = self._table(board)
             if files:
-                self._commit(files, Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
+                self._commit(files, PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
         return bool(files)
 
     def _table(self, board: Board) -> dict[str, bytes | None]:
@@ -188,9 +188,9 @@ def _has_parquet() -> bool:
     return find_spec("polars") is not None
 
 
-def _note_path(mark: Mark) -> str:
+def _note_path(mark: Marker) -> str:
     return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
 
 
-def _message(text: Text) -> str:
+def _message(text: PostText) -> str:
     return f"{text.title}\n\n{text.body}\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 
-class Rows(Protocol):
+class AnswerStore(Protocol):
     """A database that keeps answers; times are in seconds since 1970."""
 
     def answer(self, question: str, now: float) -> str | None:
@@ -78,7 +78,7 @@ class AnswersInFile(AnswersInMemory):
 class AnswersInStore:
     """Answers among the other things that the service remembers."""
 
-    def __init__(self, rows: Rows, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, rows: AnswerStore, now: Callable[[], float] = time.time) -> None:
         self.rows = rows
         self.now = now
 

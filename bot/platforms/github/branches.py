@@ -16,14 +16,14 @@ from github.Repository import Repository
 from bot.errors import Stale
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.errors import NotThere
-from bot.publishing.publication import Mark
+from bot.publishing.publication import Marker
 
 PREFIX = "leaderboard-bot/"
 # What git refuses in a ref, of what an entry's key can hold (git help check-ref-format).
 REFUSED = re.compile(r"\.\.|(^|/)\.|\.(/|$)|\.lock(/|$)|//|[^\w./-]", re.ASCII)
 
 
-def branch_name(mark: Mark) -> str:
+def branch_name(mark: Marker) -> str:
     """The branch of a request, which follows from its key; a key that git refuses is named by its digest."""
     if mark.key and not REFUSED.search(mark.key):
         return PREFIX + mark.key

@@ -26,7 +26,7 @@ Word = Literal["accepted", "unaccepted", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LookupResult:
     """What GitHub said of one `git_hash`, and why; "unknown" where no accepted repository has it.
 
     `repository` is the one in whose accepted range it lies, "" where it lies in none.
@@ -49,14 +49,14 @@ class Commits:
     answers: Answers = field(default_factory=AnswersInMemory)
     unreachable: str = ""
 
-    def look_up(self, git_hashes: Iterable[str], leaderboard: Leaderboard) -> dict[str, Looked]:
+    def look_up(self, git_hashes: Iterable[str], leaderboard: Leaderboard) -> dict[str, LookupResult]:
         """Answer for every hash that neither the declaration nor the table settles, as far as there is an answer."""
         accepted = leaderboard.harness.accepted
         wanted = [text for text in dict.fromkeys(git_hashes) if accepted and not is_settled(text, accepted)]
         looked = {text: self.judge(text, accepted) for text in wanted}
         return {text: answer for text, answer in looked.items() if answer is not None}
 
-    def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> Looked | None:
+    def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> LookupResult | None:
         """Ask for one hash in every accepted range, until one takes it; None where no answer could be had."""
         name = askable(git_hash)
         if not name:
@@ -69,7 +69,7 @@ class Commits:
             self.unreachable = str(error)
         return None
 
-    def _judge(self, name: str, accepted: list[Accepted]) -> Looked:
+    def _judge(self, name: str, accepted: list[Accepted]) -> LookupResult:
         found_in: list[str] = []
         for span in accepted:
             commit = self.full(span.repository, name)
@@ -77,13 +77,15 @@ class Commits:
                 continue
             if self.lies_in(commit, span):
                 why = f"commit {commit[:12]} lies in the accepted range of {span.repository}"
-                return Looked("accepted", why, span.repository)
+                return LookupResult("accepted", why, span.repository)
             found_in.append(span.repository)
         if found_in:
             where = " or ".join(dict.fromkeys(found_in))
-            return Looked("unaccepted", f"commit {name} lies in no accepted range of {where}")
+            return LookupResult("unaccepted", f"commit {name} lies in no accepted range of {where}")
         where = " or ".join(dict.fromkeys(span.repository for span in accepted))
-        return Looked("unknown", f"there is no commit {name} in {where}: perhaps it is of the user's own repository")
+        return LookupResult(
+            "unknown", f"there is no commit {name} in {where}: perhaps it is of the user's own repository"
+        )
 
     def lies_in(self, commit: str, span: Accepted) -> bool:
         """Whether a full commit id descends from the range's beginning and leads to one of its ends."""

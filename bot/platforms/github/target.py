@@ -11,27 +11,27 @@ from github.Repository import Repository
 from bot.errors import CallError
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.discussions import GitHubComments
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.github.talk import Talk
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry, parse_entry
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
-    EditNote,
+    CurrentState,
+    EditComment,
     Form,
-    Mark,
-    Note,
+    Marker,
     OpenRequest,
-    PostNote,
+    PostComment,
+    PostedComment,
+    PostText,
     Publication,
     Request,
-    Standing,
-    Text,
     UpdateRequest,
-    find_mark,
+    find_marker,
 )
 
 MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
@@ -62,8 +62,8 @@ class GitHubTarget:
         return Branches(self._client, self._repo)
 
     @cached_property
-    def _talk(self) -> Talk:
-        return Talk(self._client, self._repo, self._address)
+    def _talk(self) -> GitHubComments:
+        return GitHubComments(self._client, self._repo, self._address)
 
     def head(self) -> str:
         """The commit at the default branch, "" where the repository is empty."""
@@ -82,18 +82,18 @@ class GitHubTarget:
         if self._form == "comment":
             return self._talk.keys(leaderboard)
         found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
-        marks = [find_mark(pull.body or "") for pull in found if pull.user.login == self._client.login]
+        marks = [find_marker(pull.body or "") for pull in found if pull.user.login == self._client.login]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
-    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+    def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on the default branch; of requests and comments what the form asks for."""
         files = self._files(paths)
         if self._form == "comment" or mark.kind == "alarm":
             note = self._talk.find(mark)
-            return Standing(files=files, note=Note(str(note.id), note.body) if note else None)
+            return CurrentState(files=files, note=PostedComment(str(note.id), note.body) if note else None)
         pulls = self._pulls(mark) if self._form == "pull-request" else []
         live = next((pull for pull in pulls if pull.state == "open"), None)
-        return Standing(
+        return CurrentState(
             files=files,
             request=self._request(live) if live else None,
             declined=self._declined(pulls[0]) if pulls and not live else None,
@@ -106,16 +106,16 @@ class GitHubTarget:
         found = {path: self._source.read(path, head, MAX_BYTES) for path in paths}
         return {path: data for path, data in found.items() if data is not None}
 
-    def _pulls(self, mark: Mark) -> list[PullRequest]:
+    def _pulls(self, mark: Marker) -> list[PullRequest]:
         """Our requests of this mark, newest first."""
         head = f"{self._address.owner}:{branch_name(mark)}"
         found = self._client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._branches.main)))
         login = self._client.login
-        ours = [pull for pull in found if pull.user.login == login and find_mark(pull.body or "") == mark]
+        ours = [pull for pull in found if pull.user.login == login and find_marker(pull.body or "") == mark]
         return sorted(ours, key=lambda pull: -pull.number)
 
     def _request(self, pull: PullRequest) -> Request:
-        return Request(str(pull.number), self._proposed(pull), Text(pull.title, pull.body or ""))
+        return Request(str(pull.number), self._proposed(pull), PostText(pull.title, pull.body or ""))
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
         """What a request proposed that a person closed; None where it was merged, or closed by us."""
@@ -132,7 +132,7 @@ class GitHubTarget:
         kept = {file.filename: file.sha for file in files if file.filename not in removed}
         return {**dict.fromkeys(removed), **self._source.read_contents(kept, MAX_BYTES)}
 
-    def carry_out(self, publication: Publication) -> str:
+    def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""
         match publication:
             case OpenRequest():
@@ -144,9 +144,9 @@ class GitHubTarget:
             case Commit():
                 commit = self._branches.commit_to_main(publication.files, message_of(publication.text))
                 return f"{self._repo.html_url}/commit/{commit}"
-            case PostNote():
+            case PostComment():
                 return self._talk.post(publication.mark, publication.text)
-            case EditNote():
+            case EditComment():
                 return self._talk.edit(int(publication.note.name), publication.mark, publication.text)
 
     def _open(self, publication: OpenRequest) -> str:
@@ -181,11 +181,11 @@ class GitHubTarget:
         files: dict[str, bytes | None] = {**derived}
         if CSV_NAME in derived:
             files[PARQUET_NAME] = to_parquet(board)
-        text = Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
+        text = PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
         self._branches.commit_to_main(files, message_of(text))
         return True
 
 
-def message_of(text: Text) -> str:
+def message_of(text: PostText) -> str:
     """A commit's message: the title, and the text below it."""
     return f"{text.title}\n\n{text.body}\n"

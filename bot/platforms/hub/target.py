@@ -10,25 +10,25 @@ from typing import Any
 
 from bot.errors import BotError, Refused, Stale
 from bot.platforms.hub.client import SERVICE, Address, HubClient
+from bot.platforms.hub.discussions import HubDiscussions, Thread
 from bot.platforms.hub.source import HubSource
-from bot.platforms.hub.talk import HubTalk, Talk
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry, parse_entry
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
-    EditNote,
-    Mark,
-    Note,
+    CurrentState,
+    EditComment,
+    Marker,
     OpenRequest,
-    PostNote,
+    PostComment,
+    PostedComment,
+    PostText,
     Publication,
     Request,
-    Standing,
-    Text,
     UpdateRequest,
-    find_mark,
+    find_marker,
     holder_of,
 )
 from bot.publishing.texts import board_text
@@ -68,9 +68,9 @@ class HubTarget:
         return HubSource(self.client, self.address)
 
     @cached_property
-    def talk(self) -> HubTalk:
+    def talk(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
-        return HubTalk(self.client, self.address, self.memory)
+        return HubDiscussions(self.client, self.address, self.memory)
 
     @cached_property
     def refs(self) -> dict[str, str]:
@@ -104,16 +104,16 @@ class HubTarget:
 
     # what stands there
 
-    def read_standing(self, mark: Mark, paths: tuple[str, ...]) -> Standing:
+    def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, our open request, what a person closed, our comment."""
         files = self.read_files(paths, self.head())
-        wanted = [(num, row) for num, row in self.requests if find_mark(row["mark"]) == mark]
+        wanted = [(num, row) for num, row in self.requests if find_marker(row["mark"]) == mark]
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
         declined = [
             num for num, row in wanted if row["status"] == "closed" and row["closed_by"] not in {"", self.client.user}
         ]
         found = [request for num in is_open if (request := self.read_request(num, mark, paths, files))]
-        return Standing(
+        return CurrentState(
             files=files,
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),
@@ -121,14 +121,16 @@ class HubTarget:
             note=self.read_note(mark),
         )
 
-    def read_request(self, num: int, mark: Mark, paths: tuple[str, ...], files: Mapping[str, bytes]) -> Request | None:
+    def read_request(
+        self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]
+    ) -> Request | None:
         """One of our requests, None where it is closed by now."""
         talk = self.talk.read(num)
         if not talk.is_open:
             return None
-        return Request(str(num), self.proposed(num, mark, paths, files), Text(talk.title, talk.description))
+        return Request(str(num), self.proposed(num, mark, paths, files), PostText(talk.title, talk.description))
 
-    def proposed(self, num: int, mark: Mark, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
+    def proposed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
         """The files that a request would change: those at `paths`, and all of them for a rolling one."""
         head = self.refs.get(f"refs/pr/{num}")
         if head is None:
@@ -159,15 +161,15 @@ class HubTarget:
                 self.blobs[oid] = data or b""
         return {path: self.blobs[oid] for path, oid in oids.items()}
 
-    def read_note(self, mark: Mark) -> Note | None:
+    def read_note(self, mark: Marker) -> PostedComment | None:
         """Our comment about a row; its name is discussion and comment, as `12 64f1…`."""
         talk = self.board_talk(mark) if self.has_notes or mark.kind == "alarm" else None
         for comment in talk.comments if talk else ():
-            if comment.author == self.client.user and find_mark(comment.text) == mark:
-                return Note(f"{talk.num} {comment.id}" if talk else "", comment.text)
+            if comment.author == self.client.user and find_marker(comment.text) == mark:
+                return PostedComment(f"{talk.num} {comment.id}" if talk else "", comment.text)
         return None
 
-    def board_talk(self, mark: Mark) -> Talk | None:
+    def board_talk(self, mark: Marker) -> Thread | None:
         """The discussion that holds the rows of a leaderboard, None where it is still to be opened."""
         if self.discussion is not None and mark.kind != "alarm":
             return self.talk.read(self.discussion)
@@ -185,14 +187,14 @@ class HubTarget:
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         texts = [row["mark"] for _, row in self.requests if row["status"] in {"open", "draft"}]
-        if self.has_notes and (talk := self.board_talk(Mark("entry", "", leaderboard))):
+        if self.has_notes and (talk := self.board_talk(Marker("entry", "", leaderboard))):
             texts += [comment.text for comment in talk.comments if comment.author == self.client.user]
-        marks = [find_mark(text) for text in texts]
+        marks = [find_marker(text) for text in texts]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     # what is written
 
-    def carry_out(self, publication: Publication) -> str:
+    def apply(self, publication: Publication) -> str:
         """Do it, and say where it can be seen. Raises Stale where something else stands there by now."""
         try:
             match publication:
@@ -205,9 +207,9 @@ class HubTarget:
                     return self.url(int(request.name))
                 case Commit(_, text, files):
                     return self.commit(text, files)
-                case PostNote():
+                case PostComment():
                     return self.post_note(publication)
-                case EditNote(_, note, text):
+                case EditComment(_, note, text):
                     num, _, comment = note.name.partition(" ")
                     self.talk.edit(int(num), comment, text.body)
                     return self.url(int(num))
@@ -223,7 +225,7 @@ class HubTarget:
         """
         text, mark = publication.text, publication.mark
         self.look_again()
-        if any(find_mark(row["mark"]) == mark and row["status"] in {"open", "draft"} for _, row in self.requests):
+        if any(find_marker(row["mark"]) == mark and row["status"] in {"open", "draft"} for _, row in self.requests):
             raise Stale(f"{self.name}: a request stands there by now")
         oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.head(), request=True)
         self.own_commits.add(oid)
@@ -249,14 +251,14 @@ class HubTarget:
             self.talk.edit(num, self.talk.read(num).comments[0].id, body)
         return self.url(num)
 
-    def commit(self, text: Text, files: Files) -> str:
+    def commit(self, text: PostText, files: Files) -> str:
         """Write to main. Raises Stale where main moved since it was read."""
         oid, _ = self.talk.commit(dict(files), text.title, text.body, parent=self.head())
         self.own_commits.add(oid)
         self.look_again()
         return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
 
-    def post_note(self, publication: PostNote) -> str:
+    def post_note(self, publication: PostComment) -> str:
         """Add the row's comment; its discussion is opened where there is none."""
         talk = self.board_talk(publication.mark)
         if talk is None:
@@ -275,7 +277,7 @@ class HubTarget:
         """
         files = derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))
         if files:
-            self.commit(Text("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), dict(files))
+            self.commit(PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), dict(files))
         return bool(files)
 
     def url(self, num: int) -> str:

@@ -12,7 +12,7 @@ from bot.publishing.hub_evals.measured import eval_result_of
 from bot.publishing.hub_evals.model_layout import ModelLayout
 from bot.publishing.hub_evals.model_page import claims, is_ours, judge_value, signed
 from bot.publishing.layout import CellChange, Draft, RowChange
-from bot.publishing.publication import entry_mark
+from bot.publishing.publication import entry_marker
 from bot.publishing.tables.values import RowView
 
 FOLDER = ".eval_results"
@@ -52,7 +52,7 @@ class EvalResultsLayout(ModelLayout):
             try:
                 result = self._result(row, task, hub)
                 why = self._agreement(result, path, current)
-                data = signed(to_yaml(result), entry_mark(row.entry))
+                data = signed(to_yaml(result), entry_marker(row.entry))
             except Unwritable as error:
                 refused.append(f"{task.id}: {error}")
                 continue

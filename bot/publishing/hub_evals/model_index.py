@@ -19,7 +19,7 @@ from bot.errors import Unwritable
 from bot.publishing.front_matter import front_matter
 from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult
 from bot.publishing.hub_evals.model_page import signature, signed_by
-from bot.publishing.publication import Mark
+from bot.publishing.publication import Marker
 from bot.publishing.tables.sheet import line_end
 from bot.publishing.yaml_text import compose, end_of, entries, is_flow, load, single_quoted
 
@@ -75,7 +75,7 @@ def values_of(block: str) -> dict[str, str]:
     return values
 
 
-def with_results(card: str, model: str, results: Sequence[IndexedResult], mark: Mark) -> str:
+def with_results(card: str, model: str, results: Sequence[IndexedResult], mark: Marker) -> str:
     """The card with these results in the bot's block; without results the block is removed.
 
     Raises Unwritable where the front matter has no place that could be edited without touching the rest.
@@ -121,7 +121,7 @@ def _mappings(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _insert(base: str, model: str, new: Sequence[str], mark: Mark) -> str:
+def _insert(base: str, model: str, new: Sequence[str], mark: Marker) -> str:
     """The card with a block of these results: after those of others, or as a new `model-index`."""
     end, place = line_end(base), front_matter(base)
     behind = _place(base, place) if place else None
@@ -134,7 +134,7 @@ def _insert(base: str, model: str, new: Sequence[str], mark: Mark) -> str:
     return base[: place[1]] + end.join([*whole, ""]) + base[place[1] :]
 
 
-def _block(lines: Sequence[str], mark: Mark) -> list[str]:
+def _block(lines: Sequence[str], mark: Marker) -> list[str]:
     return [f"# {mark.render()} {signature(_said(lines))}", *lines, END]
 
 

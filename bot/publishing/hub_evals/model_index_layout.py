@@ -20,7 +20,7 @@ from bot.publishing.hub_evals.model_index import (
 from bot.publishing.hub_evals.model_layout import ModelLayout
 from bot.publishing.hub_evals.model_page import judge_value
 from bot.publishing.layout import CellChange, Draft, RowChange
-from bot.publishing.publication import entry_mark
+from bot.publishing.publication import entry_marker
 from bot.publishing.tables.values import RowView
 
 
@@ -44,7 +44,7 @@ class ModelIndexLayout(ModelLayout):
         try:
             card = _text(current)
             results = self._results(row, card, refused)
-            made = with_results(card, row.entry.model.id.rpartition("/")[2], results, entry_mark(row.entry))
+            made = with_results(card, row.entry.model.id.rpartition("/")[2], results, entry_marker(row.entry))
         except Unwritable as error:
             return Draft(refused={key: f"{CARD}: {error}"}, remarks=tuple(remarks))
         reasons = {key: "; ".join(refused)} if refused else {}

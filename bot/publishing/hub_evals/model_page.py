@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in
-from bot.publishing.publication import Mark, find_mark
+from bot.publishing.publication import Marker, find_marker
 from bot.reporting.escape import brief
 
 SAME = Decimal("1e-9")  # values that differ by less are the same, for readers keep doubles
@@ -70,7 +70,7 @@ def claims(page: ModelPage, main: Mapping[str, bytes], leaderboard: str) -> Iter
                 yield from claims_in(data, f"{path} in {request.name}", is_ours=request.is_ours)
 
 
-def signed(text: str, mark: Mark) -> bytes:
+def signed(text: str, mark: Marker) -> bytes:
     """A file with the bot's mark and the digest of the rest in a first comment, which the Hub ignores."""
     return f"# {mark.render()} {signature(text.encode())}\n{text}".encode()
 
@@ -88,7 +88,7 @@ def signature(data: bytes) -> str:
 
 def signed_by(comment: str, data: bytes, leaderboard: str) -> bool:
     """Whether a comment has our mark for this leaderboard, and the signature of the data."""
-    mark = find_mark(comment) if comment.startswith("#") else None
+    mark = find_marker(comment) if comment.startswith("#") else None
     return mark is not None and mark.leaderboard == leaderboard and comment.rstrip().endswith(f" {signature(data)}")
 
 

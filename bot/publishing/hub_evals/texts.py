@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.publishing.entry import Entry
 from bot.publishing.layout import Draft, Links
-from bot.publishing.publication import Mark, Text
+from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import FOOT, fitted
 from bot.reporting.escape import code, code_in_table, visible
 
@@ -16,7 +16,7 @@ WAYS_OUT = (
 )
 
 
-def model_request_text(entry: Entry, title: str, draft: Draft, links: Links, mark: Mark) -> Text:
+def model_request_text(entry: Entry, title: str, draft: Draft, links: Links, mark: Marker) -> PostText:
     """The text of the request for one model; `title` is that of the leaderboard."""
     cells = draft.cells.get(entry.key, ())
     lines = ["| Task | Value | Before |", "| --- | ---: | ---: |"]

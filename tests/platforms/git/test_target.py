@@ -155,13 +155,13 @@ def test_a_commit_stands_on_main_with_its_board_and_without_branch(folder: Path)
 
 
 def test_a_comment_is_a_file_that_is_edited_in_place(folder: Path) -> None:
-    assert put(folder, entry(), form="comment") == ["PostNote"]
+    assert put(folder, entry(), form="comment") == ["PostComment"]
     note = folder / "comments" / "tiny" / f"{KEY}.md"
     first = note.read_text()
 
     assert put(folder, entry(), form="comment") == ["nothing"]
     assert note.read_text() == first
-    assert put(folder, entry(day=2, right=(90, 60, 70)), form="comment") == ["EditNote"]
+    assert put(folder, entry(day=2, right=(90, 60, 70)), form="comment") == ["EditComment"]
     assert note.read_text() != first
     assert len(list(folder.glob("comments/**/*.md"))) == 1
 

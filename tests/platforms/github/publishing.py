@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.entry import Entry
-from bot.publishing.publication import Form, find_mark
+from bot.publishing.publication import Form, find_marker
 from bot.service.reconcile import publish
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_server import GitHubServer
@@ -32,7 +32,7 @@ def requests(server: GitHubServer, state: str = "open") -> list[Issue]:
 
 
 def ours(server: GitHubServer) -> list[Comment]:
-    return [comment for comment in board(server).comments.values() if find_mark(comment.body)]
+    return [comment for comment in board(server).comments.values() if find_marker(comment.body)]
 
 
 def proposed(server: GitHubServer, number: int) -> dict[str, bytes]:

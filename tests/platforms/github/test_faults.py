@@ -12,7 +12,7 @@ import pytest
 from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.target import GitHubTarget
-from bot.publishing.publication import Form, Mark, PostNote, Text
+from bot.publishing.publication import Form, Marker, PostComment, PostText
 from bot.service.reconcile import publish
 from tests.platforms.github.entries import entry
 from tests.platforms.github.fixtures import BOARD, github
@@ -191,9 +191,9 @@ def test_the_reason_of_a_closing_stands_once_though_the_answer_was_lost(github: 
 
 
 def test_a_note_of_two_runs_keeps_the_older_one(github: GitHubServer) -> None:
-    mark = Mark("verdict", "a.json", "tiny")
+    mark = Marker("verdict", "a.json", "tiny")
     number = github.state.open_pull(BOARD, "topic").number
-    texts = [Text("t", f"verdict {index}\n\n{mark.render()}") for index in range(2)]
+    texts = [PostText("t", f"verdict {index}\n\n{mark.render()}") for index in range(2)]
     github.state.order(
         "POST",
         "/comments$",
@@ -201,7 +201,7 @@ def test_a_note_of_two_runs_keeps_the_older_one(github: GitHubServer) -> None:
         before=lambda: github.state.comment(BOARD, number, texts[0].body, "leaderboard-bot"),
     )
 
-    target(github, "comment", number=number).carry_out(PostNote(mark, texts[1]))
+    target(github, "comment", number=number).apply(PostComment(mark, texts[1]))
 
     (kept,) = ours(github)
     assert kept.body == texts[1].body

@@ -7,7 +7,7 @@ import pytest
 from bot.errors import BotError
 from bot.platforms.github.branches import branch_name
 from bot.publishing.board import make_board
-from bot.publishing.publication import CloseRequest, Form, Mark, entry_mark, find_mark
+from bot.publishing.publication import CloseRequest, Form, Marker, entry_marker, find_marker
 from bot.service.reconcile import publish, rebuild_board
 from tests.platforms.github.entries import entry, tiny
 from tests.platforms.github.fixtures import BOARD, github
@@ -27,7 +27,7 @@ def test_a_row_becomes_one_request_on_the_branch_of_its_key(github: GitHubServer
     assert done[0].where == f"{github.url}/{BOARD}/pull/1"
     assert request.head == f"leaderboard-bot/{one.key}"
     assert request.title == "Add acme/atlas-7b (bfloat16): 58.33"
-    assert find_mark(request.body) == entry_mark(one)
+    assert find_marker(request.body) == entry_marker(one)
     assert proposed(github, 1) == {one.path: one.to_bytes()}
 
 
@@ -105,9 +105,9 @@ def test_a_request_of_ours_that_has_nothing_left_to_say_is_closed_with_a_reason(
 def test_a_request_that_we_closed_may_be_made_again(github: GitHubServer) -> None:
     one = entry()
     publish_to(github, one)
-    there = target(github).read_standing(entry_mark(one), (one.path,)).request
+    there = target(github).read_state(entry_marker(one), (one.path,)).request
     assert there is not None
-    target(github).carry_out(CloseRequest(entry_mark(one), there, "The submission was withdrawn."))
+    target(github).apply(CloseRequest(entry_marker(one), there, "The submission was withdrawn."))
 
     publish_to(github, one)
 
@@ -191,6 +191,6 @@ def test_the_board_is_rebuilt_from_the_entries_on_main(github: GitHubServer) -> 
     ],
 )
 def test_a_branch_follows_from_the_key_even_where_git_refuses_it(key: str, branch: str | None) -> None:
-    name = branch_name(Mark("entry", key, "tiny"))
+    name = branch_name(Marker("entry", key, "tiny"))
 
     assert name == branch or (branch is None and name.startswith("leaderboard-bot/key-"))

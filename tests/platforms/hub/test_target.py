@@ -12,7 +12,7 @@ from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form
-from bot.service.reconcile import Done, publish, rebuild_board
+from bot.service.reconcile import PublishResult, publish, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.world.git import Repository
 from tests.world.hub import Hub
@@ -37,7 +37,7 @@ def target(client: HubClient, contents: Repository) -> HubTarget:
     return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_notes=True)
 
 
-def put(target: HubTarget, *entries: Entry, form: Form = "pull-request") -> list[Done]:
+def put(target: HubTarget, *entries: Entry, form: Form = "pull-request") -> list[PublishResult]:
     target.look_again()
     return publish(entries, target, form)
 

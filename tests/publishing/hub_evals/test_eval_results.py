@@ -17,7 +17,7 @@ from bot.errors import Unwritable
 from bot.publishing.hub_evals.benchmark import parse_benchmark
 from bot.publishing.hub_evals.eval_result import HubEvalResult, claims_in, parse_eval_results, to_yaml
 from bot.publishing.hub_evals.model_page import is_ours, signed
-from bot.publishing.publication import Mark
+from bot.publishing.publication import Marker
 from tests.publishing.hub_evals.models import DATASET, EVAL_YAML, PATH, drafted, row, written
 from tests.publishing.tables.test_damaged_files import CHANGES, damaged
 
@@ -43,7 +43,7 @@ def test_a_file_says_value_date_source_and_how_it_was_measured() -> None:
     data = written(drafted(row(0.46659)))[PATH].decode()
 
     first, *rest = data.splitlines()
-    assert first.startswith(f"# {Mark('entry', 'a', 'open-llm-v2').render()} sha256:")
+    assert first.startswith(f"# {Marker('entry', 'a', 'open-llm-v2').render()} sha256:")
     assert (
         "\n".join(rest)
         == f"""\
@@ -157,7 +157,7 @@ def test_the_documentation_s_template_is_no_result_but_says_which_tasks_it_is_ab
 
 
 def test_a_file_is_ours_as_long_as_nobody_edits_it() -> None:
-    data = signed("- x: 1\n", Mark("entry", "a/b --> c", "tiny"))
+    data = signed("- x: 1\n", Marker("entry", "a/b --> c", "tiny"))
 
     assert is_ours(data, "tiny")
     assert not is_ours(data, "other")

@@ -17,7 +17,7 @@ from bot.publishing.hub_evals.model_page import OpenFiles
 from bot.publishing.hub_evals.options import ModelsOptions
 from bot.publishing.hub_evals.texts import model_request_text
 from bot.publishing.layout import Draft, Links, RowChange
-from bot.publishing.publication import Mark, find_mark
+from bot.publishing.publication import Marker, find_marker
 from tests.publishing.hub_evals.models import (
     DATASET,
     EVAL_YAML,
@@ -265,7 +265,7 @@ def test_the_hub_s_own_words_about_our_files_are_passed_on() -> None:
 
 def test_the_request_says_what_it_adds_and_how_to_be_rid_of_it() -> None:
     change, draft = row(0.46659), drafted(row(0.46659), head="b" * 40)
-    mark = Mark("rolling", MODEL, "open-llm-v2")
+    mark = Marker("rolling", MODEL, "open-llm-v2")
     assert change.entry is not None
     text = model_request_text(change.entry, "Open LLM Leaderboard v2", draft, LINKS, mark)
 
@@ -274,4 +274,4 @@ def test_the_request_says_what_it_adds_and_how_to_be_rid_of_it() -> None:
     assert f"- Entry: <{LINKS.entry}>" in text.body
     assert f"- Measured at {HEAD[:12]}, which is not the head of main." in text.body
     assert "Closing the request removes them" in text.body
-    assert find_mark(text.body) == mark
+    assert find_marker(text.body) == mark

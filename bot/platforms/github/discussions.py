@@ -15,11 +15,11 @@ from github.Repository import Repository
 from bot.errors import Stale
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
-from bot.publishing.publication import Mark, Text, find_mark, holder_of
+from bot.publishing.publication import Marker, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
 
 
-class Talk:
+class GitHubComments:
     """The comments of one repository: on a given issue or request, else on our issue for the leaderboard."""
 
     def __init__(self, client: GitHubClient, repo: Repository, address: Address) -> None:
@@ -29,17 +29,17 @@ class Talk:
 
     def keys(self, leaderboard: str) -> set[str]:
         """The rows that our comments on one leaderboard are about."""
-        issue = self._issue(Mark("entry", "", leaderboard))
+        issue = self._issue(Marker("entry", "", leaderboard))
         comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        marks = [find_mark(one.body or "") for one in comments if one.user.login == self._call.login]
+        marks = [find_marker(one.body or "") for one in comments if one.user.login == self._call.login]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
-    def find(self, mark: Mark) -> IssueComment | None:
+    def find(self, mark: Marker) -> IssueComment | None:
         """The comment that carries the mark, the oldest where there are several."""
         issue = self._issue(mark)
         return next(iter(self._ours(issue, mark)), None) if issue else None
 
-    def post(self, mark: Mark, text: Text) -> str:
+    def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this."""
         issue = self._issue(mark) or self._open_issue(mark)
         self._call(lambda: issue.create_comment(text.body))
@@ -51,7 +51,7 @@ class Talk:
             self._call(lambda: first.edit(text.body))
         return first.html_url
 
-    def edit(self, comment_id: int, mark: Mark, text: Text) -> str:
+    def edit(self, comment_id: int, mark: Marker, text: PostText) -> str:
         """Change a comment in place and give its URL."""
         comment = self.find(mark)
         if comment is None or comment.id != comment_id:
@@ -59,24 +59,24 @@ class Talk:
         self._call(lambda: comment.edit(text.body))
         return comment.html_url
 
-    def _ours(self, issue: Issue, mark: Mark) -> list[IssueComment]:
+    def _ours(self, issue: Issue, mark: Marker) -> list[IssueComment]:
         comments = self._call(lambda: list(issue.get_comments()))
-        ours = [one for one in comments if one.user.login == self._call.login and find_mark(one.body or "") == mark]
+        ours = [one for one in comments if one.user.login == self._call.login and find_marker(one.body or "") == mark]
         return sorted(ours, key=lambda comment: comment.id)
 
-    def _issue(self, mark: Mark) -> Issue | None:
+    def _issue(self, mark: Marker) -> Issue | None:
         if (number := self._number) and mark.kind != "alarm":
             return self._call(lambda: self._repo.get_issue(number))
         return next(iter(self._our_issues(mark)), None)
 
-    def _our_issues(self, mark: Mark) -> list[Issue]:
+    def _our_issues(self, mark: Marker) -> list[Issue]:
         wanted, login = holder_of(mark), self._call.login
         creator: Any = login  # a login will do, and spares the account's own page
         found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
-        ours = [one for one in found if one.user.login == login and find_mark(one.body or "") == wanted]
+        ours = [one for one in found if one.user.login == login and find_marker(one.body or "") == wanted]
         return sorted(ours, key=lambda issue: issue.number)
 
-    def _open_issue(self, mark: Mark) -> Issue:
+    def _open_issue(self, mark: Marker) -> Issue:
         """Open the leaderboard's issue; where another run was faster, its issue is kept and ours is closed."""
         text = board_text(holder_of(mark))
         made = self._call(lambda: self._repo.create_issue(text.title, body=text.body))

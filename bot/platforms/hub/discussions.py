@@ -12,7 +12,7 @@ from huggingface_hub.community import DiscussionComment, DiscussionStatusChange,
 
 from bot.errors import Stale
 from bot.platforms.hub.client import Address, HubClient
-from bot.publishing.publication import find_mark
+from bot.publishing.publication import find_marker
 
 TITLE_LIMIT = 200  # characters; the Hub refuses more
 Kind = Literal["discussion", "pull_request"]
@@ -45,7 +45,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Thread:
     """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open."""
 
     num: int
@@ -67,12 +67,12 @@ class Talk:
         return self.status in {"open", "draft"}
 
 
-def as_talk(details: DiscussionWithDetails) -> Talk:
+def as_thread(details: DiscussionWithDetails) -> Thread:
     """What the client read, in our words; hidden comments are left out."""
     comments = [e for e in details.events if isinstance(e, DiscussionComment) and not e.hidden]
     changes = [e for e in details.events if isinstance(e, DiscussionStatusChange)]
     closed = details.status == "closed" and changes
-    return Talk(
+    return Thread(
         details.num,
         details.title,
         details.status,
@@ -84,7 +84,7 @@ def as_talk(details: DiscussionWithDetails) -> Talk:
 
 
 @dataclass
-class HubTalk:
+class HubDiscussions:
     """Reads and writes the discussions of one repository.
 
     `memory` may remember, by number, the mark and state of what was read before: whatever is not in it is
@@ -116,18 +116,18 @@ class HubTalk:
                 break
         return found
 
-    def read(self, num: int) -> Talk:
+    def read(self, num: int) -> Thread:
         """One discussion or request, now; what it is and how it stands is remembered."""
         details = self.client.read(self.client.api.get_discussion_details, discussion_num=num, **self._where)
-        talk = as_talk(details)
+        talk = as_thread(details)
         self.remember(talk)
         return talk
 
-    def remember(self, talk: Talk) -> None:
+    def remember(self, talk: Thread) -> None:
         """Keep what finds it again, where it is ours."""
         if talk.author != self.client.user:
             return
-        mark = find_mark(talk.description)
+        mark = find_marker(talk.description)
         known = {
             "kind": "pull_request" if talk.pull_request else "discussion",
             "status": talk.status,
@@ -202,7 +202,7 @@ class HubTalk:
         made = self.client.write(
             self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
         )
-        self.remember(as_talk(made))
+        self.remember(as_thread(made))
         return made.num
 
     def comment(self, num: int, text: str) -> None:
