@@ -45,8 +45,9 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
 
     `samples` is the number of samples that were scored, `original` the size of the task; None where not recorded.
     `unscored` counts samples that ran and have no score, so that they are missing from the mean. `reducer` says how
-    several answers to one sample became one number ("mean", "max", "pass_at_2"), "" where each was answered once.
-    `pointers` says where a number lies, by its key, in formats where that does not follow from the keys.
+    several answers to one sample became one number ("mean", "max", "pass_at_2"), "" where each was answered once;
+    `epochs` is the number of those answers. `pointers` says where a number lies, by its key, in formats where that
+    does not follow from the keys.
     """
 
     numbers: Mapping[str, Any]
@@ -57,6 +58,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     pointers: Mapping[str, str] = {}
     unscored: int | None = None
     reducer: str = ""
+    epochs: int = 1
 
 
 class GroupRow(msgspec.Struct, frozen=True, gc=False):
@@ -90,7 +92,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     stand in one row, as texts. `date` is in Unix seconds.
 
     `unfinished` says why the run did not end as it should, in the file's word ("cancelled", "error", "started"), ""
-    where it did or where the format does not record it; `invalidated` that somebody marked the run as not valid.
+    where it did or where the format does not record it; `invalidated` that somebody marked the run as not valid, and
+    `edited` that scores were changed after the run.
     `quoted_from` names the place that the numbers were copied from, "" where the file was written by what measured.
     `secrets` are the JSON pointers of fields that hold a password or token: a result never holds their values.
     `repeated` are keys that the file has twice with different values.
@@ -115,6 +118,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     malformed: tuple[MalformedField, ...] = ()
     unfinished: str = ""
     invalidated: bool = False
+    edited: bool = False
     quoted_from: str = ""
     secrets: tuple[str, ...] = ()
     repeated: tuple[RepeatedKey, ...] = ()
@@ -123,8 +127,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
         """Where a field lies: a JSON pointer, after the file's name and `#` where the submission is of several files.
 
         `field` is a key of `places`: `model`, `revision`, `arguments`, `commit`, `release`, `limit`, `chat_template`,
-        `leaves` (all rows), `unfinished`, `invalidated`, `quoted_from`, and for one leaf `leaf` (its row), `value`,
-        `num_fewshot`, `version`, `samples`, `unscored` and `reducer`. In `places`, `{leaf}` and `{value}`
+        `leaves` (all rows), `unfinished`, `invalidated`, `edited`, `quoted_from`, and for one leaf `leaf` (its row),
+        `value`, `num_fewshot`, `version`, `samples`, `unscored` and `reducer`. In `places`, `{leaf}` and `{value}`
         stand for the keys. A field that the format does not record lies where its row or the whole file does.
         """
         if field == "value" and leaf_key in self.leaves and value_key in self.leaves[leaf_key].pointers:

@@ -69,7 +69,7 @@ def test_hints_and_pointers_are_those_of_the_format(tmp_path: Path) -> None:
 def test_a_declaration_may_name_only_formats_that_are_there(tmp_path: Path) -> None:
     done = check(toy(), tmp_path, tmp_path)
     assert done.returncode == 2
-    assert "harness.formats.0: there is no result format 'toy'; there are lm-eval-0.3" in done.stderr
+    assert "harness.formats.0: there is no result format 'toy'; there are " in done.stderr
 
 
 @pytest.mark.parametrize(

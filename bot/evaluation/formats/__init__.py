@@ -14,15 +14,16 @@ from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.hub_cache import from_cache
+from bot.evaluation.formats.lighteval import LIGHTEVAL
 from bot.evaluation.formats.lm_eval_03 import LM_EVAL_03
 from bot.evaluation.formats.lm_eval_04 import LM_EVAL_04
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
 from bot.evaluation.result import Result
 
 GROUP = "leaderboard_bot.formats"
-# In the order in which they are tried: two bars in a key are only of v1, a comma in a metric's key only of lm-eval 0.4,
-# `no_cache` only of lm-eval 0.3.
-BUILT_IN = (OPEN_LLM_V1, LM_EVAL_04, LM_EVAL_03)
+# In the order in which they are tried: bars in a row's key are of lighteval or of v1, told apart by the suite; a comma
+# in a metric's key is only of lm-eval 0.4, `no_cache` only of lm-eval 0.3.
+BUILT_IN = (LIGHTEVAL, OPEN_LLM_V1, LM_EVAL_04, LM_EVAL_03)
 
 
 @cache

@@ -50,6 +50,8 @@ def _is_bounded(result: Result) -> bool:
         and max(map(len, [model.args, *result.settings.values()])) <= LONG
         and len(model.id) <= NAME
         and _is_printable([result.quoted_from], NAME)
+        and len(result.secrets) <= MAX_FOUND
+        and _is_printable(result.secrets, NAME)
     )
 
 
@@ -81,6 +83,7 @@ class _Bounds:
             task_hashes=self.hashes(),
             unfinished=self.word("status", result.unfinished, result.pointer_to("unfinished")),
             quoted_from=_clean(result.quoted_from),
+            secrets=tuple(map(_clean, result.secrets[:MAX_FOUND])),
             malformed=tuple(self.found[:MAX_FOUND]),
         )
 

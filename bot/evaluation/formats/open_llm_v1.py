@@ -15,10 +15,13 @@ ALL, SUITE = "all", "harness"
 
 
 def recognise(content: Content) -> bool:
-    """Recognise it by `config_general`, or by any key of two bars; a details card prints the rows without a frame."""
+    """Recognise it by `config_general`, or by any key of two bars; a details card prints the rows without a frame.
+
+    lighteval writes the like with suites of its own and is asked before; rows without a frame must be of this suite.
+    """
     document = content.document
     if document.results is None:
-        return bool(document.bare) and any(_is_row(key) for key in document.bare or {})
+        return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in document.bare or {})
     if document.config_general is not None:
         return True
     return "|" in "".join(document.results) and any(_is_row(key) for key in document.results)

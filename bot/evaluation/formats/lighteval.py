@@ -1,0 +1,198 @@
+"""Result files of lighteval: rows "suite|task|shots", from 0.13 on "task|shots".
+
+Before 0.9 the model stands in `config_general` itself, since then in its `model_config`. From 0.11 on no file records
+the number of samples (-1): it is recovered from value and standard error where a leaderboard asks. `start_time` and
+`end_time` are readings of a counter and no dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import arguments, number, revision, row, setting, text, version, whole
+from bot.evaluation.formats.format import Format, Rerun
+from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.secrets import secrets_in, without_secrets
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
+
+ALL, AVERAGE, V1_SUITE = "all", ":_average", "harness"
+REPOSITORY = "huggingface/lighteval"
+# A field of the model's configuration that only this way of running it has, and the command's word for it.
+CLASSES = (("gpu_memory_utilization", "vllm"), ("model_parallel", "accelerate"))
+FLAGS = ("override_chat_template", "multichoice_continuations_start_space")
+EMPTY: Mapping[str, Any] = {}
+
+
+def recognise(content: Content) -> bool:
+    """Recognise it by rows with bars that are not of suite `harness`, or by `model_config` beside `lighteval_sha`."""
+    document = content.document
+    if document.results is None:
+        return False
+    rows = [key for key in document.results if key != ALL]
+    if any(_is_own(key) for key in rows):
+        return document.config_general is not None or all(map(_is_own, rows))
+    config = document.config_general or EMPTY
+    return "lighteval_sha" in config and "model_config" in config
+
+
+def _is_own(key: str) -> bool:
+    """Whether a row's key is one of lighteval's: `task|shots`, or `suite|task|shots` of another suite than v1's."""
+    suite, *others = key.split("|")
+    return len(others) in {1, 2} and others[-1].isdecimal() and (len(others) == 1 or suite != V1_SUITE)
+
+
+def parse(content: Content) -> Result:
+    """Read the file. Raises MalformedResult where a row of results is not an object."""
+    top = content.value
+    general, results = _object(top, "config_general"), top["results"]
+    config = without_secrets(general.get("model_config"))
+    averages = [key for key in results if _is_average(key)]
+    leaves = [key for key in results if key != ALL and key not in averages]
+    return Result(
+        format="lighteval",
+        model=_model(general, config),
+        harness=HarnessVersion("lighteval", _commit(general), repository=REPOSITORY),
+        leaves={key: _leaf(top, key, row(results, key, "/results")) for key in leaves},
+        limit=number(general.get("max_samples")),
+        settings=_settings(general, config if isinstance(config, dict) else EMPTY),
+        groups=tuple(
+            GroupRow(key, f"/results/{escape_pointer(key)}", row(results, key, "/results")) for key in averages
+        ),
+        subtasks=_members(averages, leaves),
+        places=_places(general, counts_samples=_counts_samples(top)),
+        secrets=secrets_in(general, "/config_general"),
+    )
+
+
+def _object(value: Any, key: str) -> Mapping[str, Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else EMPTY
+
+
+def _is_average(key: str) -> bool:
+    return key.rpartition("|")[0].endswith(AVERAGE)
+
+
+def _members(averages: list[str], leaves: list[str]) -> dict[str, tuple[str, ...]]:
+    """The leaves behind each average: those of the same task and number of shots."""
+    parts = [(key, *key.rpartition("|")[::2]) for key in leaves]
+    found = {}
+    for average in averages:
+        name, _, shots = average.rpartition("|")
+        begin = name.removesuffix(AVERAGE) + ":"
+        if members := tuple(key for key, task, count in parts if count == shots and task.startswith(begin)):
+            found[average] = members
+    return found
+
+
+def _model(general: Mapping[str, Any], config: Any) -> Model:
+    """The model: of `model_config`, an object or a text "a=1,b=2", where there is one, else of the frame."""
+    pairs, args = arguments(config)
+    fields: Mapping[str, Any] = config if isinstance(config, dict) else pairs
+    name = text(without_secrets(general.get("model_name"))) or pairs.get("model_name") or pairs.get("pretrained") or ""
+    asked = text(fields.get("revision"))
+    return Model(
+        id=name,
+        revision=revision(general.get("model_sha"), asked),
+        precision=_precision(general, fields),
+        chat_template=any(str(fields.get(key)) == "True" for key in ("use_chat_template", "override_chat_template")),
+        source=next((source for field, source in CLASSES if field in fields), ""),
+        args=args,
+        requested_revision=asked or text(general.get("model_sha")),
+        is_named=bool(name),
+    )
+
+
+def _precision(general: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    quantization = text(fields.get("quantization"))
+    dtype = text(general.get("model_dtype")) or text(fields.get("dtype"))
+    return quantization or ("" if dtype == "auto" else dtype.removeprefix("torch."))
+
+
+def _commit(general: Mapping[str, Any]) -> str | None:
+    """The commit of lighteval; an installed package writes "?"."""
+    commit = text(general.get("lighteval_sha"))
+    return commit if commit.strip("?") else None
+
+
+def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
+    """What else decides how a model answers; a generation parameter that is null was not set."""
+    parameters = _object(config, "generation_parameters") or _object(general, "generation_parameters")
+    chosen = {name: value for name, value in without_secrets(dict(parameters)).items() if value is not None}
+    found = {name: setting(config.get(name)) for name in ("system_prompt", *FLAGS)}
+    found["generation_parameters"] = setting(chosen)
+    if (seeds := whole(general.get("num_fewshot_seeds"))) is not None and seeds > 1:
+        found["num_fewshot_seeds"] = str(seeds)
+    return {name: value for name, value in found.items() if value}
+
+
+def _counts_samples(top: Mapping[str, Any]) -> bool:
+    """Whether the file records numbers of samples, as it did before 0.11."""
+    return any(_count(config, "original_num_docs") is not None for config in _object(top, "config_tasks").values())
+
+
+def _count(config: Any, name: str) -> int | None:
+    """A number of documents; what is below 0 was not counted."""
+    count = whole(config.get(name)) if isinstance(config, dict) else None
+    return count if count is not None and count >= 0 else None
+
+
+def _leaf(top: Mapping[str, Any], key: str, numbers: Mapping[str, Any]) -> LeafResult:
+    task, _, shots = key.rpartition("|")
+    tasks = _object(top, "config_tasks")
+    config = tasks.get(key, tasks.get(task))
+    return LeafResult(
+        numbers,
+        int(shots) if task and shots.isdecimal() and len(shots) < 4 else None,
+        version(_object(top, "versions").get(key)),
+        _count(config, "effective_num_docs"),
+        _count(config, "original_num_docs"),
+    )
+
+
+def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, str]:
+    config = "/config_general"
+    inner = f"{config}/model_config" if "model_config" in general else config
+    return {
+        "model": f"{config}/model_name",
+        "revision": f"{inner}/revision" if inner != config else f"{config}/model_sha",
+        "precision": f"{inner}/dtype" if inner != config else f"{config}/model_dtype",
+        "arguments": inner,
+        "commit": f"{config}/lighteval_sha",
+        "limit": f"{config}/max_samples",
+        "leaves": "/results",
+        "leaf": "/results/{leaf}",
+        "value": "/results/{leaf}/{value}",
+        "version": "/versions/{leaf}",
+        **({"samples": "/config_tasks"} if counts_samples else {}),
+    }
+
+
+def stderr_key(value_key: str) -> str:
+    """Spell a standard error: a metric's name may hold commas (`pass@k:k=1,n=16`)."""
+    return f"{value_key}_stderr"
+
+
+def rerun(wanted: Rerun) -> str:
+    """The call of lighteval 0.13, which alone writes keys of one bar; for models that it loads itself."""
+    model, settings = wanted.model, wanted.settings
+    is_known = model.source in {"accelerate", "vllm"} and all(key.count("|") == 1 for key in wanted.leaf_keys)
+    if not is_known or not model.id or settings.keys() - {"generation_parameters", *FLAGS}:
+        return ""
+    args = {"model_name": model.id, "revision": model.revision or model.requested_revision, "dtype": model.precision}
+    args |= {name: settings.get(name, "") for name in (*FLAGS, "generation_parameters")}
+    spelled = ",".join(f"{name}={value}" for name, value in args.items() if value)
+    tasks = ",".join(wanted.leaf_keys)
+    return command_line(["lighteval", model.source, spelled, tasks, "--output-dir", "results", "--save-details"])
+
+
+LIGHTEVAL = Format(
+    id="lighteval",
+    title="lighteval",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+    stderr_key=stderr_key,
+)

@@ -1,0 +1,87 @@
+"""Finds passwords and tokens in the configuration that a file records, and takes them out of it.
+
+A result names where they lie and never holds them: what it holds is stored, shown and published.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from bot.evaluation.formats.fields import ARGUMENT
+from bot.evaluation.result import escape_pointer
+
+# Names of fields for a credential. Not any "token": `eos_token` and `max_tokens` are no secrets.
+NAME = re.compile(
+    r"(?i)(?:^|[_.-])(?:api[_-]?key|(?:api|access|auth|bearer|hf|hub|github|wandb)[_-]?token|server[_-]?auth"
+    r"|authorization|passw(?:or)?d|secret(?:[_-](?:access[_-])?key)?)$|^token$"
+)
+# Tokens of the Hub, OpenAI and those like it, GitHub, Amazon and Google, by the form that each service gives them.
+VALUE = re.compile(
+    r"\b(?:hf_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|gh[opsu]_[A-Za-z0-9]{36}|github_pat_\w{30,}|AKIA[0-9A-Z]{16}"
+    r"|AIza[\w-]{35})"
+)
+# What people write where a client demands a key and the server does not.
+NO_SECRET = re.compile(
+    r"(?i)\W*(?:|empty|none|null|dummy|fake|token|key|x+|api[_-]?key|your\W.*|\$\{?\w+\}?|not?\W.*)\W*"
+)
+HIDDEN = "[secret]"
+MAX_FOUND = 20  # places that are named
+MAX_LOOKED_AT = 100_000  # values that are looked at
+LONGEST = 200  # characters of a value that tell whether it is none
+
+
+def secrets_in(value: Any, pointer: str) -> tuple[str, ...]:
+    """The JSON pointers of the fields below `pointer` that hold a credential; none of their values."""
+    found: list[str] = []
+    waiting: list[tuple[str, str, Any]] = [("", pointer, value)]
+    for _ in range(MAX_LOOKED_AT):
+        if not waiting or len(found) == MAX_FOUND:
+            break
+        name, at, inner = waiting.pop()
+        if isinstance(inner, str) and _is_secret(name, inner):
+            found.append(at)
+        elif isinstance(inner, dict | list):
+            waiting += _below(name, at, inner)
+    return tuple(sorted(found))
+
+
+def _below(name: str, at: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str, Any]]:
+    if isinstance(value, dict):
+        yield from ((key, f"{at}/{escape_pointer(key)}", inner) for key, inner in value.items())
+    else:
+        yield from ((name, f"{at}/{place}", inner) for place, inner in enumerate(value))
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether a field holds a credential: by its name, by its value, or by an argument "api_key=…" in its text."""
+    return bool(VALUE.search(value)) or _holds(name, value) or any(_holds(*pair) for pair in arguments(value))
+
+
+def _holds(name: str, value: Any) -> bool:
+    """Whether a field of this name holds a credential; a long text of signs alone is none."""
+    return isinstance(value, str) and bool(NAME.search(name)) and not NO_SECRET.fullmatch(value[:LONGEST])
+
+
+def arguments(text: str) -> list[tuple[str, str]]:
+    """The pairs of a text "a=1,b=2"."""
+    return ARGUMENT.findall(text[:10_000]) if "=" in text else []
+
+
+def without_secrets(value: Any) -> Any:
+    """The value with every credential hidden: of an object its fields, of a text its arguments."""
+    if isinstance(value, dict):
+        return {key: HIDDEN if _holds(key, inner) else without_secrets(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_secrets(inner) for inner in value]
+    if isinstance(value, str):
+        return _hidden(value)
+    return value
+
+
+def _hidden(text: str) -> str:
+    for key, value in arguments(text):
+        if _holds(key, value) and value.strip():
+            text = text.replace(value.strip(), HIDDEN)
+    return VALUE.sub(HIDDEN, text)

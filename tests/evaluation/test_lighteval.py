@@ -1,0 +1,183 @@
+"""Files of lighteval as its releases wrote them, built anew in their shapes; and what is told apart from v1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.errors import MalformedResult
+from bot.evaluation.formats import format_of, parse_result
+from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.secrets import secrets_in, without_secrets
+from bot.evaluation.result import Result
+from tests.evaluation.judging import base_v1, dumps, patch, stderr
+from tests.evaluation.test_properties import JSON, survives
+
+COMMIT, MODEL = "e7" * 20, "a1" * 20
+KEY = "sk-proj-0123456789abcdefghijkl"
+
+
+def binary(name: str, right: int, samples: int) -> dict[str, float]:
+    value = right / samples
+    return {name: value, f"{name}_stderr": stderr(value, samples)}
+
+
+def release_08() -> dict[str, Any]:
+    """0.8: the model in the frame, samples counted, `config_tasks` spelled without shots."""
+    parameters = {"seed": 42, "temperature": 0.0, "top_p": None, "stop_tokens": None}
+    rows = {"community|hotpotqa|0": {"f1": 0.129, "f1_stderr": 0.0029}}
+    counts = {"name": "hotpotqa", "original_num_docs": 7405, "effective_num_docs": 7000, "version": 0}
+    return {
+        "config_general": {
+            "lighteval_sha": COMMIT, "num_fewshot_seeds": 1, "max_samples": None, "start_time": 2157714.8,
+            "end_time": 2157816.7, "model_name": "acme/atlas-7b", "model_sha": MODEL, "model_dtype": "torch.bfloat16",
+            "model_size": "13.5 GB", "generation_parameters": parameters,
+        },
+        "results": {**rows, "all": {"f1": 0.129, "f1_stderr": 0.0029}},
+        "versions": {"community|hotpotqa|0": 2},
+        "config_tasks": {"community|hotpotqa": counts},
+        "summary_tasks": {"community|hotpotqa|0": {"effective_few_shots": 0.0}},
+        "summary_general": {"hashes": {}},
+    }  # fmt: skip
+
+
+def release_011() -> dict[str, Any]:
+    """0.11 and 0.12: the model's configuration whole, nothing counted, averages of subtasks among the rows."""
+    rows = {
+        "leaderboard|mmlu:anatomy|5": binary("acc", 54, 135),
+        "leaderboard|mmlu:virology|5": binary("acc", 83, 166),
+        "leaderboard|mmlu:_average|5": {"acc": (54 / 135 + 83 / 166) / 2, "acc_stderr": 0.04},
+        "all": {"acc": 0.45, "acc_stderr": 0.04},
+    }
+    uncounted = {"original_num_docs": -1, "effective_num_docs": -1}
+    return {
+        "config_general": {
+            "lighteval_sha": "?", "num_fewshot_seeds": 1, "max_samples": None, "model_name": "acme/atlas-7b",
+            "model_config": {
+                "model_name": "acme/atlas-7b", "revision": "main", "dtype": "float16", "model_parallel": None,
+                "override_chat_template": None, "generation_parameters": {"temperature": 0, "top_k": None},
+                "system_prompt": None, "cache_dir": "~/.cache",
+            },
+        },
+        "results": rows,
+        "versions": dict.fromkeys(rows, 0),
+        "config_tasks": {key: uncounted for key in rows if key != "all"},
+    }  # fmt: skip
+
+
+def release_013() -> dict[str, Any]:
+    """0.13: keys of one bar."""
+    data = release_011()
+    for part in ("results", "versions", "config_tasks"):
+        data[part] = {key.removeprefix("leaderboard|"): value for key, value in data[part].items()}
+    return data
+
+
+def read(data: Any) -> Result:
+    return parse_result(dumps(data))
+
+
+def test_a_file_of_08_gives_what_it_records() -> None:
+    result = read(release_08())
+    assert (result.format, result.harness.git_hash) == ("lighteval", COMMIT)
+    assert (result.model.id, result.model.revision, result.model.precision) == ("acme/atlas-7b", MODEL, "bfloat16")
+    assert set(result.leaves) == {"community|hotpotqa|0"}
+    leaf = result.leaves["community|hotpotqa|0"]
+    assert leaf.numbers == {"f1": 0.129, "f1_stderr": 0.0029}
+    assert (leaf.num_fewshot, leaf.version, leaf.samples, leaf.original) == (0, 2, 7000, 7405)
+    assert result.settings == {"generation_parameters": '{"seed": 42, "temperature": 0.0}'}
+    assert (result.date, result.limit) == (None, None)
+
+
+@pytest.mark.parametrize(("make", "suite"), [(release_011, "leaderboard|"), (release_013, "")])
+def test_files_since_011_record_no_samples_and_a_branch(make: Callable[[], Any], suite: str) -> None:
+    result = read(make())
+    assert list(result.leaves) == [f"{suite}mmlu:anatomy|5", f"{suite}mmlu:virology|5"]
+    leaf = result.leaves[f"{suite}mmlu:anatomy|5"]
+    assert (leaf.num_fewshot, leaf.version, leaf.samples, leaf.original) == (5, 0, None, None)
+    assert (result.model.revision, result.model.requested_revision) == ("", "main")
+    assert (result.model.precision, result.model.source, result.harness.git_hash) == ("float16", "accelerate", None)
+    assert [group.key for group in result.groups] == [f"{suite}mmlu:_average|5"]
+    assert result.subtasks == {f"{suite}mmlu:_average|5": (f"{suite}mmlu:anatomy|5", f"{suite}mmlu:virology|5")}
+
+
+def test_a_limit_is_read() -> None:
+    assert read(patch(release_08(), "/config_general/max_samples", 50)).limit == 50
+
+
+def test_the_model_may_be_a_text_of_arguments() -> None:
+    data = patch(release_011(), "/config_general/model_config", "model_name=acme/atlas-7b,dtype=float16,token=abc-123")
+    result = read(patch(data, "/config_general/model_name", None))
+    assert (result.model.id, result.model.precision) == ("acme/atlas-7b", "float16")
+    assert result.secrets == ("/config_general/model_config",)
+    assert "abc-123" not in result.model.args
+
+
+@pytest.mark.parametrize("field", ["api_key", "inference_server_auth", "hf_token"])
+def test_a_secret_is_named_and_never_held(field: str) -> None:
+    data = release_011()
+    data["config_general"]["model_config"] |= {field: KEY, "base_url": f"https://x/?key={KEY}", "eos_token": "</s>"}
+    result = read(data)
+    pointer = "/config_general/model_config"
+    assert result.secrets == tuple(sorted([f"{pointer}/{field}", f"{pointer}/base_url"]))
+    assert KEY not in str(result)
+    assert "eos_token=</s>" in result.model.args
+
+
+@pytest.mark.parametrize("value", ["", "EMPTY", "none", "${HF_TOKEN}", "<your token>", "xxxx", "-", None, True, 5])
+def test_what_stands_for_no_secret_is_none(value: Any) -> None:
+    assert secrets_in({"api_key": value, "max_tokens": "100", "tokenizer": "acme/tokenizer"}, "") == ()
+    assert without_secrets({"api_key": value}) == {"api_key": value}
+
+
+def test_rows_of_other_suites_are_never_taken_for_v1() -> None:
+    data = release_08()
+    for key in ("leaderboard|arc:challenge|25", "lighteval|gsm8k|5", "helm|boolq|0", "gsm8k|5"):
+        rows = {key: {"acc": 0.5}, "all": {"acc": 0.5}}
+        assert read({**data, "results": rows}).format == "lighteval"
+        assert read({"results": rows}).format == "lighteval"
+        with pytest.raises(MalformedResult):
+            read(rows)
+
+
+def test_the_suite_of_v1_stays_v1_and_its_own_frame_is_lightevals() -> None:
+    assert read(base_v1()).format == "open-llm-v1"
+    modern = deepcopy(base_v1())
+    modern["config_general"] |= {"lighteval_sha": "?", "model_config": {"model_name": "acme/atlas-7b"}}
+    assert read(modern).format == "lighteval"
+
+
+def test_a_command_measures_again_what_013_measured() -> None:
+    result = read(release_013())
+    rerun = format_of("lighteval").rerun
+    assert rerun is not None
+    assert rerun(Rerun(result.model, ("mmlu:anatomy|5",), 5, result.settings)) == (
+        "lighteval accelerate 'model_name=acme/atlas-7b,revision=main,dtype=float16,"
+        "generation_parameters={\"temperature\": 0}' 'mmlu:anatomy|5' --output-dir results --save-details"
+    )
+    older = read(release_011())
+    assert not rerun(Rerun(older.model, tuple(older.leaves), 5, older.settings))
+
+
+def test_a_standard_error_is_spelled_beside_any_name() -> None:
+    assert format_of("lighteval").stderr_key("pass@k:k=1,n=16") == "pass@k:k=1,n=16_stderr"
+
+
+POINTERS = [
+    "/config_general", "/config_general/model_config", "/config_general/model_name", "/config_general/lighteval_sha",
+    "/config_general/max_samples", "/config_general/num_fewshot_seeds", "/config_general/model_config/revision",
+    "/config_general/model_config/generation_parameters", "/config_general/model_config/override_chat_template",
+    "/results", "/results/mmlu:anatomy|5", "/results/mmlu:anatomy|5/acc", "/results/x:_average|5", "/results/a|b|c|d",
+    "/versions", "/config_tasks", "/config_tasks/mmlu:anatomy|5", "/config_tasks/mmlu:anatomy|5/original_num_docs",
+]  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(st.sampled_from([release_08, release_011, release_013]), st.sampled_from(POINTERS), JSON)
+def test_anything_anywhere_is_read_or_refused(make: Callable[[], Any], pointer: str, value: Any) -> None:
+    survives(dumps(patch(make(), pointer, value)))

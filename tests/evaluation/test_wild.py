@@ -1,0 +1,64 @@
+"""Real files of public repositories: what recognises each, its leaves, its model, and a value, as `expected.csv` says.
+
+The files are not part of the project; without them the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.discovery import ListedFile, discover
+from bot.evaluation.submission import Parsed, UnreadPath
+
+# Folders of the kinds that are read, and how many files each has.
+FOLDERS = {"lighteval": 13}
+
+Found = Parsed | UnreadPath
+
+
+def expected(wild: Path, folder: str) -> list[dict[str, str]]:
+    with (wild / "expected.csv").open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["file"].startswith(f"{folder}/")]
+
+
+def found_in(wild: Path, folder: str) -> dict[str, Found]:
+    """What each file comes to; a file of a run's folder has the folder's path."""
+    files = [file for file in (wild / folder).rglob("*") if file.is_file()]
+    listing = [ListedFile(str(file.relative_to(wild)), file.stat().st_size) for file in files]
+    found = {one.path: one for one in discover(listing, lambda path, size: (wild / path).read_bytes()[:size])}
+    folders = {path: one for path, one in found.items() if (wild / path).is_dir()}
+    return found | {file.path: one for file in listing for path, one in folders.items() if file.path.startswith(path)}
+
+
+def faults(row: dict[str, str], one: Found | None) -> Iterator[str]:
+    """What differs from what is expected of a file."""
+    if row["read"] == "no":
+        if not isinstance(one, UnreadPath) or one.kind != row["id"]:
+            yield f"is not told to be {row['id']}"
+        return
+    if not isinstance(one, Parsed) or one.result is None:
+        if row["read"] == "yes":
+            yield "is not read"
+        return
+    result = one.result
+    if (result.format, str(len(result.leaves))) != (row["id"].replace("0.2", "0.3"), row["leaves"]):
+        yield f"is {result.format} of {len(result.leaves)} leaves"
+    if row["model"] != "(a local path)" and result.model.id != row["model"]:
+        yield f"names the model {result.model.id!r}"
+    if row["leaf"]:
+        leaf = result.leaves.get(row["leaf"])
+        if leaf is None or leaf.numbers.get(row["metric"]) != float(row["value"]):
+            yield f"has no {row['metric']} of {row['value']} in {row['leaf']}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_real_file_is_read_as_what_it_is(reference: Path, folder: str) -> None:
+    wild = reference / "wild"
+    rows, found = expected(wild, folder), found_in(wild, folder)
+    assert len(rows) == FOLDERS[folder]
+    wrong = [f"{row['file']}: {fault}" for row in rows for fault in faults(row, found.get(row["file"]))]
+    assert wrong == []
