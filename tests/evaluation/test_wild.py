@@ -14,8 +14,19 @@ import pytest
 from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.submission import Parsed, UnreadPath
 
-# Folders of the kinds that are read, and how many files each has.
-FOLDERS = {"lighteval": 13}
+# Folders of the kinds that are read or named, and how many files each has.
+FOLDERS = {
+    "bigcode": 15,
+    "evalchemy": 11,
+    "evalplus": 8,
+    "hf-eval-results": 10,
+    "lighteval": 13,
+    "lm-eval-0.4": 34,
+    "lm-eval-samples": 9,
+    "olmes": 7,
+    "swebench": 5,
+    "terminal-bench": 14,
+}
 
 Found = Parsed | UnreadPath
 

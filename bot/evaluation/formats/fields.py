@@ -23,6 +23,16 @@ def text(value: object) -> str:
     return value if type(value) is str else ""
 
 
+def table(value: object) -> dict[str, Any]:
+    """The value where it is an object, an empty one elsewhere."""
+    return value if type(value) is dict else {}
+
+
+def items(value: object) -> list[Any]:
+    """The value where it is an array, an empty one elsewhere."""
+    return value if type(value) is list else []
+
+
 def whole(value: object) -> int | None:
     """The value where it is a whole number (2 or 2.0), None elsewhere; what no count can be becomes `LARGEST`."""
     if type(value) is float and value.is_integer():
@@ -73,6 +83,14 @@ def setting(value: object) -> str:
     if len(spelled) <= LONGEST_SETTING:
         return spelled
     return "sha256:" + sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def free_name(name: str, taken: Mapping[str, Any]) -> str:
+    """The name, with a number where it is taken: what a file names twice is told apart and not overwritten."""
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name} ({number})", number + 1
+    return free
 
 
 def revision(*candidates: object) -> str:

@@ -65,7 +65,7 @@ def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult where a row of results is not an object."""
     document = content.document
     config = document.config or EMPTY
-    model = _model(document, config)
+    model = model_of(document, config)
     subtasks = {
         group: tuple([member for member in members if type(member) is str])
         for group, members in (document.group_subtasks or EMPTY).items()
@@ -81,7 +81,7 @@ def parse(content: Content) -> Result:
         leaves=leaves,
         limit=number(config.get("limit")),
         date=number(document.date),
-        settings=_settings(document, config),
+        settings=settings_of(document, config),
         groups=groups,
         subtasks=subtasks,
         task_hashes=document.task_hashes or EMPTY,
@@ -89,7 +89,7 @@ def parse(content: Content) -> Result:
     )
 
 
-def _settings(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
+def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
     """What else decides how a model answers; a template is told by its digest, which 0.4.3 and later record."""
     found = {
         "gen_kwargs": setting(config.get("gen_kwargs")),
@@ -139,7 +139,8 @@ def _rows(
     return tuple(groups), leaves
 
 
-def _model(document: Document, config: Mapping[str, Any]) -> Model:
+def model_of(document: Document, config: Mapping[str, Any]) -> Model:
+    """The model that a file of harness 0.4 names, or of one that writes its frame."""
     pairs, args = arguments(config.get("model_args"))
     named = next(_first_named(pairs), "")
     return Model(

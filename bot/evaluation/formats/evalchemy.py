@@ -1,0 +1,112 @@
+"""Result files of evalchemy: the frame of lm-evaluation-harness 0.4 around rows that each benchmark makes up itself.
+
+Source of the shapes: mlfoundations/evalchemy at 6ed6741, `eval/eval.py` (`add_results_metadata`) and
+`eval/chat_benchmarks/*/eval_instruct.py`. Tasks of the harness that it runs too keep their "metric,filter" keys; their
+`configs`, `versions` and `n-shot` are not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.document import NOTHING
+from bot.evaluation.formats.fields import number, row, setting, text, whole
+from bot.evaluation.formats.format import Format, Rerun, stderr_beside
+from bot.evaluation.formats.lm_eval_04 import PLACES, model_of, settings_of
+from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
+from bot.evaluation.result import HarnessVersion, LeafResult, Result
+
+OWN = frozenset({"model", "model_args", "tasks", "batch_sizes"})  # of `config`; the harness writes `batch_size`
+# Members of a row that are no metrics: counts, settings, and whatever the benchmark wrote besides.
+NO_METRICS = frozenset({
+    "alias", "num_examples", "total_examples", "completion_rate", "num_total", "num_solved", "solved_avg", "num_repeat",
+    "max_tokens", "temperature", "num_shot", "benchmark_version", "error",
+})  # fmt: skip
+AVERAGE, ERROR = "_avg", "_std_err"
+UNSET = ("", "auto", "default")
+
+
+def recognise(content: Content) -> bool:
+    """Recognise it by its `config`, beside `results` and no `configs`, `versions` or `n-shot`."""
+    document = content.document
+    config = document.config
+    return (
+        document.results is not None
+        and config is not None
+        and ("annotator_model" in config or config.keys() >= OWN)
+        and document.configs is NOTHING
+        and document.versions is None
+        and document.num_fewshot is None
+    )
+
+
+def parse(content: Content) -> Result:
+    """Read the file. Raises MalformedResult where a row of results is not an object.
+
+    A row is null where another process of the run held the benchmark's answers; it is no measurement.
+    """
+    document = content.document
+    config, results = document.config or {}, document.results or {}
+    return Result(
+        format="evalchemy",
+        model=model_of(document, config),
+        harness=HarnessVersion("evalchemy", text(document.git_hash) or None),
+        leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
+        limit=number(config.get("limit")),
+        date=number(document.date),
+        settings=settings_of(document, config) | _own_settings(config),
+        task_hashes=document.task_hashes or {},
+        places={**PLACES, "samples": "/results/{leaf}/num_examples"},
+    )
+
+
+def _own_settings(config: Mapping[str, Any]) -> dict[str, str]:
+    """The longest answer, and who judges: both change the values."""
+    found = {name: setting(config.get(name)) for name in ("max_tokens", "annotator_model")}
+    return {name: value for name, value in found.items() if value not in UNSET}
+
+
+def _leaf(members: Mapping[str, Any]) -> LeafResult:
+    """A row without the members that are no metrics; `num_examples` counts answers, `num_total` questions."""
+    samples = whole(members.get("num_examples", members.get("num_total")))
+    rate = number(members.get("completion_rate"))
+    original = samples / rate if samples is not None and rate is not None and 0 < rate <= 1 else None
+    return LeafResult(
+        {key: value for key, value in members.items() if key not in NO_METRICS and type(value) not in {dict, list}},
+        whole(members.get("num_shot")),
+        samples=samples,
+        original=None if original is None else whole(float(round(original))),
+    )
+
+
+def stderr_key(value_key: str) -> str:
+    """Spell a standard error: `accuracy_std_err` beside `accuracy_avg`, else as the harness does."""
+    if value_key.endswith(AVERAGE):
+        return value_key.removesuffix(AVERAGE) + ERROR
+    return stderr_beside(value_key)
+
+
+def rerun(wanted: Rerun) -> str:
+    """The call from evalchemy's own folder, with the settings that a new file must share."""
+    args = pinned_arguments(wanted.model)
+    if not args or any(value.startswith("sha256:") for value in wanted.settings.values()):
+        return ""
+    words = ["python", "-m", "eval.eval", "--model", wanted.model.source or "hf", "--model_args", args]
+    words += ["--tasks", ",".join(wanted.leaf_keys)]
+    words += ["--apply_chat_template"] if wanted.model.chat_template else []
+    for name in ("gen_kwargs", "system_instruction", "max_tokens", "annotator_model"):
+        if name in wanted.settings:
+            words += [f"--{name}", wanted.settings[name]]
+    return command_line([*words, "--output_path", "logs"])
+
+
+EVALCHEMY = Format(
+    id="evalchemy",
+    title="evalchemy",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+    stderr_key=stderr_key,
+)

@@ -1,0 +1,187 @@
+"""Result files of OLMES (oe-eval): `metrics.json` of a whole run, old and new, and the metrics of one task.
+
+A leaf is a task by its alias, for the alias says how it was asked ("arc_easy:mc::olmes"). The summary rounds, so values
+come from the metrics. A limit is a part of a task's configuration and often of the benchmark itself: it is no limited
+run, and the number of samples tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import free_name, items, revision, setting, table, text, version, whole
+from bot.evaluation.formats.format import Format, Rerun
+from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
+
+ONE_TASK = ("task_name", "task_config", "metrics", "model_config")
+# Members of a task that are no metrics, where these stand beside them.
+NO_METRICS = frozenset({"task", "num_instances", "task_config", "processing_time", "alias", "task_hash", "model_hash"})
+SETTINGS = ("chat_template", "system_prompt", "process_output")
+HUB_PATH = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+STAMP = "%Y-%m-%d %H:%M:%S UTC"
+FRAME = {
+    "model": "/model_config/model",
+    "revision": "/model_config/revision",
+    "precision": "/model_config/dtype",
+    "arguments": "/model_config",
+}
+
+
+class Task(NamedTuple):
+    """A task of the file: its name, its members, its metrics, and its number in the list."""
+
+    name: str
+    members: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    number: int
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """What was asked and how."""
+        return table(self.members.get("task_config"))
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether it is a mean over other tasks of the list."""
+        return "num_tasks" in table(self.config.get("metadata"))
+
+
+def recognise(content: Content) -> bool:
+    """Recognise a run by `all_primary_scores` and its tasks, and a single task by its four parts."""
+    top = content.document.bare
+    if not isinstance(top, dict):
+        return False
+    if isinstance(top.get("all_primary_scores"), list):
+        return isinstance(top.get("tasks"), list) or isinstance(top.get("metrics"), list)
+    return all(name in top for name in ONE_TASK) and type(top["metrics"]) is dict
+
+
+def parse(content: Content) -> Result:
+    """Read the file; a member of the list that is no task of this form is passed over."""
+    top = table(content.document.bare)
+    model, above = table(top.get("model_config")), _above(top)
+    leaves: dict[str, Task] = {}
+    groups = []
+    for task in _tasks(top):
+        if task.is_aggregate:
+            groups.append(GroupRow(task.name, f"{above}/{task.number}" if above else "", task.metrics))
+        else:
+            leaves[free_name(task.name, leaves)] = task
+    hashes = {name: text(task.members.get("task_hash")) for name, task in leaves.items()}
+    return Result(
+        format="olmes",
+        model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
+        harness=HarnessVersion("olmes"),
+        leaves={name: _leaf(task) for name, task in leaves.items()},
+        date=_date(text(top.get("current_date"))),
+        settings={name: found for name in SETTINGS if (found := setting(model.get(name)))},
+        groups=tuple(groups),
+        task_hashes={name: one for name, one in hashes.items() if one},
+        places=_places(above, top),
+        original_keys={name: str(task.number) for name, task in leaves.items()} if above else {},
+    )
+
+
+def _above(top: Mapping[str, Any]) -> str:
+    """Where the list of tasks lies, "" in the file of one task."""
+    if "all_primary_scores" not in top:
+        return ""
+    return "/tasks" if isinstance(top.get("tasks"), list) else "/metrics"
+
+
+def _places(above: str, top: Mapping[str, Any]) -> dict[str, str]:
+    """Where fields lie; in a list the number of a task stands for its key."""
+    leaf = f"{above}/{{leaf}}" if above else ""
+    values = leaf if above == "/metrics" and not _has_inner(top) else f"{leaf}/metrics"
+    return FRAME | {
+        "leaves": above,
+        "leaf": leaf,
+        "value": f"{values}/{{value}}",
+        "num_fewshot": f"{leaf}/task_config/num_shots",
+        "version": f"{leaf}/task_config/version",
+        "samples": f"{leaf}/num_instances",
+    }
+
+
+def _has_inner(top: Mapping[str, Any]) -> bool:
+    return any("metrics" in table(one) for one in items(top.get("metrics")))
+
+
+def _tasks(top: Mapping[str, Any]) -> Iterator[Task]:
+    if "all_primary_scores" not in top:
+        yield _task(top, 0)
+        return
+    listed = top.get("tasks")
+    for number, members in enumerate(items(listed if isinstance(listed, list) else top.get("metrics"))):
+        if type(members) is dict and (name := _name(members)):
+            yield _task(members, number)._replace(name=name)
+
+
+def _task(members: Mapping[str, Any], number: int) -> Task:
+    found = members.get("metrics")
+    flat = {key: value for key, value in members.items() if key not in NO_METRICS}
+    return Task(_name(members), members, found if type(found) is dict else flat, number)
+
+
+def _name(members: Mapping[str, Any]) -> str:
+    """The alias of a task, which holds its variant; else its plain name."""
+    config = table(members.get("task_config"))
+    alias = text(members.get("alias")) or text(table(config.get("metadata")).get("alias"))
+    return alias or text(members.get("task")) or text(members.get("task_name")) or text(config.get("task_name"))
+
+
+def _leaf(task: Task) -> LeafResult:
+    return LeafResult(
+        {key: value for key, value in task.metrics.items() if type(value) not in {dict, list}},
+        whole(task.config.get("num_shots")),
+        version(task.config.get("version")),
+        whole(task.members.get("num_instances")),
+    )
+
+
+def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:
+    """The model; a nickname of OLMES's own list gives way to the place on the Hub that it stands for."""
+    named, path = text(config.get("model")), text(config.get("model_path"))
+    if "/" not in named and HUB_PATH.fullmatch(path):
+        named = path
+    dtype = text(config.get("dtype")) or text(config.get("torch_dtype"))
+    return Model(
+        id=named,
+        revision=revision(config.get("revision")),
+        precision="" if dtype == "auto" else dtype.removeprefix("torch."),
+        chat_template=has_chat,
+        source=text(config.get("model_type")),
+        requested_revision=text(config.get("revision")),
+        is_named=bool(named),
+    )
+
+
+def _date(stamp: str) -> float | None:
+    try:
+        return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
+def rerun(wanted: Rerun) -> str:
+    """The call of OLMES, for a model of the Hub that was asked with no setting of its own; an alias says the shots."""
+    if not HUB_PATH.fullmatch(wanted.model.id) or wanted.settings:
+        return ""
+    words = ["olmes", "--model", wanted.model.id]
+    words += ["--revision", wanted.model.revision] if wanted.model.revision else []
+    words += ["--model-type", wanted.model.source] if wanted.model.source else []
+    return command_line([*words, "--task", *wanted.leaf_keys, "--output-dir", "results"])
+
+
+OLMES = Format(
+    id="olmes",
+    title="OLMES",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+)

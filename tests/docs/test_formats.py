@@ -1,0 +1,18 @@
+"""The page of the formats has a section for each, in the order in which they are tried, that says what must be said."""
+
+from __future__ import annotations
+
+import re
+
+from bot.evaluation.formats import BUILT_IN
+from tests.evaluation.judging import ROOT
+
+PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+SECTION = re.compile(r"^## `(?P<id>[^`]+)`\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def test_every_format_has_its_section_in_the_order_of_recognition() -> None:
+    sections = {found["id"]: found["text"] for found in SECTION.finditer(PAGE)}
+    assert list(sections) == [known.id for known in BUILT_IN]
+    for text in sections.values():
+        assert re.findall(r"^- \*\*(.+?)\*\*", text, re.MULTILINE) == ["Recognised", "Gives", "Cannot be verified"]
