@@ -14,7 +14,7 @@ from bot.errors import CallError
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
-    r"^(unnamed.*|rank|#.*|params?\b.*|size.*|likes?|hub.*|downloads?|co2.*|seed|n|samples|count|year|architecture"
+    r"^(unnamed.*|rank|rank_best|rank_worst|#.*|params?\b.*|size.*|likes?|hub.*|downloads?|co2.*|seed|n|samples|count|year|architecture"
     r"|rows?|id|index|.*(stderr|±).*|.*[ _](std|se))$",
     re.IGNORECASE,
 )

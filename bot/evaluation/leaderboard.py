@@ -80,8 +80,9 @@ class Join(Declared):
 
 ModelName = Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?$")]
 # The columns of a board's table and of a table of scores that are not tasks.
-COLUMNS = frozenset({"path", "rank", "model", "revision", "precision", "chat_template", "average", "average_stderr",
-                     "average_without_quarantined", "verdict", "missing", "warnings", "entry"})  # fmt: skip
+COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
+                     "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
+                     "entry"})  # fmt: skip
 ID_REASON = "the file's name is the id; leave the key out"
 # What is said to people and decides neither verdicts nor scores.
 WORDS = frozenset({"title", "description", "homepage", "reason", "bound_reason", "who", "quarantined", "hub"})

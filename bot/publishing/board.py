@@ -1,34 +1,44 @@
-"""Entries in, the table of all of them out: ranks with ties, CSV and Parquet. Always derived, never edited."""
+"""Entries in, the table of all of them out: ranges of ranks, CSV and Parquet. Always derived, never edited."""
 
 from __future__ import annotations
 
 import csv
 import io
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from math import fsum
 
 from bot.audits.score_table import ScoreTable as Table
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
+from bot.publishing.ranks import rank_ranges
 from bot.reporting.escape import inert
 
 CSV_NAME = "leaderboard.csv"
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
-# Two averages are tied where they differ by less than this many standard errors of their difference (95 %).
-TIE = 1.96
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """An entry on the board. `rank` is None for an incomplete row; `position` is its place in the file, from 1."""
+    """An entry on the board; `position` is its place in the file, from 1.
+
+    `rank` is the best and `worst` the worst rank that it may have, see `bot.publishing.ranks`; both are None for an
+    incomplete row.
+    """
 
     position: int
     rank: int | None
+    worst: int | None
     entry: Entry
+
+    @property
+    def ranks(self) -> str:
+        """The range as people read it, two numbers with a dash or one; a dash alone for a row without rank."""
+        if self.rank is None:
+            return "–"
+        return f"{self.rank}" if self.rank == self.worst else f"{self.rank}–{self.worst}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,38 +50,21 @@ class Board:
 
 
 def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
-    """Rank the entries: rank = 1 + the number of rows that are better by more than chance explains.
-
-    BoardRow j is better than row i beyond chance where average_j - average_i > 1.96 sqrt(se_i^2 + se_j^2). So rows
-    whose averages cannot be told apart share a rank, and a rank may stand above a slightly better average's.
-    """
+    """Put the entries in order, with the ranks that chance leaves to each."""
     everything = list(entries)
     complete = sorted((e for e in everything if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
     partial = sorted((e for e in everything if e.average is None), key=lambda e: e.key)
-    ranked = [BoardRow(i, rank, e) for i, (rank, e) in enumerate(zip(_ranks(complete), complete, strict=True), start=1)]
-    return Board(
-        leaderboard, (*ranked, *(BoardRow(i, None, e) for i, e in enumerate(partial, start=len(complete) + 1)))
-    )
-
-
-def _ranks(complete: Sequence[Entry]) -> list[int]:
-    """The rank of each of the rows, which come from the best down."""
-    falling = [-(entry.average or 0.0) for entry in complete]
-    errors = [entry.stderr or 0.0 for entry in complete]
-    largest = max(errors, default=0.0)
-    ranks = []
-    for fell, error in zip(falling, errors, strict=True):
-        surely = bisect_left(falling, fell - TIE * sqrt(error * error + largest * largest))
-        near = bisect_left(falling, fell)
-        beyond = (fell - falling[j] > TIE * sqrt(error * error + errors[j] * errors[j]) for j in range(surely, near))
-        ranks.append(1 + surely + sum(beyond))
-    return ranks
+    ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
+    ranked = [BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)]
+    holes = (BoardRow(i, None, None, e) for i, e in enumerate(partial, start=len(complete) + 1))
+    return Board(leaderboard, (*ranked, *holes))
 
 
 def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     """The columns of the table, in order."""
     tasks = [task.id for task in leaderboard.tasks]
-    front: tuple[str, ...] = ("rank", "model", "revision", "precision", "chat_template", "average", "average_stderr")
+    front: tuple[str, ...] = ("rank_best", "rank_worst", "model", "revision", "precision", "chat_template")
+    front = (*front, "average", "average_stderr")
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, WITHOUT)
     return (*front, *tasks, "verdict", "missing", "warnings", "entry")
@@ -94,7 +87,8 @@ def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
         without = {WITHOUT: average_without(entry, board.leaderboard)} if WITHOUT in named else {}
         table.append(
             {
-                "rank": row.rank,
+                "rank_best": row.rank,
+                "rank_worst": row.worst,
                 "model": entry.model.id,
                 "revision": entry.model.revision,
                 "precision": entry.model.precision,
@@ -132,7 +126,7 @@ def to_parquet(board: Board) -> bytes | None:
     types: dict[str, type[pl.DataType]] = dict.fromkeys(columns(board.leaderboard), pl.String)
     types |= dict.fromkeys(("average", "average_stderr", *(task.id for task in board.leaderboard.tasks)), pl.Float64)
     types |= {WITHOUT: pl.Float64} if WITHOUT in types else {}
-    types |= {"rank": pl.Int64, "chat_template": pl.Boolean}
+    types |= {"rank_best": pl.Int64, "rank_worst": pl.Int64, "chat_template": pl.Boolean}
     out = io.BytesIO()
     pl.DataFrame(records(board), schema=types).write_parquet(out)
     return out.getvalue()

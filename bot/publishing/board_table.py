@@ -6,12 +6,15 @@ import json
 from textwrap import fill
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.publishing.board import TIE, Board, BoardRow, average_without, records
+from bot.publishing.board import Board, BoardRow, average_without, records
+from bot.publishing.ranks import TIE
 from bot.reporting.markdown import cell
 from bot.reporting.prose import escaped
 from bot.reporting.scores import fit
 from bot.reporting.table import Table, markdown_table, text_table
 from bot.reporting.text import WIDTH
+
+SCHEMA = "leaderboard-bot/board/1"
 
 
 def board_text(board: Board) -> str:
@@ -29,8 +32,8 @@ def board_markdown(board: Board) -> str:
 
 
 def board_json(board: Board) -> str:
-    """The rows with full doubles, keyed by the columns of the CSV."""
-    rows = {"leaderboard": board.leaderboard.id, "rows": records(board)}
+    """The rows with full doubles, keyed by the columns of the CSV; `schema` changes when a column goes or changes."""
+    rows = {"schema": SCHEMA, "leaderboard": board.leaderboard.id, "rows": records(board)}
     return json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -43,7 +46,10 @@ def _table(board: Board) -> Table:
 
 
 def _notes(board: Board) -> list[str]:
-    note = f"Rows share a rank where their averages differ by less than {TIE} standard errors of the difference."
+    note = (
+        "A rank is the best and the worst place that chance leaves to a row: averages that differ by at most "
+        f"{TIE} standard errors of the difference may change places."
+    )
     doubted = [task for task in board.leaderboard.tasks if task.quarantined]
     return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted)]
 
@@ -52,7 +58,7 @@ def _cells(row: BoardRow, leaderboard: Leaderboard) -> tuple[str, ...]:
     entry = row.entry
     chat = " (chat)" if entry.model.chat_template else ""
     front: tuple[str, ...] = (
-        str(row.rank) if row.rank else "–",
+        row.ranks,
         f"{entry.model.id}{chat}",
         cell(entry.average, 2),
     )

@@ -51,4 +51,4 @@ def _line(row: BoardRow) -> str:
     name = f"{code_in_table(entry.model.id)} {code_in_table(entry.model.precision or 'unknown precision')}{chat}"
     name = name.replace("<!--", "<! --")  # or a word of the file could end the table
     numbers = [cell(entry.average, 2), *(cell(task.score, 2) for task in entry.tasks)]
-    return f"| {row.rank or '–'} | {name} | {' | '.join(numbers)} |"
+    return f"| {row.ranks} | {name} | {' | '.join(numbers)} |"

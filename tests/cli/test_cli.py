@@ -127,7 +127,7 @@ def test_the_board_in_every_format(board: Path) -> None:
     rows = json.loads(bot("board", board, "-f", "json")[1])["rows"]
     table = list(csv.DictReader(io.StringIO(bot("board", board, "-f", "csv")[1])))
     assert [float(row["average"]) for row in table[:2]] == [row["average"] for row in rows[:2]]
-    assert [row["rank"] for row in rows] == [1, 2, None]
+    assert [(row["rank_best"], row["rank_worst"]) for row in rows] == [(1, 1), (2, 2), (None, None)]
     shown = bot("board", board, "-f", "markdown")[1]
     assert MarkdownIt("gfm-like", {"linkify": False}).parse(shown)[0].type == "table_open"
 
