@@ -18,7 +18,7 @@ from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.draft import draft_text
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, to_json
-from tests.evaluation import test_evalchemy, test_olmes
+from tests.evaluation import test_evalchemy, test_every_eval_ever, test_mteb, test_olmes
 from tests.evaluation.judging import dumps
 from tests.evaluation.test_properties import JSON, survives
 
@@ -26,6 +26,9 @@ SHAPES: dict[str, dict[str, Any]] = {
     "evalchemy": test_evalchemy.evalchemy(
         test_evalchemy.mbpp(0.372) | {"AIME24": {"accuracy_avg": 0.1, "accuracy_std_err": 0.01, "num_total": 30}}
     ),
+    "every-eval-ever": test_every_eval_ever.record(test_every_eval_ever.ACC, test_every_eval_ever.STRICT),
+    "mteb": test_mteb.task("Tweets", {"test": [test_mteb.ARABIC]}),
+    "mteb-old": {"mteb_dataset_name": "AJGT", "mteb_version": "1.7.39", "train": {"accuracy": 0.7, "main_score": 0.7}},
     "olmes": test_olmes.run(test_olmes.MATH, test_olmes.AIME),
     "olmes-old": {
         "all_primary_scores": ["a: 0.5"],

@@ -95,7 +95,8 @@ def test_no_rule_and_no_report_asks_for_the_name_of_a_format() -> None:
         path.relative_to(ROOT).as_posix()
         for room in ("evaluation/rules", "reporting", "publishing", "audits")
         for path in (ROOT / "bot" / room).rglob("*.py")
-        if "drop" not in path.parts and ids.search(path.read_text(encoding="utf-8"))
+        # the audit of DROP reads sample logs, and hub_evals knows the Hub's own names of harnesses
+        if {"drop", "hub_evals"}.isdisjoint(path.parts) and ids.search(path.read_text(encoding="utf-8"))
     ]
     assert asked == []
 

@@ -1,0 +1,159 @@
+"""Records of Every Eval Ever (schema 0.2 and 0.3): results that a converter or a scraper brought into one form.
+
+A leaf is an `evaluation_name`, a value's key its `metric_id`. Where there is no id, a description of one word names the
+metric (the converter for lm-eval writes "acc", or "acc (filter: strict-match)"), and else it is `score`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import free_name, items, number, revision, table, text, whole
+from bot.evaluation.formats.format import Format
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+
+TOP = ("schema_version", "evaluation_id", "evaluation_results")
+WORD = re.compile(r"(\S+)(?: \(filter: [^)]*\))?")
+QUOTED, SCORE, UNKNOWN = "documentation", "score", "unknown"
+DETAILS = "/model_info/additional_details"
+PLACES = {
+    "model": "/model_info/id",
+    "revision": f"{DETAILS}/sha",
+    "precision": f"{DETAILS}/dtype",
+    "arguments": f"{DETAILS}/model_args",
+    "release": "/eval_library/version",
+    "date": "/evaluation_timestamp",
+    "quoted_from": "/source_metadata/source_type",
+    "leaves": "/evaluation_results",
+}
+
+
+class Measured(NamedTuple):
+    """One member of the list: its leaf and the key of its value, its parts, and its number in the list."""
+
+    name: str
+    key: str
+    members: Mapping[str, Any]
+    number: int
+
+
+def recognise(content: Content) -> bool:
+    """Recognise it by its schema's version, its id, and the list of results."""
+    top = content.document.bare
+    return isinstance(top, dict) and all(key in top for key in TOP) and type(top["evaluation_results"]) is list
+
+
+def parse(content: Content) -> Result:
+    """Read the record; a member of the list without name or score is passed over."""
+    top = table(content.document.bare)
+    library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
+    release = text(library.get("version"))
+    return Result(
+        format="every-eval-ever",
+        model=_model(table(top.get("model_info"))),
+        harness=HarnessVersion(
+            text(library.get("name")) or UNKNOWN, None, None if release in {"", UNKNOWN} else release
+        ),
+        leaves=_leaves(items(top.get("evaluation_results"))),
+        date=_date(text(top.get("evaluation_timestamp"))),
+        places=PLACES,
+        quoted_from=_quoted_from(source) if source.get("source_type") == QUOTED else "",
+    )
+
+
+def _quoted_from(source: Mapping[str, Any]) -> str:
+    """The place that the numbers were copied from, by its name or by whose it is."""
+    return text(source.get("source_name")) or text(source.get("source_organization_name")) or QUOTED
+
+
+def _model(info: Mapping[str, Any]) -> Model:
+    details = table(info.get("additional_details"))
+    asked = text(details.get("revision"))
+    dtype = text(details.get("dtype")) or text(details.get("precision"))
+    return Model(
+        id=text(info.get("id")),
+        revision=revision(details.get("sha"), asked),
+        precision="" if dtype == "auto" else dtype.removeprefix("torch."),
+        args=text(details.get("model_args")),
+        requested_revision=asked,
+        is_named=bool(text(info.get("id"))),
+    )
+
+
+def _leaves(listed: list[Any]) -> dict[str, LeafResult]:
+    """The results by their names; two of one name and metric are two leaves."""
+    leaves: dict[str, list[Measured]] = {}
+    for place, members in enumerate(listed):
+        name = text(table(members).get("evaluation_name"))
+        if not name or SCORE not in table(members.get("score_details")):
+            continue
+        one = Measured(name, _metric(table(members.get("metric_config"))), members, place)
+        known = leaves.setdefault(name, [])
+        if any(other.key == one.key for other in known):
+            known = leaves.setdefault(free_name(name, leaves), [])
+        known.append(one)
+    return {name: _leaf(found) for name, found in leaves.items()}
+
+
+def _metric(config: Mapping[str, Any]) -> str:
+    """The key of a value: what it is called, where one word says so."""
+    word = WORD.fullmatch(text(config.get("evaluation_description")))
+    return text(config.get("metric_id")) or text(config.get("metric_name")) or (word[1] if word else SCORE)
+
+
+def _leaf(found: list[Measured]) -> LeafResult:
+    """The values of one name, with their standard errors, and how many samples are behind them."""
+    numbers: dict[str, Any] = {}
+    pointers: dict[str, str] = {}
+    for one in found:
+        above = f"/evaluation_results/{one.number}/score_details"
+        details = table(one.members.get("score_details"))
+        numbers[one.key], pointers[one.key] = details[SCORE], f"{above}/score"
+        error = table(table(details.get("uncertainty")).get("standard_error")).get("value")
+        if error is not None:
+            numbers[stderr_key(one.key)] = error
+            pointers[stderr_key(one.key)] = f"{above}/uncertainty/standard_error/value"
+    first = found[0].members
+    return LeafResult(
+        {key: value for key, value in numbers.items() if type(value) not in {dict, list}},
+        _shots(table(table(first.get("generation_config")).get("additional_details")).get("num_fewshot")),
+        samples=whole(table(table(first.get("score_details")).get("uncertainty")).get("num_samples")),
+        original=whole(table(first.get("source_data")).get("samples_number")),
+        pointers=pointers,
+    )
+
+
+def _shots(value: object) -> int | None:
+    """The shots, which the schema only has as a text."""
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 4 else whole(value)
+
+
+def _date(stamp: str) -> float | None:
+    """When it was measured: seconds since 1970 as a text, or ISO 8601. When the record was made does not count."""
+    try:
+        return number(float(stamp))
+    except ValueError:
+        pass
+    try:
+        found = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def stderr_key(value_key: str) -> str:
+    """Spell a standard error."""
+    return f"{value_key}_stderr"
+
+
+EVERY_EVAL_EVER = Format(
+    id="every-eval-ever",
+    title="Every Eval Ever",
+    recognise=recognise,
+    parse=parse,
+    stderr_key=stderr_key,
+)

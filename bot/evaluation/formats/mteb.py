@@ -1,0 +1,136 @@
+"""Result files of MTEB: one task of one model, `<org>__<model>/<revision>/<Task>.json`.
+
+A leaf is a subset of a split: "<task>/<subset>/<split>". The file itself names no model; it stands in the path alone.
+Files of releases before 1.11 have the splits at the top (mteb/results/task_result.py, `_convert_from_before_v1_11_0`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
+from bot.evaluation.formats.format import Format, Rerun
+from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
+
+# The cache of mteb 1.11 and later; `experiments/<settings>` holds runs with settings of their own.
+PLACE = re.compile(
+    r"(?:.*/)?(?P<org>[^/]+?)__(?P<name>[^/]+)/(?P<revision>[^/]+)/(?:experiments/(?P<settings>[^/]+)/)?[^/]+"
+)
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+NO_METRICS = frozenset({"hf_subset", "languages", "mteb_version", "evaluation_time", "dataset_revision"})
+OLD_NAME, MAIN, DEFAULT, NO_REVISION = "mteb_dataset_name", "main_score", "default", ("", "None")
+
+
+class Scores(NamedTuple):
+    """The scores of a subset of a split, and where they lie."""
+
+    name: str
+    members: Mapping[str, Any]
+    pointer: str
+
+
+def recognise(content: Content) -> bool:
+    """Recognise it by `task_name`, `dataset_revision` and `scores`; an old one by its name and a `main_score`."""
+    top = content.document.bare
+    if not isinstance(top, dict):
+        return False
+    if OLD_NAME in top:
+        return any(True for _ in _old_scores(top))
+    return "dataset_revision" in top and bool(text(top.get("task_name"))) and type(top.get("scores")) is dict
+
+
+def parse(content: Content) -> Result:
+    """Read the file; what is no object of scores is passed over."""
+    top = table(content.document.bare)
+    place = PLACE.fullmatch(content.path)
+    settings = text(place["settings"]) if place else ""
+    leaves: dict[str, LeafResult] = {}
+    for scores in _old_scores(top) if OLD_NAME in top else _scores(top):
+        leaves[free_name(scores.name, leaves)] = _leaf(scores, text(top.get("dataset_revision")))
+    return Result(
+        format="mteb",
+        model=_model(place),
+        harness=HarnessVersion("mteb", None, text(top.get("mteb_version")) or None),
+        leaves=leaves,
+        date=number(top.get("date")),
+        settings={"experiment": settings} if settings else {},
+        places={"release": "/mteb_version", "version": "/dataset_revision", "leaves": "/scores"},
+    )
+
+
+def _model(place: re.Match[str] | None) -> Model:
+    """The model that the path names; "external", "1" and the like in the place of a revision are no commit."""
+    if place is None:
+        return Model()
+    return Model(
+        id=f"{place['org']}/{place['name']}",
+        revision=revision(place["revision"]),
+        requested_revision=place["revision"],
+        is_named=True,
+    )
+
+
+def _scores(top: Mapping[str, Any]) -> Iterator[Scores]:
+    task = text(top.get("task_name"))
+    for split, found in table(top.get("scores")).items():
+        for place, members in enumerate(items(found)):
+            if type(members) is dict:
+                subset = text(members.get("hf_subset")) or DEFAULT
+                pointer = f"/scores/{escape_pointer(split)}/{place}"
+                yield Scores(f"{task}/{subset}/{split}", members, pointer)
+
+
+def _old_scores(top: Mapping[str, Any]) -> Iterator[Scores]:
+    """The splits at the top of a file of before 1.11, or the subsets in them."""
+    task = text(top.get(OLD_NAME))
+    for split, members in top.items():
+        if type(members) is not dict:
+            continue
+        pointer = f"/{escape_pointer(split)}"
+        if MAIN in members:
+            yield Scores(f"{task}/{DEFAULT}/{split}", members, pointer)
+        for subset, inner in members.items():
+            if type(inner) is dict and MAIN in inner:
+                yield Scores(f"{task}/{subset}/{split}", inner, f"{pointer}/{escape_pointer(subset)}")
+
+
+def _leaf(scores: Scores, dataset_revision: str) -> LeafResult:
+    numbers = {
+        key: value
+        for key, value in scores.members.items()
+        if key not in NO_METRICS and value is not None and type(value) not in {dict, list}
+    }
+    return LeafResult(
+        numbers,
+        version=None if dataset_revision in NO_REVISION else dataset_revision,
+        pointers={key: f"{scores.pointer}/{escape_pointer(key)}" for key in numbers},
+    )
+
+
+def stderr_key(value_key: str) -> str:
+    """Spell a standard error as releases before 1.11 wrote it."""
+    return f"{value_key}_stderr"
+
+
+def rerun(wanted: Rerun) -> str:
+    """The call of mteb for whole tasks; a run with settings of its own has none."""
+    if not HUB_ID.fullmatch(wanted.model.id) or wanted.settings:
+        return ""
+    tasks = dict.fromkeys(key.rsplit("/", 2)[0] for key in wanted.leaf_keys)
+    words = ["mteb", "run", "-m", wanted.model.id, "-t", *tasks]
+    words += ["--model-revision", wanted.model.revision] if wanted.model.revision else []
+    return command_line([*words, "--output-folder", "results"])
+
+
+MTEB = Format(
+    id="mteb",
+    title="MTEB",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+    stderr_key=stderr_key,
+)

@@ -1,0 +1,112 @@
+"""Records of Every Eval Ever: values as real records have them, in shapes built anew, quoted and measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.evaluation.formats import parse_result
+from tests.evaluation.judging import dumps
+
+SHA = "0f3c" * 10
+
+
+def result(name: str, score: float, **metric: Any) -> dict[str, Any]:
+    return {
+        "evaluation_name": name,
+        "source_data": {"dataset_name": name, "source_type": "hf_dataset", "hf_repo": "acme/quiz"},
+        "metric_config": {"lower_is_better": False, "score_type": "continuous", "min_score": 0.0, **metric},
+        "score_details": {"score": score},
+    }
+
+
+def with_error(one: dict[str, Any], error: float, samples: int) -> dict[str, Any]:
+    uncertainty = {"standard_error": {"value": error, "method": "bootstrap"}, "num_samples": samples}
+    return one | {"score_details": one["score_details"] | {"uncertainty": uncertainty}}
+
+
+def record(*results: dict[str, Any], source: str = "evaluation_run", **more: Any) -> dict[str, Any]:
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": "arc_easy/acme/atlas-7b/1750000001",
+        "retrieved_timestamp": "1750000001",
+        "source_metadata": {"source_name": "Some Board", "source_type": source, "source_organization_name": "Acme"},
+        "eval_library": {"name": "lm_eval", "version": "0.4.9"},
+        "model_info": {
+            "name": "atlas-7b",
+            "id": "acme/atlas-7b",
+            "additional_details": {"sha": SHA, "revision": "main", "dtype": "torch.bfloat16", "model_args": "a=1"},
+        },
+        "evaluation_results": list(results),
+        **more,
+    }
+
+
+ACC = with_error(result("arc_easy", 0.75, evaluation_description="acc"), 0.01, 2376)
+STRICT = result("gsm8k/strict-match", 0.5, evaluation_description="exact_match (filter: strict-match)")
+STRICT["generation_config"] = {"additional_details": {"num_fewshot": "5"}}
+
+
+@pytest.mark.parametrize(
+    ("one", "leaf", "metric", "value"),
+    [
+        (result("BBH", 0.4224, evaluation_description="Accuracy on BBH"), "BBH", "score", 0.4224),
+        (result("MMLU-Pro (Biology)", 0.7141, metric_id="mmlu_pro/biology", metric_name="x"), "MMLU-Pro (Biology)",
+         "mmlu_pro/biology", 0.7141),
+        (result("demo-source.demo_bench", 0.75, metric_name="accuracy"), "demo-source.demo_bench", "accuracy", 0.75),
+    ],
+)  # fmt: skip
+def test_a_result_is_a_leaf_by_its_name_and_metric(one: dict[str, Any], leaf: str, metric: str, value: float) -> None:
+    found = parse_result(dumps(record(one)))
+    assert (found.format, {key: dict(row.numbers) for key, row in found.leaves.items()}) == (
+        "every-eval-ever",
+        {leaf: {metric: value}},
+    )
+    assert found.pointer_to("value", leaf, metric) == "/evaluation_results/0/score_details/score"
+
+
+def test_what_a_converter_of_lm_eval_writes_is_read_with_error_samples_and_shots() -> None:
+    norm = with_error(result("arc_easy", 0.5, evaluation_description="acc_norm"), 0.02, 2376)
+    found = parse_result(dumps(record(ACC, norm, STRICT, evaluation_timestamp="1750000000")))
+    easy, maths = found.leaves["arc_easy"], found.leaves["gsm8k/strict-match"]
+    assert dict(easy.numbers) == {"acc": 0.75, "acc_stderr": 0.01, "acc_norm": 0.5, "acc_norm_stderr": 0.02}
+    assert (easy.samples, easy.num_fewshot, easy.version) == (2376, None, None)
+    assert (dict(maths.numbers), maths.num_fewshot) == ({"exact_match": 0.5}, 5)
+    model = found.model
+    assert (model.id, model.revision, model.precision, model.args) == ("acme/atlas-7b", SHA, "bfloat16", "a=1")
+    assert (found.harness.name, found.harness.version, found.date) == ("lm_eval", "0.4.9", 1750000000.0)
+    error = "/evaluation_results/1/score_details/uncertainty/standard_error/value"
+    assert found.pointer_to("value", "arc_easy", "acc_norm_stderr") == error
+
+
+def test_what_was_copied_from_a_board_says_where_from() -> None:
+    assert parse_result(dumps(record(ACC, source="documentation"))).quoted_from == "Some Board"
+    assert parse_result(dumps(record(ACC))).quoted_from == ""
+    nameless = record(ACC, source_metadata={"source_type": "documentation"})
+    assert parse_result(dumps(nameless)).quoted_from == "documentation"
+
+
+def test_two_results_of_one_name_and_metric_are_two_leaves() -> None:
+    other = result("arc_easy", 0.5, evaluation_description="acc")
+    found = parse_result(dumps(record(ACC, other, {"evaluation_name": "no score"}, {})))
+    assert {key: row.numbers["acc"] for key, row in found.leaves.items()} == {"arc_easy": 0.75, "arc_easy (2)": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("stamp", "date"),
+    [
+        ("1750000000", 1750000000.0),
+        ("2025-06-15T15:06:40Z", 1750000000.0),
+        ("2025-06-15T15:06:40", 1750000000.0),
+        ("in June", None),
+        ("", None),
+    ],
+)
+def test_the_date_is_when_it_was_measured(stamp: str, date: float | None) -> None:
+    assert parse_result(dumps(record(ACC, evaluation_timestamp=stamp))).date == date
+
+
+def test_an_unknown_library_has_no_release() -> None:
+    harness = parse_result(dumps(record(ACC, eval_library={"name": "unknown", "version": "unknown"}))).harness
+    assert (harness.name, harness.version) == ("unknown", None)
