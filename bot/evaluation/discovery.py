@@ -82,8 +82,9 @@ def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
 def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]:
     for known in formats():
         if known.members and all(name in files for name in known.members):
+            too_large = [name for name in known.optional if name in files and files[name].size > known.max_bytes]
+            others = [files.pop(name).path for name in (*known.beside, *too_large) if name in files]
             wanted = [files.pop(name) for name in (*known.members, *known.optional) if name in files]
-            others = [files.pop(name).path for name in known.beside if name in files]
             yield Candidate(folder, tuple(wanted), tuple(others), known)
     yield from (Candidate(file.path, (file,)) for file in files.values())
 
@@ -91,7 +92,7 @@ def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]
 def read_candidate(candidate: Candidate, read: Read, *, is_named: bool = False) -> Parsed | UnreadPath:
     """Read a candidate as a submission, or say what it is."""
     if candidate.format is not None:
-        return parse_submission(_submission(candidate, candidate.format.max_bytes, read))
+        return _parsed_folder(candidate, candidate.format, read, is_named=is_named)
     (file,) = candidate.files
     if not is_named and _suffix(file.path) in SKIPPED:
         return UnreadPath(file.path, OTHER.id, OTHER.advice)
@@ -119,6 +120,14 @@ def _parsed(file: ListedFile, data: bytes | None, *, is_named: bool) -> Parsed |
         return _unread(file, kind, is_named=is_named, sha256=parsed.sha256)
     is_damaged = parsed.problem.is_damage and b'"results"' in data
     return parsed if is_named or is_damaged else UnreadPath(file.path, OTHER.id, f"{parsed.problem.why}")
+
+
+def _parsed_folder(candidate: Candidate, known: Format, read: Read, *, is_named: bool) -> Parsed | UnreadPath:
+    """A run's folder as a submission; files of other contents under the same names are no run."""
+    parsed = parse_submission(_submission(candidate, known.max_bytes, read))
+    if parsed.problem is None or parsed.problem.is_damage or is_named or not parsed.sha256:
+        return parsed
+    return UnreadPath(candidate.path, OTHER.id, parsed.problem.why)
 
 
 def _submission(candidate: Candidate, limit: int, read: Read) -> Submission:

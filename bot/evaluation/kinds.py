@@ -15,6 +15,8 @@ NO_PROOF = "it records neither samples nor versions, so it is not read"
 LFS = b"version https://git-lfs.github.com/spec/"
 SAMPLE = frozenset({"doc_id", "doc"})
 REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
+# A HELM run's statistics, those of its instances, or the list of all runs of a release.
+HELM_LIST = re.compile(rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|instance_id\"|run_path\"|run_spec\")")
 TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
 
 
@@ -68,6 +70,11 @@ def _is_terminal_bench(value: Any) -> bool:
     return is_trial or _has(value, "n_resolved", "accuracy") or _has(value, "run_id", "agent_name", "dataset_name")
 
 
+def _is_helm(value: Any) -> bool:
+    """Whether it is a run's specification, or what was asked and answered in it."""
+    return _has(value, "adapter_spec") and ("scenario_spec" in value or "request_states" in value)
+
+
 def _is_request(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() >= REQUEST and "results" not in value
 
@@ -89,6 +96,13 @@ KINDS = (
         "a file for a model's page on the Hub",
         "name the result file that it was made from",
         lambda head: HUB_RESULTS.match(head) is not None,
+    ),
+    Kind(
+        "helm",
+        "a part of a HELM run",
+        "name the run's folder, which has run_spec.json and stats.json",
+        lambda head: HELM_LIST.match(head) is not None,
+        _is_helm,
     ),
     Kind("opencompass", "an OpenCompass summary", NO_PROOF, lambda head: head.startswith(OPEN_COMPASS)),
     Kind("bigcode", "a result of the bigcode harness", NO_PROOF, has_value=_is_bigcode),

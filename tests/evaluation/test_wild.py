@@ -20,6 +20,7 @@ FOLDERS = {
     "evalchemy": 11,
     "evalplus": 8,
     "every_eval_ever": 3,
+    "helm": 28,
     "hf-eval-results": 10,
     "lighteval": 13,
     "lm-eval-0.4": 34,

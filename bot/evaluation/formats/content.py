@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from bot.errors import MalformedResult
 from bot.evaluation.formats.document import Document, parse_document, parse_loosely
 
 
@@ -31,5 +32,8 @@ class Content:
         return parse_loosely(self.data)
 
     def json(self, name: str) -> Any:
-        """One file as plain JSON values. Raises MalformedResult."""
-        return parse_loosely(self.files[name])
+        """One file of a run's folder as plain JSON values. Raises MalformedResult, which then names the file."""
+        try:
+            return parse_loosely(self.files[name])
+        except MalformedResult as error:
+            raise MalformedResult(f"holds a {name} that {error.why}") from None

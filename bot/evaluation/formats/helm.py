@@ -1,0 +1,167 @@
+"""Runs of HELM: a folder of which `run_spec.json` says what was asked and `stats.json` what came of it.
+
+One name stands for up to six statistics (of other splits, of perturbed inputs): what counts is the mean over the test
+split, or the validation split where nothing was tested, of inputs as they are. `per_instance_stats.json` gives the
+standard errors, which HELM does not write.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from math import fsum, sqrt
+from typing import Any
+
+from bot.errors import MalformedResult
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import LARGEST, items, number, table, text, whole
+from bot.evaluation.formats.format import Format, stderr_beside
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+
+SPEC, STATS, INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
+SPLITS = ("test", "valid")
+# What HELM counts beside what it measures.
+COUNTS = frozenset({
+    "num_references", "num_train_trials", "num_prompt_tokens", "num_completion_tokens", "num_output_tokens",
+    "num_instances", "num_train_instances", "num_perplexity_tokens", "num_bytes", "num_completions", "batch_size",
+    "training_co2_cost", "training_energy_cost", "inference_runtime", "inference_denoised_runtime",
+    "inference_idealized_runtime", "finish_reason_length", "finish_reason_stop", "finish_reason_endoftext",
+    "finish_reason_unknown", "prompt_truncated", "max_prob",
+})  # fmt: skip
+OF_MODEL = ("model", "model_deployment")
+PLACES = {
+    "model": f"{SPEC}#/adapter_spec/model",
+    "arguments": f"{SPEC}#/adapter_spec",
+    "leaves": f"{STATS}#",
+    "num_fewshot": f"{SPEC}#/adapter_spec/max_train_instances",
+    "version": f"{SPEC}#",
+}
+
+
+def recognise(content: Content) -> bool:
+    """Recognise a run by the `adapter_spec` of its specification and a list of statistics."""
+    spec = content.json(SPEC)
+    return (
+        type(spec) is dict
+        and type(spec.get("name")) is str
+        and type(spec.get("adapter_spec")) is dict
+        and type(content.json(STATS)) is list
+    )
+
+
+def parse(content: Content) -> Result:
+    """Read the run. Raises MalformedResult where a file of it is no JSON."""
+    spec = content.json(SPEC)
+    adapter = table(spec.get("adapter_spec"))
+    split, found = _means(content.json(STATS))
+    numbers = {name: mean for name, (_, mean) in found.items() if name not in COUNTS}
+    errors = _standard_errors(content, split, numbers)
+    name = _leaf_key(spec["name"])
+    leaf = LeafResult(
+        numbers | errors,
+        _shots(found, adapter),
+        _identity(spec, adapter),
+        whole(found["num_instances"][1]) if "num_instances" in found else None,
+        pointers={name: f"{STATS}#/{place}/mean" for name, (place, _) in found.items()},
+    )
+    model = text(adapter.get("model"))
+    return Result(
+        format="helm",
+        model=Model(
+            id=model,
+            source=text(adapter.get("model_deployment")),
+            args=f"model={model}" if model else "",
+            is_named=bool(model),
+        ),
+        harness=HarnessVersion("helm"),
+        leaves={name: leaf},
+        places=PLACES,
+    )
+
+
+def _leaf_key(name: str) -> str:
+    """A run's name without its model: "mmlu:subject=anatomy,model=openai_gpt2" is "mmlu:subject=anatomy"."""
+    scenario, _, args = name.partition(":")
+    kept = [arg for arg in args.split(",") if arg and arg.partition("=")[0] not in OF_MODEL]
+    return f"{scenario}:{','.join(kept)}" if kept else scenario
+
+
+def _means(stats: Any) -> tuple[str, dict[str, tuple[int, Any]]]:
+    """The split that counts, and of every statistic over it where it stands in the list and its mean."""
+    plain = [(place, name, stat["mean"]) for place, name, stat in _plain(stats) if "mean" in stat]
+    there = {text(name.get("split")) for _, name, _ in plain}
+    split = next((split for split in SPLITS if split in there), "")
+    return split, {name["name"]: (place, mean) for place, name, mean in plain if text(name.get("split")) == split}
+
+
+def _plain(stats: Any) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """The statistics of unperturbed inputs: the place of each in the list, its name, and itself."""
+    for place, stat in enumerate(items(stats)):
+        name = table(table(stat).get("name"))
+        if name.get("perturbation") is None and name.get("sub_split") is None and text(name.get("name")):
+            yield place, name, stat
+
+
+def _shots(found: Mapping[str, tuple[int, Any]], adapter: Mapping[str, Any]) -> int | None:
+    """The examples that stood in the prompts, rounded: a long prompt may hold fewer than were asked for."""
+    effective = number(found.get("num_train_instances", (0, None))[1])
+    if effective is not None and 0 <= effective < 1_000:
+        return round(effective)
+    return whole(adapter.get("max_train_instances"))
+
+
+def _identity(spec: Mapping[str, Any], adapter: Mapping[str, Any]) -> str:
+    """What stands for a version, which HELM has none of: a digest of all that was asked for, but not of whom."""
+    asked = {key: spec.get(key) for key in ("scenario_spec", "metric_specs", "data_augmenter_spec", "annotators")}
+    asked["adapter_spec"] = {key: value for key, value in adapter.items() if key not in OF_MODEL}
+    spelled = json.dumps(asked, sort_keys=True, ensure_ascii=True)
+    return f"spec-{sha256(spelled.encode()).hexdigest()[:16]}"
+
+
+def _standard_errors(content: Content, split: str, numbers: Mapping[str, Any]) -> dict[str, float]:
+    """The standard error of each mean, where the values of all instances are there and give that very mean.
+
+    It is the standard deviation with n - 1 over sqrt(n), as lm-eval writes it: sqrt(p(1 - p) / (n - 1)) for zeros and
+    ones.
+    """
+    errors = {}
+    for name, values in _instance_values(content, split).items():
+        mean, wanted = fsum(values) / len(values), number(numbers.get(name))
+        if len(values) > 1 and wanted is not None and abs(mean - wanted) <= 1e-9 * max(1.0, abs(mean)):
+            variance = fsum([(value - mean) ** 2 for value in values]) / (len(values) - 1)
+            errors[stderr_beside(name)] = sqrt(variance / len(values))
+    return errors
+
+
+def _instance_values(content: Content, split: str) -> dict[str, list[float]]:
+    """The values of each metric over the instances of a split; none of a run that asked an instance several times."""
+    try:
+        rows = items(content.json(INSTANCES)) if INSTANCES in content.files else []
+    except MalformedResult:  # it only adds to what the other two say
+        return {}
+    found: dict[str, dict[str, float]] = {}
+    for row in map(table, rows):
+        if row.get("perturbation") is not None:
+            continue
+        for _, name, stat in _plain(row.get("stats")):
+            value, instance = number(stat.get("mean")), text(row.get("instance_id"))
+            values = found.setdefault(name["name"], {})
+            if value is None or abs(value) > LARGEST or text(name.get("split")) != split:
+                continue
+            if instance in values:
+                return {}
+            values[instance] = value
+    return {name: [*values.values()] for name, values in found.items() if values}
+
+
+HELM = Format(
+    id="helm",
+    title="HELM",
+    recognise=recognise,
+    parse=parse,
+    members=(SPEC, STATS),
+    optional=(INSTANCES,),
+    beside=("scenario.json", "scenario_state.json", "instances.json", "display_predictions.json",
+            "display_requests.json"),
+)  # fmt: skip
