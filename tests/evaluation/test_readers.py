@@ -18,7 +18,7 @@ from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.draft import draft_text
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, to_json
-from tests.evaluation import test_evalchemy, test_every_eval_ever, test_mteb, test_olmes
+from tests.evaluation import test_evalchemy, test_every_eval_ever, test_lm_eval_03, test_mteb, test_olmes
 from tests.evaluation.judging import dumps
 from tests.evaluation.test_properties import JSON, survives
 
@@ -30,6 +30,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "mteb": test_mteb.task("Tweets", {"test": [test_mteb.ARABIC]}),
     "mteb-old": {"mteb_dataset_name": "AJGT", "mteb_version": "1.7.39", "train": {"accuracy": 0.7, "main_score": 0.7}},
     "olmes": test_olmes.run(test_olmes.MATH, test_olmes.AIME),
+    "lm-eval-0.3": test_lm_eval_03.listed(*test_lm_eval_03.PRONOUNS),
     "olmes-old": {
         "all_primary_scores": ["a: 0.5"],
         "metrics": [{"task": "a", "acc_raw": 0.5, "num_instances": 10, "task_config": {"num_shots": 5, "limit": 10}}],

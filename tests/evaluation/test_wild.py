@@ -23,6 +23,7 @@ FOLDERS = {
     "helm": 28,
     "hf-eval-results": 10,
     "lighteval": 13,
+    "lm-eval-0.3": 55,
     "lm-eval-0.4": 34,
     "lm-eval-samples": 9,
     "mteb": 26,

@@ -1,13 +1,19 @@
-"""Result files of lm-evaluation-harness 0.2 and 0.3: {results, versions, config}, no commit, one shot count for all."""
+"""Result files of lm-evaluation-harness 0.2 and 0.3: {results, versions, config}, no commit, one shot count for all.
+
+Some of 0.2 have no `config`, and those of BigScience's fork have the results as a list, with a row for each metric of a
+task and a prompt.
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.document import NOTHING
-from bot.evaluation.formats.fields import arguments, number, revision, row, text, version, whole
+from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version, whole
 from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
-from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 PLACES = {
     "model": "/config/model_args",
@@ -24,16 +30,41 @@ PLACES = {
 
 
 def recognise(content: Content) -> bool:
-    """Recognise it by `versions` and a `config` that has `no_cache`, beside `results`, and no key of 0.4."""
+    """Recognise it by a `config` that has `no_cache`, else by `versions` of the very rows, and no key of 0.4."""
     document = content.document
-    config = document.config
-    return document.results is not None and document.configs is NOTHING and config is not None and "no_cache" in config
+    if document.configs is not NOTHING:
+        return False
+    if document.results is None:
+        return bool(_listed(content))
+    if document.config is not None:
+        return "no_cache" in document.config
+    return bool(document.results) and (document.versions or {}).keys() == document.results.keys()
+
+
+class Listed(NamedTuple):
+    """The metrics of a task and a prompt in a list of results, and where each lies."""
+
+    metrics: dict[str, Any]
+    pointers: dict[str, str]
+
+
+def _listed(content: Content) -> dict[str, Listed]:
+    """The results of a list by "task+prompt", as `versions` calls them; of a row its numbers alone are metrics."""
+    found: dict[str, Listed] = {}
+    for place, one in enumerate(items(table(content.document.bare).get("results"))):
+        task, prompt = text(table(one).get("task_name")), text(table(one).get("prompt_name"))
+        if task:
+            metrics = {key: value for key, value in one.items() if type(value) in {int, float}}
+            known = found.setdefault(f"{task}+{prompt}" if prompt else task, Listed({}, {}))
+            known.metrics.update(metrics)
+            known.pointers.update({key: f"/results/{place}/{escape_pointer(key)}" for key in metrics})
+    return found
 
 
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult where a row of results is not an object."""
     document = content.document
-    config, versions, results = document.config or {}, document.versions or {}, document.results or {}
+    config = document.config or {}
     pairs, args = arguments(config.get("model_args"))
     shots = whole(config.get("num_fewshot"))
     named = pairs.get("pretrained") or pairs.get("engine") or ""
@@ -49,10 +80,21 @@ def parse(content: Content) -> Result:
             is_named=bool(named),
         ),
         harness=HarnessVersion("lm-evaluation-harness"),
-        leaves={key: LeafResult(row(results, key, "/results"), shots, version(versions.get(key))) for key in results},
+        leaves=_leaves(content, shots),
         limit=number(config.get("limit")),
-        places=PLACES,
+        places=PLACES if document.results is not None else {**PLACES, "leaf": "/results", "value": "/results"},
     )
+
+
+def _leaves(content: Content, shots: int | None) -> dict[str, LeafResult]:
+    """The rows of `results`, an object or a list."""
+    results, versions = content.document.results, content.document.versions or {}
+    if results is not None:
+        return {key: LeafResult(row(results, key, "/results"), shots, version(versions.get(key))) for key in results}
+    return {
+        key: LeafResult(one.metrics, shots, version(versions.get(key)), pointers=one.pointers)
+        for key, one in _listed(content).items()
+    }
 
 
 def rerun(wanted: Rerun) -> str:

@@ -1,0 +1,92 @@
+"""Files of lm-evaluation-harness 0.2 and 0.3 as real ones are: without `config`, as a list, without shots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.errors import MalformedResult
+from bot.evaluation.formats import parse_result
+from tests.evaluation.judging import dumps
+
+NEOX = {"iteration": 135000, "load": "/ckpts/410m_deduped", "vocab_file": "/pile/20B_tokenizer.json"}
+CONFIG = {"model": "neox", "model_args": NEOX, "num_fewshot": 0, "no_cache": True, "limit": None}
+
+
+def row(task: str, prompt: str | None, **metrics: float) -> dict[str, Any]:
+    described = {
+        "dataset_path": "wino_bias",
+        "prompt_jinja": "{{tokens}}",
+        "prompt_original_task": True,
+        "subset": None,
+    }
+    return {"task_name": task, "prompt_name": prompt, **described, **metrics}
+
+
+PRONOUNS = (
+    row("wino_bias_type1_anti", "What does p stand for", em=0.25757575757575757, em_stderr=0.02200290468080266),
+    row("wino_bias_type1_anti", "refers_to", em=0.025252525252525252, em_stderr=0.007894050831728498),
+)
+
+
+def listed(*rows: dict[str, Any]) -> dict[str, Any]:
+    """A file of BigScience's fork."""
+    versions = {f"{one['task_name']}+{one['prompt_name']}": 0 for one in rows}
+    return {"results": list(rows), "versions": versions, "table_results": {}, "config": CONFIG}
+
+
+@pytest.mark.parametrize(
+    ("task", "numbers", "version"),
+    [
+        ("sciq", {"acc": 0.93, "acc_stderr": 0.0080724943583235, "acc_norm": 0.89}, 0),
+        ("hellaswag", {"acc_norm": 0.7152957578171679}, 0),
+        ("drop", {"em": 0.01, "f1": 0.10289848993288603}, 1),
+    ],
+)
+def test_a_file_without_config_has_rows_and_versions(task: str, numbers: dict[str, float], version: int) -> None:
+    result = parse_result(dumps({"results": {task: numbers}, "versions": {task: version}}))
+    leaf = result.leaves[task]
+    assert (result.format, dict(leaf.numbers), leaf.version, leaf.num_fewshot) == (
+        "lm-eval-0.3",
+        numbers,
+        version,
+        None,
+    )
+    assert result.model.id == ""
+
+
+@pytest.mark.parametrize("versions", [{}, {"other": 0}, {"sciq": 0, "other": 0}, None, []])
+def test_rows_alone_are_no_result(versions: Any) -> None:
+    with pytest.raises(MalformedResult, match="is of no format"):
+        parse_result(dumps({"results": {"sciq": {"acc": 0.93}}, "versions": versions}))
+
+
+def test_each_task_and_prompt_of_a_list_is_a_leaf() -> None:
+    result = parse_result(dumps(listed(*PRONOUNS)))
+    key = "wino_bias_type1_anti+What does p stand for"
+    leaf = result.leaves[key]
+    assert (result.format, list(result.leaves)) == ("lm-eval-0.3", [key, "wino_bias_type1_anti+refers_to"])
+    assert dict(leaf.numbers) == {"em": 0.25757575757575757, "em_stderr": 0.02200290468080266}
+    assert (leaf.version, leaf.num_fewshot, result.model.id, result.model.source) == (0, 0, "", "neox")
+    assert result.pointer_to("value", "wino_bias_type1_anti+refers_to", "em") == "/results/1/em"
+
+
+def test_the_metrics_of_one_prompt_may_stand_in_rows_of_their_own() -> None:
+    rows = (
+        row("quiz", "plain", acc=0.5, acc_stderr=0.1),
+        row("quiz", "plain", rouge1=0.25),
+        row("quiz", None, bleu=3),
+    )
+    result = parse_result(dumps(listed(*rows)))
+    assert {key: dict(leaf.numbers) for key, leaf in result.leaves.items()} == {
+        "quiz+plain": {"acc": 0.5, "acc_stderr": 0.1, "rouge1": 0.25},
+        "quiz": {"bleu": 3},
+    }
+    assert result.pointer_to("value", "quiz+plain", "rouge1") == "/results/1/rouge1"
+
+
+def test_a_list_of_anything_else_is_no_result() -> None:
+    for results in ([], [1], [{"em": 0.5}], [None, {"task_name": 5}]):
+        with pytest.raises(MalformedResult):
+            parse_result(dumps({"results": results, "versions": {}, "config": CONFIG}))
