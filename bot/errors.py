@@ -80,13 +80,17 @@ class MalformedSamples(BotError):
 class Unavailable(BotError):
     """A service could not be reached or failed; worth trying again (exit status 3).
 
-    `retry_after` is in seconds, None where the service named no time.
+    `retry_after` is in seconds, None where the service named no time. `may_have_landed` says that the call was a write
+    whose fate is unknown: look before it is sent again.
     """
 
     status = 3
 
-    def __init__(self, service: str, why: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, service: str, why: str, *, retry_after: float | None = None, may_have_landed: bool = False
+    ) -> None:
         self.service, self.why, self.retry_after = service, why, retry_after
+        self.may_have_landed = may_have_landed
         super().__init__(f"{service} could not be reached: {why}")
 
 
@@ -98,6 +102,22 @@ class Refused(BotError):
     def __init__(self, service: str, why: str) -> None:
         self.service, self.why = service, why
         super().__init__(f"{service} refused: {why}")
+
+
+class Gone(Refused):
+    """What was asked for is not there, was renamed, or this token may not see it."""
+
+
+class NoWriteAccess(Refused):
+    """The token may read here, and may not write what was sent."""
+
+
+class Locked(Refused):
+    """A person locked the conversation: nothing more can be said there."""
+
+
+class DiscussionsDisabled(Refused):
+    """The repository takes no discussions (on GitHub: no issues)."""
 
 
 class Stale(BotError):

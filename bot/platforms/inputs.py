@@ -130,7 +130,7 @@ def read_bounded(source: Source, change: Change, commit: str) -> Submission:
     if change.size > MAX_BYTES:
         return one_file(change.path, None, change.size)
     try:
-        data = source.read(change.path, commit, MAX_BYTES)
+        data = source.read(change.path, commit, MAX_BYTES, change.oid)
     except TooLarge:
         return one_file(change.path, None, MAX_BYTES + 1)
     return one_file(change.path, data)

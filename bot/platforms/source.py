@@ -19,12 +19,32 @@ class TooLarge(BotError):
 class Change:
     """A file of which the content changed; `oid` names the content as it is now, None where it is gone.
 
-    `size` is in bytes.
+    `size` is in bytes, 0 where the service does not say. `fault` says why the file cannot be read, "" where it can;
+    `path` is then its name with the odd bytes escaped.
     """
 
     path: str
     oid: str | None
     size: int
+    fault: str = ""
+
+
+def named_change(path: str, oid: str | None, size: int) -> Change:
+    """The change of a file; a name that is not text is escaped, and the change says so.
+
+    Half surrogates stand in `path` for bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        shown = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
+        return Change(shown.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
+    return Change(path, oid, size)
+
+
+def _is_escaped(path: str) -> bool:
+    """Whether every half surrogate stands for a byte."""
+    return all(not "\ud800" <= sign <= "\udfff" or "\udc80" <= sign <= "\udcff" for sign in path)
 
 
 class Source(Protocol):
@@ -47,6 +67,10 @@ class Source(Protocol):
         """For each path, the commit that last touched it, as of `commit`."""
         ...
 
-    def read(self, path: str, commit: str, limit: int) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit.
+
+        `oid` is the object id that a listing gave (git's SHA-1, or a SHA-256 for large files): bytes that it does not
+        name are asked for again, then Unavailable is raised.
+        """
         ...

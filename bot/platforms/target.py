@@ -7,6 +7,7 @@ from typing import Protocol
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.publication import CurrentState, Marker, Publication
+from bot.publishing.stored import StoredEntries
 
 
 class Target(Protocol):
@@ -25,7 +26,11 @@ class Target(Protocol):
         ...
 
     def read_entries(self) -> list[Entry]:
-        """All entries on the main branch."""
+        """All entries on the main branch; what stands among them and is none is left out."""
+        ...
+
+    def scan_entries(self) -> StoredEntries:
+        """All entries on the main branch, and each file among them that is none with the reason."""
         ...
 
     def read_keys(self, leaderboard: str) -> set[str]:

@@ -15,7 +15,8 @@ class Fault:
     """What befalls a matching request.
 
     `status` answers without acting, unless `landed`: then the server acts first and answers with
-    that status all the same. `reset` cuts the connection (after acting, where `landed`).
+    that status all the same. `reset` cuts the connection (after acting, where `landed`). `body` stands in place of the
+    answer, with status 200 where no other is named.
     """
 
     path: str
@@ -26,6 +27,7 @@ class Fault:
     delay: float = 0.0
     reset: bool = False
     landed: bool = False
+    body: bytes | None = None
 
     def matches(self, method: str, path: str) -> bool:
         return self.times != 0 and self.method in {"*", method} and re.search(self.path, path) is not None

@@ -152,8 +152,8 @@ def spend(fault: Fault, truth: Answer | None) -> Answer | None:
     fault.times -= 1
     if fault.drop or not fault.status:
         return None if fault.drop else truth
-    answer = refuse(fault.status, fault.message)
-    return Answer(fault.status, answer.body, fault.headers)
+    body = refuse(fault.status, fault.message).body if fault.body is None else fault.body
+    return Answer(fault.status, body, fault.headers)
 
 
 @contextmanager

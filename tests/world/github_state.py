@@ -66,7 +66,7 @@ class Repo:
 class Fault:
     """What the next `times` matching requests meet: `before` runs, `landed` does the work, `drop` closes the line.
 
-    A status of 0 lets the true answer through.
+    A status of 0 lets the true answer through; `body` is what stands in its place, None for GitHub's own words.
     """
 
     method: str
@@ -78,6 +78,7 @@ class Fault:
     landed: bool = False
     drop: bool = False
     before: Any = None
+    body: bytes | None = None
 
     def matches(self, method: str, path: str) -> bool:
         return self.times > 0 and method == self.method and re.search(self.path, path) is not None

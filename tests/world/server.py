@@ -168,7 +168,7 @@ class Connection(BaseHTTPRequestHandler):
         fault = self.hub.faults.strike(call.method, call.raw_path)
         if fault is not None and fault.delay:
             time.sleep(fault.delay)
-        if fault is None or not (fault.status or fault.reset):
+        if fault is None or not (fault.status or fault.reset or fault.body is not None):
             self.send(self.act(call))
             return
         if fault.landed and call.method in WRITES:
@@ -202,6 +202,9 @@ class Connection(BaseHTTPRequestHandler):
         if fault.reset:
             self.close_connection = True
             self.connection.close()
+            return
+        if fault.body is not None:
+            self.send(Reply(fault.status or 200, fault.body, {"Content-Type": "text/html"} | fault.headers))
             return
         message = {"X-Error-Message": "a fault on order", "Content-Type": "application/json"}
         self.send(Reply(fault.status, b'{"error":"a fault on order"}', message | fault.headers))

@@ -10,6 +10,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import CallError, Stale, Unavailable
@@ -37,6 +38,14 @@ LOCAL = (
     "GIT_PREFIX",
     "GIT_WORK_TREE",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A file in a commit; `size` is in bytes."""
+
+    oid: str
+    size: int
 
 
 class Repository:
@@ -80,22 +89,57 @@ class Repository:
         lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix).decode().splitlines()
         return {name: commit for name, _, commit in (line.partition(" ") for line in lines)}
 
-    def files(self, commit: str, *paths: str) -> dict[str, str]:
-        """The files of a commit below the given paths (all of them for none), each with its object id."""
+    def listing(self, commit: str, *paths: str) -> dict[str, Blob]:
+        """The files of a commit below the given paths (all of them for none); submodules are left out.
+
+        Bytes of a name that are not UTF-8 stand as half surrogates.
+        """
         if not commit:
             return {}
-        listed = self.git("ls-tree", "-r", "-z", commit, "--", *paths).decode("utf-8", "surrogateescape")
+        listed = self.git("ls-tree", "-r", "-l", "-z", commit, "--", *paths).decode("utf-8", "surrogateescape")
         rows = (row.partition("\t") for row in listed.split("\0") if row)
-        return {path: meta.split(" ")[2] for meta, _, path in rows}
+        parted = ((path, meta.split()) for meta, _, path in rows)
+        return {path: Blob(oid, int(size)) for path, (_, kind, oid, size) in parted if kind == "blob"}
+
+    def files(self, commit: str, *paths: str) -> dict[str, str]:
+        """The object id of each file of a commit below the given paths."""
+        return {path: file.oid for path, file in self.listing(commit, *paths).items()}
+
+    def sizes(self, oids: Sequence[str]) -> dict[str, int]:
+        """The bytes of each object that is a file."""
+        if not oids:
+            return {}
+        lines = self.git("cat-file", "--batch-check", data="".join(f"{oid}\n" for oid in oids).encode())
+        rows = [line.split() for line in lines.decode().splitlines()]
+        return {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
+
+    def changed(self, old: str, new: str) -> dict[str, str]:
+        """The paths that differ between two commits, each with its object id at the second, "" where it is gone."""
+        fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode("utf-8", "surrogateescape")
+        parts = fields.split("\0")
+        found = {path: meta.split()[3] for meta, path in zip(parts[::2], parts[1::2], strict=False)}
+        return {path: oid if oid.strip("0") else "" for path, oid in found.items()}
+
+    def find(self, commit: str, path: str) -> Blob | None:
+        """The file at a path of a commit, None where there is none."""
+        given = f"{commit}:{path}\0".encode("utf-8", "surrogateescape")
+        answer = self.git("cat-file", "--batch-check", "-z", data=given).decode("utf-8", "replace")
+        if answer.endswith(" missing\n"):
+            return None
+        oid, kind, size = answer.split()[-3:]
+        return Blob(oid, int(size)) if kind == "blob" else None
+
+    def read_blob(self, oid: str) -> bytes:
+        """The bytes of an object."""
+        return self.git("cat-file", "blob", oid)
 
     def read(self, commit: str, path: str) -> bytes | None:
         """A file's bytes at a commit, None where there is none."""
-        oid = self.files(commit, path).get(path)
-        return self.git("cat-file", "blob", oid) if oid else None
+        found = self.find(commit, path)
+        return self.read_blob(found.oid) if found else None
 
-    def read_all(self, commit: str, *paths: str) -> dict[str, bytes]:
-        """The bytes of all files below the given paths, in two calls of git however many there are."""
-        found = self.files(commit, *paths)
+    def read_all(self, found: Mapping[str, str]) -> dict[str, bytes]:
+        """The bytes of files by path, given their object ids, in one call of git however many there are."""
         if not found:
             return {}
         stream = self.git("cat-file", "--batch", data="".join(f"{oid}\n" for oid in found.values()).encode())

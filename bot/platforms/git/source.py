@@ -1,14 +1,16 @@
-"""A local git repository as a source: two commits in, the files that changed between them out; never a checkout."""
+"""A local git repository as a source: which files changed between two commits; it is never checked out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from bot.errors import Refused
+from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository
-from bot.platforms.source import Change, TooLarge
+from bot.platforms.source import Change, TooLarge, named_change
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class GitSource:
     folder: Path
     name: str = ""
 
-    @property
+    @cached_property
     def _repository(self) -> Repository:
         return Repository(self.folder)
 
@@ -34,36 +36,17 @@ class GitSource:
         if old == new:
             return
         if old is None or not self.knows(old):
-            yield from (Change(path, oid, size) for path, oid, size in self.files(new))
+            for path, file in self._repository.listing(new).items():
+                yield named_change(path, file.oid, file.size)
             return
-        raw = self._repository.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode(errors="surrogateescape")
-        fields = raw.split("\0")
-        moved = {path: meta.split()[3] for meta, path in zip(fields[::2], fields[1::2], strict=False)}
-        sizes = self.sizes([oid for oid in moved.values() if set(oid) != {"0"}])
+        moved = self._repository.changed(old, new)
+        sizes = self._repository.sizes(list(filter(None, moved.values())))
         for path, oid in moved.items():
-            yield Change(path, oid, sizes[oid]) if oid in sizes else Change(path, None, 0)
+            yield named_change(path, oid, sizes[oid]) if oid in sizes else named_change(path, None, 0)
 
     def knows(self, commit: str) -> bool:
         """Whether the commit is still there; a rewritten history may have lost it."""
         return bool(self._repository.resolve(commit))
-
-    def files(self, commit: str) -> Iterator[tuple[str, str, int]]:
-        """Every file: path, object id, bytes."""
-        raw = self._repository.git("ls-tree", "-r", "-l", "-z", commit).decode(errors="surrogateescape")
-        for line in filter(None, raw.split("\0")):
-            meta, _, path = line.partition("\t")
-            _, kind, oid, size = meta.split()
-            if kind == "blob":
-                yield path, oid, int(size)
-
-    def sizes(self, oids: list[str]) -> dict[str, int]:
-        """The bytes of each object that is a file."""
-        if not oids:
-            return {}
-        given = "".join(f"{oid}\n" for oid in oids).encode()
-        lines = self._repository.git("cat-file", "--batch-check", data=given).decode().splitlines()
-        rows = [line.split() for line in lines]
-        return {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
 
     def touched(self, paths: list[str], commit: str) -> dict[str, str]:
         """For each path, the commit that last touched it, as of `commit`."""
@@ -74,15 +57,11 @@ class GitSource:
         found = self._repository.git("--literal-pathspecs", "log", "-1", "--format=%H", commit, "--", path)
         return found.decode().strip()
 
-    def read(self, path: str, commit: str, limit: int) -> bytes | None:
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
-        given = f"{commit}:{path}\0".encode(errors="surrogateescape")
-        answer = self._repository.git("cat-file", "--batch-check", "-z", data=given).decode(errors="replace")
-        if answer.endswith(" missing\n"):
+        found = self._repository.find(commit, path)
+        if found is None:
             return None
-        oid, kind, size = answer.split()[-3:]
-        if kind != "blob":
-            return None
-        if int(size) > limit:
+        if found.size > limit:
             raise TooLarge(f"more than {limit:,} bytes")
-        return self._repository.git("cat-file", "blob", oid)
+        return check_content(self._repository.read_blob(found.oid), oid, "git", f"{self.folder}: {path}")

@@ -13,7 +13,7 @@ from bot.errors import Stale
 from bot.platforms.git.local import MAIN, LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
-from bot.publishing.entry import FOLDER, Entry, parse_entry
+from bot.publishing.entry import FOLDER, Entry
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -28,6 +28,7 @@ from bot.publishing.publication import (
     Request,
     UpdateRequest,
 )
+from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
@@ -52,11 +53,16 @@ class Folder:
         return self._repository.main
 
     def read_entries(self) -> list[Entry]:
-        """All entries on main. Raises MalformedEntry with the path of one that is none."""
+        """All entries on main."""
+        return list(self.scan_entries().entries)
+
+    def scan_entries(self) -> StoredEntries:
+        """All entries on main, and what stands among them and is none."""
         main = self._repository.main
         self._entries_seen = self._entries_at(main)
-        files = self._repository.read_all(main, FOLDER) if main else {}
-        return [parse_entry(data, path) for path, data in sorted(files.items()) if path.endswith(".json")]
+        found = self._repository.listing(main, FOLDER)
+        oids = {path: file.oid for path, file in found.items() if is_entry_file(path, file.size)}
+        return parse_entries(self._repository.read_all(oids), [path for path in found if path not in oids])
 
     def _entries_at(self, main: str) -> str:
         """The object id of the folder of entries."""
@@ -69,7 +75,7 @@ class Folder:
         if not main:
             return set()
         branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
-        notes = self._repository.files(main, f"{COMMENTS}/{leaderboard}")
+        notes = self._repository.listing(main, f"{COMMENTS}/{leaderboard}")
         said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in notes}
         return {key for key in branches | said if not key.startswith("rolling/")}
 
@@ -165,7 +171,7 @@ class Folder:
         """What is to be written of the table, nothing where it stands there."""
         main = self._repository.main
         files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
-        parquet = bool(self._repository.files(main, PARQUET_NAME))
+        parquet = bool(self._repository.listing(main, PARQUET_NAME))
         if CSV_NAME in files or parquet != _has_parquet():
             data = to_parquet(board)
             if data is not None or parquet:

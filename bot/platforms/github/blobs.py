@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
 from bot.errors import Refused
+from bot.platforms.digest import blob_id, check_content, is_content
 from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.errors import SERVICE
 from bot.platforms.source import TooLarge
 
 BATCH = 100  # ids in one GraphQL question
 FEW = 3  # that are asked for one by one
 OID = re.compile(r"[0-9a-f]{40}")
-
-
-def blob_id(data: bytes) -> str:
-    """The id that git gives to a content."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> None:
@@ -29,9 +25,14 @@ def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> N
 
 
 def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> bytes:
-    """The bytes behind an id, asked for where they were not yet; raises TooLarge past `limit`."""
+    """The bytes behind an id, asked for where they were not yet; raises TooLarge past `limit`.
+
+    Raises Unavailable where bytes came that the id does not name.
+    """
     if oid not in client.blobs:
-        client.blobs[oid] = client.download(f"/repos/{repository}/git/blobs/{oid}", limit)
+        where = f"github://{repository} object {oid[:12]}"
+        path = f"/repos/{repository}/git/blobs/{oid}"
+        client.blobs[oid] = client.download(path, limit, lambda data: check_content(data, oid, SERVICE, where))
     if len(client.blobs[oid]) > limit:
         raise TooLarge(f"more than {limit:,} bytes")
     return client.blobs[oid]
@@ -50,4 +51,7 @@ def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str
         return {}  # one by one says what is wrong, if anything is
     rows = {oid: (answer["repository"].get(name) or {}).get("text") for name, oid in asked.items()}
     found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
-    return {oid: data for oid, data in found.items() if blob_id(data) == oid}
+    return {oid: data for oid, data in found.items() if is_content(data, oid)}
+
+
+__all__ = ["blob_id", "fetch_blobs", "read_blob"]

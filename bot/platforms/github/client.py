@@ -116,8 +116,10 @@ class GitHubClient:
         """What a GET below the API's URL answers, for what PyGithub's objects would ask in several calls."""
         return self(lambda: self.github.requester.requestJsonAndCheck("GET", route, parameters=parameters)[1])
 
-    def download(self, path: str, limit: int) -> bytes:
+    def download(self, path: str, limit: int, check: Callable[[bytes], bytes] = bytes) -> bytes:
         """The raw bytes of a blob, read piece by piece; raises TooLarge past `limit`, of which nothing is kept.
+
+        `check` gives the bytes back, or raises Unavailable where others came: they are asked for again.
 
         PyGithub would hold the whole answer, base64 and all, before it could be measured.
         """
@@ -125,7 +127,10 @@ class GitHubClient:
         def call() -> bytes:
             for left in reversed(range(TRIES)):
                 try:
-                    return self._stream(path, limit)
+                    return check(self._stream(path, limit))
+                except Unavailable:
+                    if not left:
+                        raise
                 except (httpx.TransportError, GithubException) as error:
                     if not left and isinstance(error, httpx.TransportError):
                         raise Unavailable(SERVICE, f"no answer ({type(error).__name__})") from error

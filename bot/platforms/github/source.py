@@ -16,7 +16,7 @@ from bot.errors import Refused, Stale
 from bot.platforms.github.blobs import fetch_blobs, read_blob
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
-from bot.platforms.source import Change
+from bot.platforms.source import Change, named_change
 
 MOST_FILES = 3000  # GitHub lists no more of a pull request, and 300 of a comparison
 MOST_COMPARED = 300
@@ -68,8 +68,13 @@ class GitHubSource:
                 found[path] = str(commits[0]["sha"])
         return found
 
-    def read(self, path: str, commit: str, limit: int) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit.
+
+        With `oid` one question is enough: the content is asked for by its id.
+        """
+        if oid is not None:
+            return self.read_content(oid, limit)
         if {"", ".", ".."}.intersection(path.split("/")):
             return None  # a client would walk up the API's path
         try:
@@ -93,10 +98,9 @@ class GitHubSource:
         self.fetch(oids.values())
         return {path: self.read_content(oid, limit) for path, oid in oids.items()}
 
-    def read_folder(self, folder: str, limit: int) -> dict[str, bytes]:
-        """The bytes of every file below a folder on the default branch; none where there is no such folder."""
-        found = {item.path: item.oid for item in self._all_files(self.head()) if item.path.startswith(f"{folder}/")}
-        return self.read_contents({path: oid for path, oid in found.items() if oid}, limit)
+    def folder(self, folder: str, commit: str) -> list[Change]:
+        """Every file below a folder at a commit; none where there is no such folder."""
+        return [item for item in self._all_files(commit) if item.path.startswith(f"{folder}/")]
 
     def read_proposal(self, number: int) -> Proposal:
         """Read a pull request and the files that it adds or changes, all at one head.
@@ -146,7 +150,7 @@ class GitHubSource:
             raise Refused(SERVICE, f"{self.name} has more files than one tree lists; name folders of their own")
         for item in tree.tree:
             if item.type == "blob":
-                yield Change(item.path, item.sha, item.size or 0)
+                yield named_change(item.path, item.sha, item.size or 0)
 
 
 def change(file: File) -> Change:

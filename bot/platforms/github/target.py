@@ -16,7 +16,7 @@ from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
-from bot.publishing.entry import FOLDER, Entry, parse_entry
+from bot.publishing.entry import FOLDER, Entry
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -33,6 +33,7 @@ from bot.publishing.publication import (
     UpdateRequest,
     find_marker,
 )
+from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 
 MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 
@@ -73,9 +74,15 @@ class GitHubTarget:
             return ""
 
     def read_entries(self) -> list[Entry]:
-        """All entries on the default branch. Raises MalformedEntry with the path of one that is none."""
-        files = self._source.read_folder(FOLDER, MAX_BYTES)
-        return [parse_entry(data, path) for path, data in sorted(files.items()) if path.endswith(".json")]
+        """All entries on the default branch."""
+        return list(self.scan_entries().entries)
+
+    def scan_entries(self) -> StoredEntries:
+        """All entries on the default branch, and what stands among them and is none."""
+        found = self._source.folder(FOLDER, self._source.head())
+        oids = {item.path: item.oid for item in found if item.oid and is_entry_file(item.path, item.size)}
+        others = [item.path for item in found if item.path not in oids]
+        return parse_entries(self._source.read_contents(oids, MAX_BYTES), others)
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""

@@ -22,6 +22,7 @@ from huggingface_hub.utils._http import (  # its own hook and helpers: without t
 
 from bot import __version__
 from bot.errors import BotError, CallError, Refused, Stale, Unavailable
+from bot.platforms.digest import check_content
 from bot.platforms.source import TooLarge
 
 SERVICE = "the Hub"
@@ -207,20 +208,43 @@ class HubClient:
         """The headers of a call that we make ourselves."""
         return dict(self.api._build_hf_headers())  # noqa: SLF001 - it alone knows about tokens by OIDC
 
-    def download(self, address: Address, path: str, revision: str, limit: int) -> tuple[bytes, str] | None:
+    def download(
+        self, address: Address, path: str, revision: str, limit: int, oid: str | None = None
+    ) -> tuple[bytes, str] | None:
         """The bytes of a file and the commit they come from; None where the file is not there.
 
-        Raises TooLarge past `limit` bytes, of which no more than a chunk is read.
+        Raises TooLarge past `limit` bytes, of which no more than a chunk is read, and Unavailable where the bytes are
+        not those of the object id: the given one, or the one that the answer names.
         """
-        url = self.file_url(address, path, revision)
-        return self.patiently(lambda: stream(url, self.headers, limit))
+        url, where = self.file_url(address, path, revision), f"{address.url} {path}"
+
+        def call() -> tuple[bytes, str] | None:
+            found = stream(url, self.headers, limit)
+            if found is None:
+                return None
+            if not found.commit:
+                raise Unavailable(SERVICE, f"{where}: what came instead of the file is not the Hub's answer")
+            for wanted in (oid, found.oid):
+                check_content(found.data, wanted, SERVICE, where)
+            return found.data, found.commit
+
+        return self.patiently(call)
 
     def file_url(self, address: Address, path: str, revision: str) -> str:
         """Where the raw file stands."""
         return hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
 
 
-def stream(url: str, headers: dict[str, str], limit: int) -> tuple[bytes, str] | None:
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """A file with what the Hub's own answer says of it: `commit` and `oid` are "" and None where it says nothing."""
+
+    data: bytes
+    commit: str
+    oid: str | None
+
+
+def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
     """Read a file piece by piece, uncompressed, and stop at the limit."""
     with get_session().stream("GET", url, headers={**headers, "Accept-Encoding": "identity"}) as response:
         try:
@@ -236,4 +260,7 @@ def stream(url: str, headers: dict[str, str], limit: int) -> tuple[bytes, str] |
             body += piece
             if len(body) > limit:
                 raise TooLarge(f"more than {limit:,} bytes")
-        return bytes(body), response.headers.get("x-repo-commit", "")
+        first = response.history[0] if response.history else response  # large files come from another host
+        tag = first.headers.get("x-linked-etag") or first.headers.get("etag") or ""
+        oid = tag.removeprefix("W/").strip('"') or None
+        return Downloaded(bytes(body), first.headers.get("x-repo-commit") or "", oid)

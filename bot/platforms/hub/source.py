@@ -13,7 +13,7 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import Refused
 from bot.platforms.hub.client import SERVICE, Address, HubClient
-from bot.platforms.source import Change
+from bot.platforms.source import Change, named_change
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
@@ -165,9 +165,12 @@ class HubSource:
             found |= {item.path: item.last_commit.oid for item in items if item.last_commit}
         return found
 
-    def read(self, path: str, commit: str, limit: int) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
-        found = self.client.download(self.address, path, commit, limit)
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit.
+
+        The bytes are those of `oid`, and those that the Hub's answer names. Raises Unavailable for others.
+        """
+        found = self.client.download(self.address, path, commit, limit, oid)
         return found and found[0]
 
     def fork_point(self, one: str, other: str) -> str | None:
@@ -193,9 +196,9 @@ def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
 
 def added(item: RepoFile) -> Change:
     """A file as it is now."""
-    return Change(item.path, item.lfs.sha256 if item.lfs else item.blob_id, item.size)
+    return named_change(item.path, item.lfs.sha256 if item.lfs else item.blob_id, item.size)
 
 
 def removed(item: RepoFile) -> Change:
     """A file that is no more."""
-    return Change(item.path, None, 0)
+    return named_change(item.path, None, 0)

@@ -11,10 +11,10 @@ from typing import Any
 from bot.errors import BotError, Refused, Stale
 from bot.platforms.hub.client import SERVICE, Address, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Thread
-from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.source import HubSource, added
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
-from bot.publishing.entry import FOLDER, Entry, parse_entry
+from bot.publishing.entry import FOLDER, Entry
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -31,6 +31,7 @@ from bot.publishing.publication import (
     find_marker,
     holder_of,
 )
+from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 from bot.publishing.texts import board_text
 
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
@@ -156,7 +157,7 @@ class HubTarget:
         """The bytes of files whose object ids are known: each content is fetched once."""
         unknown = {path: oid for path, oid in oids.items() if oid not in self.blobs}
         with ThreadPoolExecutor(THREADS) as pool:
-            fetched = pool.map(lambda path: self.source.read(path, commit, FILE_LIMIT), unknown)
+            fetched = pool.map(lambda path: self.source.read(path, commit, FILE_LIMIT, unknown[path]), unknown)
             for oid, data in zip(unknown.values(), fetched, strict=True):
                 self.blobs[oid] = data or b""
         return {path: self.blobs[oid] for path, oid in oids.items()}
@@ -178,11 +179,15 @@ class HubTarget:
         return self.talk.read(nums[0]) if nums else None
 
     def read_entries(self) -> list[Entry]:
-        """All entries on main. Raises MalformedEntry with the path of one that is none."""
-        oids = {
-            item.path: item.blob_id for item in self.source.walk(self.head(), FOLDER) if item.path.endswith(".json")
-        }
-        return [parse_entry(data, path) for path, data in sorted(self.read_blobs(oids, self.head()).items())]
+        """All entries on main."""
+        return list(self.scan_entries().entries)
+
+    def scan_entries(self) -> StoredEntries:
+        """All entries on main, and what stands among them and is none."""
+        found = self.source.walk(self.head(), FOLDER)
+        oids = {item.path: added(item).oid or "" for item in found if is_entry_file(item.path, item.size)}
+        others = [item.path for item in found if item.path not in oids]
+        return parse_entries(self.read_blobs(oids, self.head()), others)
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""

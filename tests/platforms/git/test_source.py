@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from bot.errors import Refused
+from bot.errors import Refused, Unavailable
 from bot.platforms.git.source import GitSource
-from bot.platforms.source import TooLarge
+from bot.platforms.source import Change, TooLarge
 from tests.world.git import blob_id
 
 
@@ -90,3 +91,24 @@ def test_what_is_no_repository_is_refused_in_one_line(tmp_path: Path) -> None:
         GitSource(tmp_path).head()
     with pytest.raises(Refused):
         GitSource(tmp_path / "none").head()
+
+
+def test_a_name_that_is_not_utf_8_is_named_and_stops_nothing(folder: Folder, source: GitSource) -> None:
+    old = folder.push({"a.json": b"1"})
+    (folder.path / os.fsdecode(b"caf\xe9.json")).write_bytes(b"2")
+    new = folder.push({"b.json": b"3"})
+
+    for before in (old, None):
+        found = {change.path: change for change in source.changes(before, new)}
+        assert found["caf\\xe9.json"].fault == "its name is not UTF-8; rename it"
+        assert found["b.json"] == Change("b.json", blob_id(b"3"), 1)
+        assert source.read("caf\\xe9.json", new, 100) is None
+        assert source.touched(list(found), new)["b.json"] == new
+
+
+def test_bytes_are_those_of_the_object_id(folder: Folder, source: GitSource) -> None:
+    commit = folder.push({"a.json": b"1"})
+
+    assert source.read("a.json", commit, 100, blob_id(b"1")) == b"1"
+    with pytest.raises(Unavailable, match=r"a\.json: 1 bytes came that are not those of object"):
+        source.read("a.json", commit, 100, blob_id(b"2"))

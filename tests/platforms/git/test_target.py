@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import CallError, MalformedEntry
+from bot.errors import CallError
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import Form
@@ -255,8 +255,11 @@ def test_a_file_that_is_no_entry_is_named(folder: Path) -> None:
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "-m", "by hand")
 
-    with pytest.raises(MalformedEntry, match=r"entries/by-hand\.json is not an entry"):
-        Folder(str(folder)).read_entries()
+    found = Folder(str(folder)).scan_entries()
+
+    assert [one.path for one in found.entries] == [entry().path]
+    assert list(found.skipped) == ["entries/by-hand.json"]
+    assert "entries/by-hand.json is not an entry" in found.skipped["entries/by-hand.json"]
 
 
 @pytest.mark.parametrize("parts", [("file",), ("file", "below")])

@@ -22,6 +22,11 @@ def source(server: GitHubServer, token: str | None = "bot-token") -> GitHubSourc
     return GitHubSource(GitHubClient(token, server.url, seconds_between_writes=0), Address(BOARD))
 
 
+def read_folder(board: GitHubSource, limit: int) -> dict[str, bytes]:
+    found = board.folder("entries", board.head())
+    return board.read_contents({item.path: item.oid or "" for item in found}, limit)
+
+
 def test_a_push_lists_what_it_added_changed_and_removed(github: GitHubServer) -> None:
     git = github.state.repos[BOARD].git
     old = git.push("heads/main", {"a.json": b"1", "b.json": b"1", "same.json": b"1"})
@@ -111,9 +116,9 @@ def test_many_files_come_a_hundred_to_a_question_and_only_once(github: GitHubSer
     github.state.repos[BOARD].git.push("heads/main", files | odd)
     board = source(github)
 
-    assert board.read_folder("entries", MEGABYTE) == files | odd
+    assert read_folder(board, MEGABYTE) == files | odd
     assert (github.state.count("POST", "/graphql"), github.state.count("GET", "/git/blobs/")) == (3, 2)
-    assert board.read_folder("entries", MEGABYTE) == files | odd
+    assert read_folder(board, MEGABYTE) == files | odd
     assert (github.state.count("POST", "/graphql"), github.state.count("GET", "/git/blobs/")) == (3, 2)
 
 
@@ -123,7 +128,7 @@ def test_without_graphql_they_come_one_by_one(github: GitHubServer, token: str |
     github.state.repos[BOARD].git.push("heads/main", files)
     github.state.order("POST", "/graphql", status=400, message="no such thing", times=9)
 
-    assert source(github, token).read_folder("entries", 10) == files
+    assert read_folder(source(github, token), 10) == files
 
 
 def test_the_commit_that_last_touched_a_file_is_named(github: GitHubServer) -> None:
@@ -172,3 +177,13 @@ def test_an_address_is_taken_apart(text: str, address: Address) -> None:
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(CallError, match="expected github://owner/name"):
         parse_address(text)
+
+
+def test_bytes_that_are_not_those_of_the_object_are_asked_for_again(github: GitHubServer) -> None:
+    commit = github.state.repos[BOARD].git.push("heads/main", {"a.json": b"{}"})
+    fault = github.state.order("GET", "/git/blobs/", status=200, body=b"<html>Unicorn!</html>", times=1)
+
+    assert source(github).read("a.json", commit, 100, blob_id(b"{}")) == b"{}"
+    fault.times = 99
+    with pytest.raises(Unavailable, match=r"github://acme/leaderboard object 9e26dfeeb6e6: 21 bytes came"):
+        source(github).read("a.json", commit, 100)

@@ -167,7 +167,9 @@ def test_the_board_is_rebuilt_from_the_entries_on_main(github: GitHubServer) -> 
     entries = [entry(), entry("acme/bolt-1b", (90, 90, 90))]
     for one in entries:
         publish_to(github, one, "commit")
+    board(github).git.push("heads/main", {"entries/foreign.json": b"[]"})
 
+    assert list(target(github).scan_entries().skipped) == ["entries/foreign.json"]
     assert rebuild_board(target(github), tiny()) is True
     assert rebuild_board(target(github), tiny()) is False
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import logging
 import traceback
 
@@ -177,3 +179,44 @@ def test_the_token_stands_in_no_error_and_no_log(
 
     shown = "".join(traceback.format_exception(failure.value)) + repr(source) + caplog.text
     assert marker not in shown
+
+
+PAGE = b"<!doctype html><html>The Hub is being repaired</html>"
+
+
+def test_a_page_in_place_of_a_file_is_an_outage_and_asked_for_again(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    commit = hub.push(repository, {"a.json": b"{}"}).oid
+    fault = hub.faults.order("/resolve/", body=PAGE, times=2)
+
+    assert source.read("a.json", commit, LIMIT) == b"{}"
+    fault.times = -1
+    with pytest.raises(Unavailable, match=r"hf://datasets/acme/results a\.json: what came instead"):
+        source.read("a.json", commit, LIMIT)
+
+
+def test_bytes_are_those_that_the_listing_and_the_answer_name(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    commit = hub.push(repository, {"a.json": b"{}"}).oid
+    headers = {"X-Repo-Commit": commit, "ETag": f'"{blob_id(b"{}")}"'}
+    fault = hub.faults.order("/resolve/", body=b"{", headers=headers, times=-1)
+
+    with pytest.raises(Unavailable, match=r"a\.json: 1 bytes came that are not those of object 9e26dfeeb6e6"):
+        source.read("a.json", commit, LIMIT)
+    fault.headers = {"X-Repo-Commit": commit}
+    with pytest.raises(Unavailable, match="not those of object"):
+        source.read("a.json", commit, LIMIT, hashlib.sha256(b"{}").hexdigest())
+    fault.times = 0
+    assert source.read("a.json", commit, LIMIT, hashlib.sha256(b"{}").hexdigest()) == b"{}"
+
+
+def test_a_name_that_is_no_text_is_named_and_stops_nothing(hub: Hub, repository: Repository, source: HubSource) -> None:
+    row = {"type": "file", "path": "odd\ud800.json", "oid": "1" * 40, "size": 1}
+    listing = json.dumps([row, row | {"path": "a.json"}]).encode()
+    hub.faults.order("/tree/", body=listing, headers={"Content-Type": "application/json"}, times=-1)
+
+    found = {change.path: change.fault for change in source.changes(None, repository.main.oid)}
+
+    assert found == {"odd\\xed\\xa0\\x80.json": "its name is not UTF-8; rename it", "a.json": ""}

@@ -203,3 +203,15 @@ def test_a_request_of_which_only_the_files_were_updated_gets_its_text_later(
 
     assert f"**{second.average:.2f}**" in hub.requests(contents)[0].description
     assert [posted.act for posted in hub.by("bot")] == ["request", "commit", "rename", "edit"]
+
+
+def test_a_foreign_file_among_the_entries_is_named_and_the_board_is_rebuilt(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    put(target, entry(), form="commit")
+    hub.push(contents, {"entries/foreign.json": b'{"a": 1}', "entries/huge.json": b"1" * 5_000_000})
+    target.look_again()
+
+    assert [one.key for one in target.read_entries()] == [entry().key]
+    assert target.scan_entries().skipped.keys() == {"entries/foreign.json", "entries/huge.json"}
+    assert rebuild_board(target, LEADERBOARD)

@@ -1,0 +1,48 @@
+"""The entries that stand at a target: what is one of ours, and what is not, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bot.errors import MalformedEntry
+from bot.publishing.entry import MAX_BYTES, Entry, parse_entry
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntries:
+    """All entries of a target in the order of their paths; `skipped` gives the reason for each other file by path."""
+
+    entries: tuple[Entry, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_entry_file(path: str, size: int = 0) -> bool:
+    """Whether a file in the folder of entries is worth reading; `size` is in bytes, 0 where it is unknown."""
+    return path.endswith(".json") and size <= MAX_BYTES
+
+
+def parse_entries(files: Mapping[str, bytes], others: Iterable[str] = ()) -> StoredEntries:
+    """Read the files of the folder of entries; `others` are the paths of those that were not worth reading.
+
+    A file that a person put there, or moved, stops nothing: it is skipped and named.
+    """
+    entries: list[Entry] = []
+    skipped = {path: _why_unread(path) for path in others}
+    for path, data in sorted(files.items()):
+        try:
+            entry = parse_entry(data, path)
+        except MalformedEntry as error:
+            skipped[path] = str(error)
+            continue
+        if entry.path == path:
+            entries.append(entry)
+        else:
+            skipped[path] = f"{path} holds the entry whose path is {entry.path}"
+    return StoredEntries(tuple(entries), skipped)
+
+
+def _why_unread(path: str) -> str:
+    if path.endswith(".json"):
+        return f"{path} is larger than {MAX_BYTES:,} bytes, the most that an entry may have"
+    return f"{path} is not an entry: its name does not end in .json"
