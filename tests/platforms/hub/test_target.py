@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 import pytest
@@ -185,8 +186,8 @@ def test_the_board_is_rebuilt_from_what_was_merged(hub: Hub, contents: Repositor
     target.look_again()
     assert not rebuild_board(target, LEADERBOARD)
 
-    table = (hub.file(contents, "leaderboard.csv") or b"").decode().splitlines()
-    assert [line.split(",")[:2] for line in table[1:]] == [["1", "acme/borea-1b"], ["2", "acme/atlas-7b"]]
+    table = csv.DictReader((hub.file(contents, "leaderboard.csv") or b"").decode().splitlines())
+    assert [row["model"] for row in table] == ["acme/borea-1b", "acme/atlas-7b"]
 
 
 def test_a_request_of_which_only_the_files_were_updated_gets_its_text_later(
