@@ -1,4 +1,8 @@
-"""What a harness wrote of its own version in, the commit it names out; the table of releases is harness.toml."""
+"""Which commit or release of lm-evaluation-harness a text names.
+
+The releases are in `data/harness.toml`. All commits of the default branch, and those that only the Open LLM
+Leaderboard's fork has, are in `data/commits/` by their first eight digits; `.github/renew_commits.py` renews them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,9 @@ from typing import Any
 
 HASH = re.compile(r"(?:(?P<tag>.+)-(?P<ahead>\d+)-g)?(?P<sha>[0-9a-f]{7,40})")
 RELEASE = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:\.\d+)?)")
+
+FORK = "huggingface/lm-evaluation-harness"
+FEWEST = 7  # digits that git abbreviates a commit to at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +61,60 @@ def is_same_commit(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 7 and (one.startswith(other) or other.startswith(one))
 
 
+@dataclass(frozen=True, slots=True)
+class DatedCommit:
+    """A commit of the shipped lists: the repository, its first digits, its day, and its place, 0 for the oldest."""
+
+    repository: str
+    short: str
+    day: str
+    place: int
+
+
 @cache
-def _table() -> tuple[str, tuple[KnownCommit, ...]]:
-    data = tomllib.loads(files("bot").joinpath("data", "harness.toml").read_text(encoding="utf-8"))
-    return data["repository"], tuple(KnownCommit(**row) for row in data["releases"] + data["commits"])
+def table() -> dict[str, Any]:
+    """What harness.toml holds."""
+    return tomllib.loads(files("bot").joinpath("data", "harness.toml").read_text(encoding="utf-8"))
 
 
 def repository() -> str:
     """The repository that the table speaks of."""
-    return _table()[0]
+    name: str = table()["repository"]
+    return name
 
 
+@cache
 def known_commits() -> tuple[KnownCommit, ...]:
     """All rows of the table, releases first, oldest first."""
-    return _table()[1]
+    return tuple(KnownCommit(**row) for row in table()["releases"] + table()["commits"])
+
+
+@cache
+def _dated() -> dict[str, list[DatedCommit]]:
+    """All commits of the lists by their first seven digits; several where these do not tell them apart."""
+    found: dict[str, list[DatedCommit]] = {}
+    for name in (repository(), FORK):
+        text = files("bot").joinpath("data", "commits", f"{name.replace('/', '__')}.txt").read_text(encoding="ascii")
+        place = 0
+        for line in filter(lambda line: not line.startswith("#"), text.splitlines()):
+            day, *shorts = line.split()
+            for short in shorts:
+                found.setdefault(short[:FEWEST], []).append(DatedCommit(name, short, day, place))
+                place += 1
+    return found
+
+
+@lru_cache(maxsize=256)
+def commit_of(git_hash: str) -> DatedCommit | None:
+    """The commit of the shipped lists that a `git_hash` names, None where none or more than one fits."""
+    sha = parse_git_hash(git_hash).sha
+    fit = [one for one in _dated().get(sha[:FEWEST], ()) if sha.startswith(one.short) or one.short.startswith(sha)]
+    return fit[0] if len(fit) == 1 else None
+
+
+def order_of(release: str) -> tuple[int, ...]:
+    """A release number as what sorts: 0.4.9.1 comes after 0.4.9 and before 0.4.10."""
+    return tuple(map(int, release.split(".")))
 
 
 @lru_cache(maxsize=256)

@@ -46,7 +46,8 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     `samples` is the number of samples that were scored, `original` the size of the task; None where not recorded.
     `unscored` counts samples that ran and have no score, so that they are missing from the mean. `reducer` says how
     several answers to one sample became one number ("mean", "max", "pass_at_2"), "" where each was answered once;
-    `epochs` is the number of those answers. `pointers` says where a number lies, by its key, in formats where that
+    `epochs` is the number of those answers. `until` is the text at which generation stopped, "" where that is not
+    recorded; several are joined by a line break. `pointers` says where a number lies, by its key, in formats where that
     does not follow from the keys.
     """
 
@@ -59,6 +60,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     unscored: int | None = None
     reducer: str = ""
     epochs: int = 1
+    until: str = ""
 
 
 class GroupRow(msgspec.Struct, frozen=True, gc=False):

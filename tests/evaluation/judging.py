@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +19,7 @@ from bot.evaluation.result import Result
 from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.score import Scores
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import Parsed, Submission, one_file, parse_submission
 from bot.evaluation.verdict import Verdict
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.reporting.lines import with_lines
@@ -50,11 +50,11 @@ def stderr(value: float, samples: int) -> float:
     return sqrt(value * (1 - value) / (samples - 1))
 
 
-def base_v1() -> dict[str, Any]:
+def base_v1(leaderboard: str = "open-llm-v1") -> dict[str, Any]:
     """A complete file of the Open LLM Leaderboard v1, of numbers that could be."""
     results: dict[str, Any] = {}
     versions: dict[str, Any] = {}
-    for task, leaf in declared("open-llm-v1").leaves():
+    for task, leaf in declared(leaderboard).leaves():
         key = f"harness|{leaf.key('open-llm-v1')}|{task.num_fewshot}"
         value = round(0.4 * leaf.samples) / leaf.samples
         row = {task.metrics[0].name: value, f"{task.metrics[0].name}_stderr": stderr(value, leaf.samples)}
@@ -152,12 +152,15 @@ class Outcome:
 
 
 def judgement_of(
-    files: Mapping[str, Any], leaderboard: Leaderboard | str = "open-llm-v2", facts: Facts = NO_FACTS
+    files: Mapping[str, Any],
+    leaderboard: Leaderboard | str = "open-llm-v2",
+    facts: Facts = NO_FACTS,
+    read: Callable[[Submission], Parsed] = parse_submission,
 ) -> Judgement:
     """Judge values or bytes by their paths."""
     board = declared(leaderboard) if isinstance(leaderboard, str) else leaderboard
     raw = {path: data if isinstance(data, bytes) else dumps(data) for path, data in files.items()}
-    judgement = judge_all([parse_submission(one_file(path, data)) for path, data in raw.items()], board, facts)
+    judgement = judge_all([read(one_file(path, data)) for path, data in raw.items()], board, facts)
     return with_lines(judgement, raw.get)
 
 

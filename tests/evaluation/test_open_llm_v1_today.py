@@ -41,7 +41,8 @@ def test_what_is_not_comparable_with_the_archive_is_said_of_each_column() -> Non
     [
         ("lm_eval_version", "0.4.3", {"unaccepted-harness-commit", "implementation-mismatch"}),
         ("lm_eval_version", "0.4.4", set()),
-        ("lm_eval_version", "0.4.13", set()),
+        ("lm_eval_version", "0.4.12", set()),
+        ("lm_eval_version", "0.4.13", {"silent-change"}),
         ("versions/gsm8k", 2.0, {"unaccepted-task-version"}),
         ("versions/mmlu_virology", 0.0, {"unaccepted-task-version"}),
         ("versions/arc_challenge", 0.0, {"unaccepted-task-version"}),

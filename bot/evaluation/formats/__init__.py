@@ -14,6 +14,7 @@ from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.evalchemy import EVALCHEMY
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
+from bot.evaluation.formats.examine import examined
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.helm import HELM
 from bot.evaluation.formats.hub_cache import from_cache
@@ -69,7 +70,7 @@ def parse_content(content: Content) -> Result:
     """Recognise a submission by its content and read it. Raises MalformedResult, and nothing else."""
     for known in formats():
         if known.may_be(content) and known.recognise(content):
-            return from_cache(bounded(known.parse(content)))
+            return from_cache(examined(bounded(known.parse(content)), content))
     raise UnknownFormat(_unknown(content))
 
 

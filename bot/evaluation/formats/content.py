@@ -26,6 +26,11 @@ class Content:
         """The first file as a result file of lm-eval or the like. Raises MalformedResult where it is no JSON object."""
         return parse_document(self.data)
 
+    @property
+    def decoded(self) -> Document | None:
+        """The document, where a format has looked at it already and it is the only file."""
+        return self.__dict__.get("document") if len(self.files) == 1 else None
+
     @cached_property
     def value(self) -> Any:
         """The first file as plain JSON values. Raises MalformedResult."""

@@ -32,9 +32,10 @@ NOTHING = msgspec.Raw(b"null")
 
 
 class TaskConfig(msgspec.Struct, frozen=True):
-    """What is read of `configs[task]`, where the shots are recorded nowhere else."""
+    """What is read of `configs[task]`: shots that are recorded nowhere else, and where generation stops."""
 
     num_fewshot: Any = None
+    generation_kwargs: Any = None
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,8 +146,21 @@ def _loose_document(data: bytes) -> Document:
 def _encoded(configs: dict[str, Any]) -> msgspec.Raw:
     """What `task_configs` reads, and no more: an integer past 64 bits cannot be encoded."""
     rows = ((task, config) for task, config in configs.items() if type(config) is dict)
-    shots = {task: {"num_fewshot": whole(config.get("num_fewshot"))} for task, config in rows}
-    return msgspec.Raw(msgspec.json.encode(shots))
+    kept = {
+        task: {
+            "num_fewshot": whole(config.get("num_fewshot")),
+            "generation_kwargs": {"until": _texts_of(config.get("generation_kwargs"))},
+        }
+        for task, config in rows
+    }
+    return msgspec.Raw(msgspec.json.encode(kept))
+
+
+def _texts_of(settings: Any) -> list[str]:
+    """The stop words among generation settings that can be encoded."""
+    found = settings.get("until") if isinstance(settings, dict) else None
+    words = found if isinstance(found, list) else [found]
+    return [word.encode("utf-8", "replace").decode() for word in words if isinstance(word, str)]
 
 
 def task_configs(document: Document) -> dict[str, TaskConfig]:

@@ -6,6 +6,7 @@ may be absent. A metric's key is "name,filter".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -31,6 +32,7 @@ from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, R
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
+STOPS = re.compile(rb'"until"\s*:\s*\[\s*"\."')
 PLACES = {
     "model": "/model_name",
     "revision": "/config/model_sha",
@@ -113,6 +115,7 @@ def _rows(
     shots, samples, versions = (
         part or EMPTY for part in (document.num_fewshot, document.num_samples, document.versions)
     )
+    untils = _untils(document)
     for key, numbers in results.items():
         if type(numbers) is not dict:
             raise not_a_row("/results", key)
@@ -132,11 +135,21 @@ def _rows(
             spelled if type(spelled) is float else version(spelled),
             effective if type(effective) is int and -LARGEST < effective < LARGEST else whole(effective),
             original if type(original) is int and -LARGEST < original < LARGEST else whole(original),
+            until=untils.get(key, ""),
         )
     groups.extend(
         GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates
     )
     return tuple(groups), leaves
+
+
+def _untils(document: Document) -> dict[str, str]:
+    """Where the generation of each task stops; only read where one stops at a full stop, for that is what is judged."""
+    if not STOPS.search(document.configs):
+        return {}
+    settings = ((key, config.generation_kwargs) for key, config in task_configs(document).items())
+    found = {key: kept.get("until") for key, kept in settings if isinstance(kept, dict)}
+    return {key: "\n".join(map(str, words)) for key, words in found.items() if isinstance(words, list)}
 
 
 def model_of(document: Document, config: Mapping[str, Any]) -> Model:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from bot.evaluation.formats.fields import arguments
+from bot.evaluation.formats.secrets import HIDDEN
 from bot.evaluation.result import Model
 
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
@@ -14,13 +15,13 @@ REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
 
 
 def pinned_arguments(model: Model) -> str:
-    """The model's arguments with the commit and the dtype that were measured; "" where no model is named.
+    """The model's arguments with the commit and the dtype that were measured; "" where they name no model or a secret.
 
     Only a run at the same commit and of the same precision joins the row; a branch may have moved since.
     """
     pairs, args = arguments(model.args)
     args = args or (model.id and f"pretrained={model.id}")
-    if not args:
+    if not args or HIDDEN in args:  # a command with a hidden password does not work
         return ""
     if model.revision and "revision" in pairs:
         args = REVISION.sub(lambda match: f"{match[1]}{model.revision}", args)

@@ -24,7 +24,7 @@ VALUE = re.compile(
 )
 # What people write where a client demands a key and the server does not.
 NO_SECRET = re.compile(
-    r"(?i)\W*(?:|empty|none|null|dummy|fake|token|key|x+|api[_-]?key|your\W.*|\$\{?\w+\}?|not?\W.*)\W*"
+    r"(?i)\W*(?:|empty|none|null|true|false|dummy|fake|token|key|x+|api[_-]?key|your\W.*|\$\{?\w+\}?|not?\W.*)\W*"
 )
 HIDDEN = "[secret]"
 MAX_FOUND = 20  # places that are named
@@ -78,6 +78,20 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, str):
         return _hidden(value)
     return value
+
+
+def credentials(name: str, value: Any) -> list[str]:
+    """The credentials themselves, the longest first, to take them out of whatever was made of the value."""
+    if isinstance(value, dict | list):
+        found = [text for key, _, inner in _below(name, "", value) for text in credentials(key, inner)]
+    elif not isinstance(value, str) or not _is_secret(name, value):
+        return []
+    elif _holds(name, value):
+        found = [value]
+    else:
+        found = [match[0] for match in VALUE.finditer(value)]
+        found += [inner.strip() for key, inner in arguments(value) if _holds(key, inner) and inner.strip()]
+    return sorted(set(found), key=len, reverse=True)
 
 
 def _hidden(text: str) -> str:

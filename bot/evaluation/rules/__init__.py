@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from bot.evaluation.rules.chat_template_differs import chat_template_differs
+from bot.evaluation.rules.drop_at_the_floor import drop_at_the_floor
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
 from bot.evaluation.rules.extra_task import extra_task
 from bot.evaluation.rules.group_contradicts_leaves import group_contradicts_leaves
+from bot.evaluation.rules.implausibly_low import implausibly_low
 from bot.evaluation.rules.implementation_mismatch import implementation_mismatch
+from bot.evaluation.rules.invalidated_run import invalidated_run
 from bot.evaluation.rules.known_bad_release import known_bad_release
 from bot.evaluation.rules.limited_run import limited_run
 from bot.evaluation.rules.malformed_field import malformed_field
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.missing_task import missing_task
+from bot.evaluation.rules.mixed_reducers import mixed_reducers
 from bot.evaluation.rules.non_finite_value import non_finite_value
 from bot.evaluation.rules.not_comparable import not_comparable
 from bot.evaluation.rules.older_scorer_version import older_scorer_version
 from bot.evaluation.rules.quantized_run import quantized_run
+from bot.evaluation.rules.quoted_result import quoted_result
+from bot.evaluation.rules.repeated_key import repeated_key
 from bot.evaluation.rules.rerun_differs import rerun_differs
 from bot.evaluation.rules.rule import Rule
+from bot.evaluation.rules.secret_in_file import secret_in_file
 from bot.evaluation.rules.settings_differ import settings_differ
+from bot.evaluation.rules.silent_change import silent_change
 from bot.evaluation.rules.stderr_contradicts_samples import stderr_contradicts_samples
+from bot.evaluation.rules.strict_below_flexible import strict_below_flexible
 from bot.evaluation.rules.unaccepted_format import unaccepted_format
 from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
 from bot.evaluation.rules.unaccepted_task_version import unaccepted_task_version
+from bot.evaluation.rules.unfinished_run import unfinished_run
 from bot.evaluation.rules.unidentified_model import unidentified_model
 from bot.evaluation.rules.unpinned_revision import unpinned_revision
+from bot.evaluation.rules.unscored_samples import unscored_samples
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.value_not_integral import value_not_integral
 from bot.evaluation.rules.value_out_of_range import value_out_of_range
@@ -35,6 +46,11 @@ from bot.evaluation.rules.wrong_sample_count import wrong_sample_count
 RULES: tuple[Rule, ...] = (
     unaccepted_format,
     malformed_field,
+    repeated_key,
+    secret_in_file,
+    unfinished_run,
+    invalidated_run,
+    quoted_result,
     limited_run,
     wrong_sample_count,
     wrong_num_fewshot,
@@ -50,7 +66,11 @@ RULES: tuple[Rule, ...] = (
     unpinned_revision,
     group_contradicts_leaves,
     quantized_run,
+    unscored_samples,
+    strict_below_flexible,
+    drop_at_the_floor,
     older_scorer_version,
+    silent_change,
     not_comparable,
     unverifiable_harness_commit,
     extra_task,
@@ -58,6 +78,13 @@ RULES: tuple[Rule, ...] = (
 )
 
 # What judges a row, joined from all files of its key.
-ROW_RULES: tuple[Rule, ...] = (missing_task, rerun_differs, settings_differ, duplicate_scores)
+ROW_RULES: tuple[Rule, ...] = (
+    missing_task,
+    mixed_reducers,
+    implausibly_low,
+    rerun_differs,
+    settings_differ,
+    duplicate_scores,
+)
 
 ALL_RULES: tuple[Rule, ...] = (malformed_file, *RULES, *ROW_RULES)

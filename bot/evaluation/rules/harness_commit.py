@@ -1,9 +1,9 @@
 """Which harness measured a result, as far as it can be told, and whether the leaderboard accepts it.
 
 Three rules and the joining of files read it. Order of evidence: the release number (lm-eval 0.4.9 and later record it),
-what was looked up and handed in, the declared commits, the shipped table. A commit that none of these knows is not
-wrong, it is unverifiable: the harness records the commit of the working directory, which may be the user's own
-repository.
+what was looked up and handed in, the declared commits, the shipped table of releases, the shipped lists of commits. A
+commit that none of these knows is not wrong, it is unverifiable: the harness records the commit of the working
+directory, which may be the user's own repository.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.evaluation.finding import shown
-from bot.evaluation.harness import RELEASE, is_same_commit, known_commit, parse_git_hash, repository
+from bot.evaluation.harness import (
+    RELEASE,
+    DatedCommit,
+    commit_of,
+    is_same_commit,
+    known_commit,
+    parse_git_hash,
+    repository,
+)
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import CommitAnswer, Facts
@@ -56,10 +64,36 @@ def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> H
         return _by_release(known.version, accepted, f"{shown(git_hash)} is release {known.version} of {repository()}")
     if known is not None:
         return HarnessAnswer("unaccepted", f"{shown(git_hash)} is known ({known.note}) and not accepted")
+    dated = commit_of(git_hash)
+    if dated is not None and git_hash not in facts.reasons:
+        return _by_date(dated, accepted)
     why = f"commit {shown(git_hash)} is in no table here and was not looked up"
     if described.tag:
         why = f"git_hash {shown(git_hash)} is what git describe printed in some repository, perhaps the user's own"
     return HarnessAnswer("unknown", facts.reasons.get(git_hash, why))
+
+
+def _by_date(found: DatedCommit, accepted: tuple[Accepted, ...]) -> HarnessAnswer:
+    """Judge a commit of the shipped lists by its place in them.
+
+    One of the default branch is in a range when it lies between both of its ends. Of the fork, whose branches differ,
+    that cannot be told from the places.
+    """
+    what = f"commit {found.short} is of {found.repository}, {found.day}"
+    spans = [(number, span) for number, span in enumerate(accepted) if span.repository == found.repository]
+    ends = [(number, commit_of(span.since or ""), commit_of(span.until or "")) for number, span in spans]
+    inside = [
+        number
+        for number, since, until in ends
+        if (since is None or since.place <= found.place) and (until is None or found.place <= until.place)
+    ]
+    if ends and found.repository == repository():
+        return (
+            HarnessAnswer("accepted", what, inside[0])
+            if inside
+            else HarnessAnswer("unaccepted", f"{what}, which lies in no accepted range")
+        )
+    return HarnessAnswer("unknown", f"{what}; whether that is in an accepted range was not looked up")
 
 
 def _declared_in(sha: str, accepted: tuple[Accepted, ...]) -> int | None:

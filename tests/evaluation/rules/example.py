@@ -3,6 +3,8 @@
 A line is `/pointer: value` (a JSON pointer and what is there, `(absent)` for nothing), `leaderboard: ID` (the
 declaration that judges), `(a file of open-llm-v1)` (what is changed is a complete file of that format, `… by harness
 0.4` one of its tasks as they are run today), `(another file)` (the row has a sound file of another day besides),
+`(result) FIELD: value` (what the reader of some format finds, where the formats of the examples do not record it; the
+fields of a leaf are `leaves/KEY/FIELD`), `(file with) TEXT` (the file has this text after its first brace),
 `(board) MODEL` (the board has that model's row with the same values), or `(file) TEXT` (the whole file). A text that
 starts with no such line is a sentence for people, and describes the sound file as it is.
 """
@@ -13,11 +15,16 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import Parsed, Submission, parse_submission
 from tests.evaluation.judging import (
     ABSENT,
     Outcome,
@@ -27,11 +34,13 @@ from tests.evaluation.judging import (
     declared,
     dumps,
     judgement_of,
+    patch,
     patched,
 )
 
-FILE, BOARD, ANOTHER = "(file) ", "(board)", "(another file)"
+FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
 STARTS = {
+    "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
     "(a file of open-llm-v1)": base_v1,
     "(a file of open-llm-v1 by harness 0.4)": base_v1_today,
 }
@@ -48,12 +57,15 @@ class Example:
     text: str = ""
     start: Callable[[], dict[str, Any]] = base
     has_another: bool = False
+    fields: dict[str, Any] = field(default_factory=dict)
+    inserted: str = ""
 
     def data(self) -> bytes:
         """The bytes of the file."""
         if self.text:
             return self.text.encode()
-        return dumps(patched(self.changes, self.start()))
+        data = dumps(patched(self.changes, self.start()))
+        return data.replace(b"{", b"{" + self.inserted.encode(), 1)
 
     def outcome(self) -> Outcome:
         """Judge it."""
@@ -67,8 +79,18 @@ class Example:
         files = {"results_x.json": self.data()}
         if self.has_another:
             files["results_sound.json"] = dumps(base())
-        judgement = judgement_of(files, self.leaderboard, facts)
+        judgement = judgement_of(files, self.leaderboard, facts, self._read)
         return Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
+
+    def _read(self, submission: Submission) -> Parsed:
+        """Read a file; the result of the first has the fields of the example."""
+        parsed = parse_submission(submission)
+        if not self.fields or parsed.result is None or submission.path != "results_x.json":
+            return parsed
+        plain = msgspec.to_builtins(parsed.result)
+        for way, value in self.fields.items():
+            patch(plain, f"/{way}", value)
+        return replace(parsed, result=msgspec.convert(plain, Result))
 
     def _facts(self, result: Result) -> Facts:
         leaderboard = declared(self.leaderboard)
@@ -92,6 +114,11 @@ def _read(line: str, example: Example) -> None:
         example.text = line.removeprefix(FILE)
     elif line in STARTS:
         example.start = STARTS[line]
+    elif line.startswith(WITH):
+        example.inserted = line.removeprefix(WITH)
+    elif line.startswith(RESULT):
+        way, _, value = line.removeprefix(RESULT).partition(": ")
+        example.fields[way] = json.loads(value)
     elif line == ANOTHER:
         example.has_another = True
     elif line.startswith(BOARD):

@@ -48,8 +48,9 @@ def test_a_page_has_a_title_and_its_four_headings_in_order(rule: Rule) -> None:
 @named
 def test_an_example_trips_its_rule_and_no_other(rule: Rule) -> None:
     example = parse_example(parts(rule)["Example"])
-    expected = rules_of(sound(example).outcome()) | {rule.id}
-    assert rules_of(example.outcome()) == expected == {rule.id}
+    before = rules_of(sound(example).outcome())
+    assert before <= {rule.id, "not-comparable"}  # what a leaderboard of 2023 says of any run of today
+    assert rules_of(example.outcome()) == before | {rule.id}
 
 
 @named

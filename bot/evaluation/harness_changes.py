@@ -1,0 +1,71 @@
+"""Changes of the harness that no task version shows, and whether a result came after one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+
+import msgspec
+
+from bot.evaluation.declared import canonical_version
+from bot.evaluation.harness import RELEASE, commit_of, known_commit, order_of, table
+from bot.evaluation.result import HarnessVersion, LeafResult
+
+
+@dataclass(frozen=True, slots=True)
+class SilentChange:
+    """A change that left the version of its tasks as it was.
+
+    `release` is the first release that has it, or `fork` the first commit of the leaderboard's fork. It concerns the
+    leaves that match `leaves` and not `but`, only `versions` where there are any, and with `few_shot` only leaves that
+    were run with examples.
+    """
+
+    what: str
+    leaves: tuple[str, ...]
+    release: str = ""
+    fork: str = ""
+    but: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    few_shot: bool = False
+
+    @property
+    def after(self) -> str:
+        """What a result was measured by that has the change."""
+        return f"release {self.release} and later" if self.release else f"commit {self.fork} and later"
+
+    def covers(self, key: str, leaf: LeafResult) -> bool:
+        """Whether the change concerns a leaf."""
+        if not any(fnmatchcase(key, pattern) for pattern in self.leaves) or (self.few_shot and not leaf.num_fewshot):
+            return False
+        if any(fnmatchcase(key, pattern) for pattern in self.but):
+            return False
+        return not self.versions or (leaf.version is not None and canonical_version(leaf.version) in self.versions)
+
+    def is_in(self, harness: HarnessVersion) -> bool:
+        """Whether a result is known to have been measured after the change."""
+        return _is_after(self.release, self.fork, harness.version or "", harness.git_hash or "")
+
+
+@lru_cache(maxsize=256)
+def _is_after(release: str, fork: str, version: str, git_hash: str) -> bool:
+    if release and (match := RELEASE.fullmatch(version.strip())):
+        return order_of(match["version"]) >= order_of(release)
+    if release and (known := known_commit(git_hash)) is not None and known.version:
+        return order_of(known.version) >= order_of(release)
+    first = commit_of(fork) if fork else commit_of(release_commit(release))
+    found = commit_of(git_hash)
+    return bool(first and found and first.repository == found.repository and found.place >= first.place)
+
+
+def release_commit(release: str) -> str:
+    """The commit of a release, "" where the table has none."""
+    known = known_commit(release)
+    return known.commit if known else ""
+
+
+@cache
+def silent_changes() -> tuple[SilentChange, ...]:
+    """All that are known, in the order of the table."""
+    return tuple(msgspec.convert(row, SilentChange) for row in table()["silent_changes"])

@@ -1,0 +1,48 @@
+"""DROP is at the floor that its stop word makes.
+
+## What it does
+Reports an f1 of DROP below 0.1 where generation stops at a full stop. Every release of the harness stops there; a file
+that records other stop words is not reported.
+
+## Why is this bad?
+An answer such as 12.25 is cut after the 12, and a model that goes on after its answer without a full stop is scored on
+everything it wrote. In November 2023 DROP stood at 0.03 to 0.07 for most models on the Open LLM Leaderboard,
+irrespective of their strength, and was taken out. The number says how a generation ends.
+
+## Example
+leaderboard: open-llm-v1-drop
+(a file of open-llm-v1-drop)
+/results/harness|drop|3/f1: 0.0614
+
+## Use instead
+leaderboard: open-llm-v1-drop
+(a file of open-llm-v1-drop)
+/results/harness|drop|3/f1: 0.47
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+FLOOR = 0.1  # as `audit drop` has it
+TASK, METRIC, STOP = "drop", "f1", "."
+
+
+@rule(Severity.WARNING)
+def drop_at_the_floor(case: Case) -> Iterator[Violation]:
+    """Yield a violation where f1 is below the floor and nothing says that the stop word was another."""
+    for measurement in case.measurements.present:
+        required = measurement.required
+        if TASK not in {required.leaf_key, required.leaf_id} or required.metric_name != METRIC:
+            continue
+        if measurement.value / required.unit < FLOOR and measurement.leaf.until in {"", STOP}:
+            yield Violation(
+                f"{required.leaf_key}: f1 is {measurement.value:.4g}, at the floor that the stop word {STOP!r} makes",
+                "score the logged samples again with `leaderboard-bot audit drop`",
+                case.result.pointer_to("value", required.leaf_key, required.value_key),
+                required.task_id,
+                (required.leaf_id,),
+            )

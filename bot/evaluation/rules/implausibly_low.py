@@ -1,0 +1,77 @@
+"""A task is at exactly 0, or far below guessing, in a run that is sound otherwise.
+
+## What it does
+Reports a column of at least 100 samples whose value is exactly 0 while most other columns of the row are well above
+guessing; a subtask without a single right answer where guessing gives at least twenty; and a column more than five
+standard errors below guessing.
+
+## Why is this bad?
+A model that can do the other tasks does not fail every sample of one. Mostly the answers were not recognised: a missing
+chat template, a stop word, a wrong answer format. In the published table of the Open LLM Leaderboard v2 about one row
+in twenty has such a MATH.
+
+## Example
+/results/leaderboard_mmlu_pro/acc,none: 0.0625
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+
+## Use instead
+/results/leaderboard_mmlu_pro/acc,none: 0.125
+/results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum, sqrt
+
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.measurement import Measurement, by_task, task_raw
+from bot.evaluation.rules.rule import RowCase, Violation, rule
+
+FEWEST = 100  # samples of a column whose exact 0 is reported
+GUESSED = 20  # right answers that guessing gives on a subtask whose exact 0 is reported; by chance once in 500 million
+ERRORS = 5.0  # standard errors below guessing
+ABOVE = 10.0  # the score that a column has which says that the run is sound
+HINT = "look at the logged samples: were the answers recognised? A chat template or a stop word may be wrong"
+
+
+@rule(Severity.WARNING, subject="row")
+def implausibly_low(case: RowCase) -> Iterator[Violation]:
+    """Yield at most one violation for each task."""
+    for task_id, found in by_task(case.row.measurements).items():
+        message = _column(case, task_id, found) or _subtasks(found)
+        if message:
+            result, first = case.row.result, found[0].required
+            yield Violation(message, HINT, result.pointer_to("leaf", first.leaf_key), task_id, file=found[0].file)
+
+
+def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
+    """What is wrong with the whole column, "" where nothing is."""
+    task = found[0].required.task
+    samples = sum(measurement.required.samples or measurement.samples or 0 for measurement in found)
+    if not task.higher_is_better or samples < FEWEST:
+        return ""
+    raw, guess = task_raw(task, found), fsum(measurement.required.lower for measurement in found) / len(found)
+    others = [one.score for one in case.row.scores.tasks if one.score is not None and one.id != task_id]
+    is_sound = 2 * sum(score >= ABOVE for score in others) >= len(others)
+    if raw == 0.0 and is_sound:
+        contrast = ", and the other columns are not" if others else ""
+        return f"{task.title} is exactly 0 on {samples:,} samples{contrast}"
+    unit = found[0].required.unit
+    error = sqrt(guess / unit * (1 - guess / unit) / samples) * unit if 0 < guess < unit else 0.0
+    if error and raw < guess - ERRORS * error:
+        return f"{task.title} is {raw:.4g}, far below the {guess:.4g} that guessing gives on {samples:,} samples"
+    return ""
+
+
+def _subtasks(found: list[Measurement]) -> str:
+    """The subtasks without any right answer where guessing gives some, "" where there is none."""
+    wrong = [
+        measurement.required.leaf_key
+        for measurement in found
+        if measurement.value == 0.0
+        and measurement.required.task.higher_is_better
+        and measurement.required.lower / measurement.required.unit * (measurement.samples or 0) >= GUESSED
+    ]
+    count = "has" if len(wrong) == 1 else "have"
+    return f"{examples(wrong)} {count} no right answer at all, where guessing gives some" if wrong else ""

@@ -1,0 +1,32 @@
+"""Somebody marked the run as not valid.
+
+## What it does
+Reads the mark that a log has when its samples were invalidated after the run.
+
+## Why is this bad?
+Whoever ran the evaluation says that its scores do not count. The numbers are still in the log.
+
+## Example
+(result) invalidated: true
+
+## Use instead
+(result) invalidated: false
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def invalidated_run(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the run is marked as not valid."""
+    if case.result.invalidated:
+        yield Violation(
+            "the run is marked as invalidated",
+            "run it again; if the mark is a mistake, remove it with the tool that set it",
+            case.result.pointer_to("invalidated"),
+        )

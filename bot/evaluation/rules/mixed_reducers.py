@@ -1,0 +1,45 @@
+"""The leaves of one task reduce several answers to a sample in different ways.
+
+## What it does
+Where a sample was answered several times, a reducer makes one number of the answers: their mean, their largest, and so
+on. Reports a task whose leaves use different reducers. A leaf that was answered once counts as a mean.
+
+## Why is this bad?
+The largest of five answers is far above their mean. Their average is neither of the two.
+
+## Example
+(result) leaves/leaderboard_bbh_navigate/reducer: "max"
+
+## Use instead
+(result) leaves/leaderboard_bbh_navigate/reducer: "mean"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, examples, shown
+from bot.evaluation.rules.rule import RowCase, Violation, rule
+
+ONCE = "mean"
+
+
+@rule(Severity.ERROR, subject="row")
+def mixed_reducers(case: RowCase) -> Iterator[Violation]:
+    """Yield one violation for each task that has more than one reducer."""
+    by_task: dict[str, dict[str, list[str]]] = {}
+    for measurement in case.row.measurements.present:
+        reducers = by_task.setdefault(measurement.required.task_id, {})
+        reducers.setdefault(measurement.leaf.reducer or ONCE, []).append(measurement.required.leaf_key)
+    for task_id, reducers in by_task.items():
+        if len(reducers) > 1:
+            rare = min(reducers, key=lambda name: (name == ONCE, len(reducers[name])))
+            keys = list(dict.fromkeys(reducers[rare]))
+            yield Violation(
+                f"the answers are reduced in different ways ({examples(list(reducers))}): {examples(keys)} by"
+                f" {shown(rare)}",
+                "name in the declaration the leaf key of one reducer, or run all leaves with the same one",
+                case.row.result.pointer_to("reducer", keys[0]),
+                task_id,
+                file=case.row.lead.path,
+            )

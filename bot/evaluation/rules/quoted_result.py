@@ -1,0 +1,33 @@
+"""The numbers were copied from somewhere, not measured.
+
+## What it does
+Reads where a file says that its numbers come from, and reports one whose source is a document or a leaderboard.
+
+## Why is this bad?
+A quoted number has no run behind it: neither samples nor settings nor a harness can be checked, and a board that copies
+from boards repeats their faults as if somebody had measured them twice.
+
+## Example
+(result) quoted_from: "example-org leaderboard"
+
+## Use instead
+(result) quoted_from: ""
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR, invalidates_score=False)
+def quoted_result(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the file says that its numbers are quoted."""
+    if case.result.quoted_from:
+        yield Violation(
+            f"the numbers are quoted from {shown(case.result.quoted_from)}, not measured",
+            "upload the result file of the run that the numbers come from",
+            case.result.pointer_to("quoted_from"),
+        )

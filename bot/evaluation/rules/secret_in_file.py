@@ -1,0 +1,37 @@
+"""The file holds a password or a token.
+
+## What it does
+Looks for fields that hold credentials (`api_key`, `inference_server_auth`, `token`) and for texts that have the form of
+a token of the Hugging Face Hub, of GitHub or of OpenAI. Says where, and never repeats the value.
+
+## Why is this bad?
+Whoever can read the results can use the account. Some tools write all arguments of a run into its result, with the key
+among them.
+
+## Example
+/config/model_args: "base_url=https://example.org/v1,model=kestrel-7b,api_key=abcdefgh12345678"
+
+## Use instead
+/config/model_args: "base_url=https://example.org/v1,model=kestrel-7b"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR, invalidates_score=False)
+def secret_in_file(case: Case) -> Iterator[Violation]:
+    """Yield one violation that points to the first credential."""
+    secrets = case.result.secrets
+    if secrets:
+        count = "a password or token" if len(secrets) == 1 else f"{len(secrets)} passwords or tokens"
+        yield Violation(
+            f"the file holds {count}",
+            "revoke it now, whoever could read the file has it; then remove it from the file and from the repository's"
+            " history, and upload the file again",
+            secrets[0],
+        )

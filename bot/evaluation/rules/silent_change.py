@@ -1,0 +1,45 @@
+"""The version of the task does not tell which scorer measured.
+
+## What it does
+Names tasks whose scorer or prompt changed while the version stayed the same, where the file shows that it was measured
+after the change: by the recorded release, or by the commit where the tables here know its date.
+
+## Why is this bad?
+It is not, but a reader who compares two rows of one version takes a change of the harness for one of the model.
+
+## Example
+leaderboard: open-llm-v1
+(a file of open-llm-v1 by harness 0.4)
+/lm_eval_version: "0.4.13"
+/git_hash: null
+
+## Use instead
+/lm_eval_version: "0.4.13"
+/git_hash: null
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.harness_changes import silent_changes
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.NOTICE)
+def silent_change(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each change that a task of the result came after."""
+    for change in silent_changes():
+        keys = [
+            measurement.required.leaf_key
+            for measurement in case.measurements.present
+            if change.covers(measurement.required.leaf_key, measurement.leaf)
+        ]
+        if keys and change.is_in(case.result.harness):
+            keys = list(dict.fromkeys(keys))
+            yield Violation(
+                f"the version of {examples(keys)} does not tell which code measured: {change.what}",
+                f"compare it with rows of {change.after} only",
+                case.result.pointer_to("release" if case.result.harness.version else "commit"),
+            )

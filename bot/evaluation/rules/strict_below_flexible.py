@@ -1,0 +1,59 @@
+"""The strict answer filter finds far fewer right answers than the flexible one.
+
+## What it does
+Where a file has the same metric under a strict filter and under a flexible or loose one, and the leaderboard takes the
+strict one, reports a strict value that is more than 0.1 below the other.
+
+## Why is this bad?
+The model answers rightly and not in the demanded form. The strict number then says how it formats, not what it can do.
+GSM8K with a chat model and no chat template is the usual case: 0.20 against 0.78 for one and the same run.
+
+## Example
+/results/leaderboard_ifeval/inst_level_loose_acc,none: 0.9
+
+## Use instead
+/results/leaderboard_ifeval/inst_level_loose_acc,none: 0.32
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+FAR = 0.1  # in shares of the samples
+STRICT = re.compile(r"strict(?![a-z])")
+FLEXIBLE = ("flexible", "loose")
+
+
+@rule(Severity.WARNING)
+def strict_below_flexible(case: Case) -> Iterator[Violation]:
+    """Yield a violation for each strict value that is far below its flexible sibling."""
+    for measurement in case.measurements.present:
+        required = measurement.required
+        if not STRICT.search(required.value_key):
+            continue
+        key, value = max(_siblings(measurement), key=lambda pair: pair[1], default=("", 0.0))
+        if value - measurement.value > FAR * required.unit:
+            yield Violation(
+                f"{required.leaf_key}: {required.value_key} is {measurement.value:.4g}, and {key} is {value:.4g}:"
+                " many right answers are not in the demanded form",
+                "check chat template, stop words and the number of shots; compare with rows of the same filter only",
+                case.result.pointer_to("value", required.leaf_key, required.value_key),
+                required.task_id,
+                (required.leaf_id,),
+            )
+
+
+def _siblings(measurement: Measurement) -> Iterator[tuple[str, float]]:
+    """The values of the row whose key is that of the strict one but for the word that names the filter."""
+    before, _, after = STRICT.sub("\0", measurement.required.value_key, count=1).partition("\0")
+    for key, value in measurement.leaf.numbers.items():
+        word = key.removeprefix(before)
+        if type(value) is float and key.startswith(before) and word.startswith(FLEXIBLE):
+            rest = word.removeprefix(next(name for name in FLEXIBLE if word.startswith(name)))
+            if rest == after or (after.startswith("-") and rest.startswith("-")):
+                yield key, value

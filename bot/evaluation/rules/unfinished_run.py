@@ -1,0 +1,33 @@
+"""The run did not finish.
+
+## What it does
+Reads the status that a log records of its run, such as "cancelled", "error" or "started".
+
+## Why is this bad?
+A run that stopped early has scored the samples that happened to be done. A log can hold scores all the same, and they
+look like those of a whole run.
+
+## Example
+(result) unfinished: "cancelled"
+
+## Use instead
+(result) unfinished: ""
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, shown
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.ERROR)
+def unfinished_run(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the status says that the run did not end as it should."""
+    if case.result.unfinished:
+        yield Violation(
+            f"the run did not finish: its status is {shown(case.result.unfinished)}",
+            "run it to its end and upload the new log",
+            case.result.pointer_to("unfinished"),
+        )

@@ -1,0 +1,53 @@
+"""Some samples were run and have no score.
+
+## What it does
+Reads how many samples of a leaf the scorer could not score, and gives the value that the leaf has when they count as
+wrong.
+
+## Why is this bad?
+Samples without a score are left out of the mean. A model whose answers cannot be parsed then scores higher than one
+whose answers are wrong, and the same run gives another number under a release of the tool that counts them.
+
+## Example
+(result) leaves/leaderboard_mmlu_pro/unscored: 32
+
+## Use instead
+(result) leaves/leaderboard_mmlu_pro/unscored: 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.WARNING)
+def unscored_samples(case: Case) -> Iterator[Violation]:
+    """Yield one violation for each task that has samples without a score."""
+    by_task: dict[str, list[Measurement]] = {}
+    for measurement in case.measurements.present:
+        if measurement.leaf.unscored:
+            by_task.setdefault(measurement.required.task_id, []).append(measurement)
+    for task_id, found in by_task.items():
+        leaves = {measurement.required.leaf_key: measurement for measurement in found}
+        first, total = found[0], sum(measurement.leaf.unscored or 0 for measurement in leaves.values())
+        more = f" (and {len(leaves) - 1} more leaves have some)" if len(leaves) > 1 else ""
+        yield Violation(
+            f"{first.required.leaf_key}: {first.leaf.unscored:,} samples were run and not scored{more}"
+            f"{_as_wrong(first) if len(leaves) == 1 else f'; {total:,} in all'}",
+            "find out why the scorer gave no score, and run these samples again",
+            case.result.pointer_to("unscored", first.required.leaf_key),
+            task_id,
+            tuple(dict.fromkeys(measurement.required.leaf_id for measurement in found)),
+        )
+
+
+def _as_wrong(measurement: Measurement) -> str:
+    """The value with the unscored samples counted as wrong, where the number of scored ones is recorded."""
+    scored, unscored = measurement.leaf.samples, measurement.leaf.unscored or 0
+    if not scored or measurement.required.lower < 0:
+        return ""
+    return f"; with them as wrong {measurement.value:.4g} is {measurement.value * scored / (scored + unscored):.4g}"
