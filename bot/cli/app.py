@@ -27,6 +27,7 @@ class Commands(LazyGroup):
         "explain": "bot.cli.results:explain",
         "publish": "bot.cli.publish:publish",
         "board": "bot.cli.leaderboards:board",
+        "site": "bot.cli.site:site",
         "rules": "bot.cli.leaderboards:rules",
         "leaderboards": "bot.cli.leaderboards:leaderboards",
         "settle": "bot.cli.service:settle",

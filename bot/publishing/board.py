@@ -16,6 +16,7 @@ from bot.publishing.ranks import rank_ranges
 from bot.reporting.escape import inert
 
 CSV_NAME = "leaderboard.csv"
+JSON_NAME = "leaderboard.json"
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
 

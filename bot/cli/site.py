@@ -1,0 +1,48 @@
+"""The command that makes a board's site: site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, warn
+from bot.errors import CallError
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.platforms.registry import open_target
+from bot.publishing.board import Board, make_board
+from bot.service.environment import read_access
+
+
+def site(
+    target: Annotated[str, typer.Argument(help="A target with entries: a folder, hf://…, github://….")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write; only what differs is written.")],
+    leaderboard: LEADERBOARD = DEFAULT,
+    *,
+    quiet: QUIET = False,
+) -> None:
+    """Write the board of a target as a static web site: pages for readers, CSV, JSON and a feed."""
+    from bot.pages.content import Content
+    from bot.pages.site import Site
+    from bot.pages.write import write_site
+
+    board = read_board(target, load_leaderboard(leaderboard))
+    shown = target if "://" in target else ""  # where a folder lies on this machine is nobody's business
+    done = write_site(Site(Content(board, shown)), out)
+    if not quiet:
+        warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
+    typer.echo(out / "index.html")
+
+
+def read_board(target: str, declared: Leaderboard) -> Board:
+    """The board of the entries at a target. Raises CallError where there are none of this leaderboard."""
+    opened = open_target(target, read_access())
+    opened.check()
+    entries = opened.read_entries()
+    had = [entry for entry in entries if entry.leaderboard.id == declared.id]
+    if not had:
+        others = ", ".join(sorted({entry.leaderboard.id for entry in entries}))
+        there = f"; there are entries of {others}" if others else ""
+        raise CallError(f"{target}: there is no entry of {declared.id}{there}")
+    return make_board(had, declared)

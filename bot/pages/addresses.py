@@ -1,0 +1,72 @@
+"""Rows in, the addresses of their pages out: short, readable, different for different rows on every file system."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from hashlib import sha256
+from urllib.parse import quote
+
+from bot.publishing.entry import Entry, Evidence
+
+ROWS, COLUMNS, BADGES = "rows", "columns", "badges"
+REVISION = 40  # hexadecimal digits of a commit
+SHORT = 7  # of them in an address, as git shortens them
+HOSTS = {
+    "hf://datasets/": ("https://huggingface.co/datasets/{name}", "blob"),
+    "github://": ("https://github.com/{name}", "blob"),
+}
+
+
+def row_names(entries: Iterable[Entry]) -> dict[str, str]:
+    """The name of each row in addresses, by its key: `org/model/<short revision>-<precision>`.
+
+    Rows whose names differ in nothing, or in capitals only, get a digest of their key: no disk mixes them up.
+    """
+    keys = [entry.key for entry in entries]
+    groups: dict[str, list[str]] = defaultdict(list)
+    for key in keys:
+        groups[_short(key).casefold()].append(key)
+    alone = {group[0] for group in groups.values() if len(group) == 1}
+    return {key: _short(key) if key in alone else f"{_short(key)}~{_digest(key)}" for key in keys}
+
+
+def _short(key: str) -> str:
+    """The key without its leaderboard and with a short revision; `~` stands for `%`, which addresses would encode."""
+    folder, _, last = key.partition("/")[2].rpartition("/")
+    revision, hyphen, rest = last.partition("-")
+    shown = revision[:SHORT] if len(revision) == REVISION else revision
+    return f"{folder}/{shown}{hyphen}{rest}".replace("%", "~")
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode()).hexdigest()[:12]
+
+
+def row_page(name: str) -> str:
+    """The path of a row's page."""
+    return f"{ROWS}/{name}.html"
+
+
+def badge(name: str) -> str:
+    """The path of a row's badge."""
+    return f"{BADGES}/{name}.svg"
+
+
+def column_page(task_id: str) -> str:
+    """The path of a column's page."""
+    return f"{COLUMNS}/{task_id}.html"
+
+
+def root_of(path: str) -> str:
+    """The way from a page to the folder that holds all of them, `""` or `../` some times."""
+    return "../" * path.count("/")
+
+
+def evidence_url(file: Evidence) -> str:
+    """Where people read a file at its commit, "" where the source has no pages or the file no commit."""
+    for scheme, (repository, view) in HOSTS.items():
+        if file.source.startswith(scheme) and file.commit:
+            name = quote(file.source.removeprefix(scheme).rstrip("/"))
+            return f"{repository.format(name=name)}/{view}/{quote(file.commit)}/{quote(file.path)}"
+    return ""

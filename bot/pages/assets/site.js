@@ -1,0 +1,289 @@
+// Sort, filter, choice of columns, state in the address, copying: all on what the page shows without this script.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const make = (name, text, attributes = {}) => {
+    const node = document.createElement(name);
+    node.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+
+  // ---- the state is the query of the address; from a disk, where a page may not change its query, the fragment ----
+  const read = () => new URLSearchParams(location.search || location.hash.slice(1));
+  const write = (state, isStep) => {
+    const query = state.toString().replaceAll("%2C", ",").replaceAll("%2F", "/");
+    const way = isStep ? "pushState" : "replaceState";
+    try {
+      history[way](null, "", query ? `?${query}` : location.pathname);
+    } catch {
+      history[way](null, "", `#${query}`);
+    }
+  };
+
+  const main = $("board");
+  if (main) board();
+  if ($("compare")) compare();
+
+  function board() {
+    const tables = [...document.querySelectorAll("table.board")];
+    const bodies = tables.map((table) => table.tBodies[0]);
+    const inOrder = bodies.map((body) => [...body.rows]);
+    const rows = inOrder.flat();
+    const heads = [...main.tHead.rows[0].cells];
+    const names = heads.map((head) => head.dataset.name);
+    const collator = new Intl.Collator("en", { numeric: true });
+    const text = (row, column) => row.cells[column].textContent;
+    const models = rows.map((row) => text(row, 1).toLowerCase());
+    const columnOf = (name) => names.indexOf(name);
+    const filters = { precision: columnOf("precision"), chat: columnOf("chat") };
+    const organization = (row) => (text(row, 1).includes("/") ? text(row, 1).split("/")[0] : "");
+
+    const fill = (id, values) => {
+      for (const value of [...new Set(values)].filter(Boolean).sort(collator.compare)) $(id).append(make("option", value, { value }));
+    };
+    for (const [id, column] of Object.entries(filters)) fill(id, rows.map((row) => text(row, column)));
+    fill("org", rows.map(organization));
+
+    heads.forEach((head, column) => {
+      const title = head.querySelector("span");
+      const button = make("button", title.textContent, { type: "button" });
+      title.replaceWith(button);
+      button.addEventListener("click", () => {
+        const [sorted, falls] = sorting(read());
+        const first = head.dataset.kind === undefined;
+        change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
+      });
+      if (column === 1) return;
+      const label = make("label", ` ${title.textContent}`);
+      const box = make("input", "", { type: "checkbox", value: names[column] });
+      label.prepend(box);
+      $("columns").append(label, " ");
+      box.addEventListener("change", () => {
+        const boxes = [...$("columns").querySelectorAll("input:not(:checked)")];
+        change({ hide: boxes.map((one) => one.value).join(",") }, true);
+      });
+    });
+
+    const sorting = (state) => {
+      const asked = state.get("sort") || "";
+      const column = columnOf(asked.replace(/^-/, ""));
+      return [column, asked.startsWith("-")];
+    };
+    // A rank sorts by its best end; what is missing stands last, whichever way the others go.
+    const key = (row, column) => {
+      const value = text(row, column);
+      if (heads[column].dataset.kind === "text") return value;
+      const number = Number.parseFloat(value);
+      return Number.isNaN(number) ? null : number;
+    };
+    const compareKeys = (one, other) => (typeof one === "string" ? collator.compare(one, other) : one - other);
+    let sortedBy = "";
+    const sort = (state) => {
+      const asked = state.get("sort") || "";
+      if (asked === sortedBy) return;
+      sortedBy = asked;
+      const [column, falls] = sorting(state);
+      bodies.forEach((body, which) => {
+        const keyed = inOrder[which].map((row) => [column < 0 ? 0 : key(row, column), row]);
+        if (column >= 0) {
+          keyed.sort(([one], [other]) => {
+            if (one === null || other === null) return (one === null) - (other === null);
+            return falls ? compareKeys(other, one) : compareKeys(one, other);
+          });
+        }
+        body.append(...keyed.map(([, row]) => row));
+      });
+      for (const table of tables) {
+        [...table.tHead.rows[0].cells].forEach((head, place) => {
+          if (place === column) head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+          else head.removeAttribute("aria-sort");
+        });
+      }
+    };
+
+    const filter = (state) => {
+      const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+      const since = state.get("since") || "";
+      const date = columnOf("date");
+      let shown = 0;
+      rows.forEach((row, i) => {
+        const fits = words.every((word) => models[i].includes(word))
+          && Object.entries(filters).every(([id, column]) => !state.get(id) || text(row, column) === state.get(id))
+          && (!state.get("org") || organization(row) === state.get("org"))
+          && (!since || text(row, date) >= since);
+        if (row.hidden === fits) row.hidden = !fits;
+        shown += fits;
+      });
+      const [column, falls] = sorting(state);
+      const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
+      $("status").textContent = `${shown} of ${rows.length} rows shown${order}.`;
+    };
+
+    let hidden = new Set();
+    const choose = (state) => {
+      const wanted = new Set((state.get("hide") || "").split(",").filter((name) => columnOf(name) > -1 && columnOf(name) !== 1));
+      for (const box of $("columns").querySelectorAll("input")) box.checked = !wanted.has(box.value);
+      names.forEach((name, column) => {
+        if (wanted.has(name) === hidden.has(name)) return;
+        for (const table of tables) for (const row of table.rows) row.cells[column].hidden = wanted.has(name);
+      });
+      hidden = wanted;
+    };
+
+    const show = () => {
+      const state = read();
+      for (const id of ["q", "precision", "chat", "org", "since"]) if ($(id).value !== (state.get(id) || "")) $(id).value = state.get(id) || "";
+      choose(state);
+      sort(state);
+      filter(state);
+      for (const link of document.querySelectorAll("a.switch")) {
+        const mark = location.protocol === "file:" ? "#" : "?";
+        link.href = link.getAttribute("href").split(/[?#]/)[0] + (state.size ? mark + state : "");
+      }
+    };
+    const change = (values, isStep) => {
+      const state = read();
+      for (const [name, value] of Object.entries(values)) {
+        if (value) state.set(name, value);
+        else state.delete(name);
+      }
+      write(state, isStep);
+      show();
+    };
+
+    $("q").addEventListener("input", () => change({ q: $("q").value }, false));
+    for (const id of ["precision", "chat", "org", "since"]) $(id).addEventListener("change", () => change({ [id]: $(id).value }, true));
+    $("reset").addEventListener("click", () => {
+      write(new URLSearchParams(), true);
+      show();
+    });
+    $("controls").addEventListener("submit", (event) => event.preventDefault());
+    addEventListener("popstate", show);
+    addEventListener("hashchange", show);
+
+    // ---- what is shown, to take away ----
+    const visibleRows = () => bodies.flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
+    const say = (words) => { $("status").textContent = words; };
+    $("copy").addEventListener("click", async () => {
+      const columns = heads.map((_, i) => i).filter((i) => !hidden.has(names[i]));
+      const cell = (node) => {
+        const small = node.querySelector("small");
+        const words = small ? `${node.firstChild.textContent} ${small.textContent}` : (node.querySelector("button") || node).textContent;
+        return words.replace(/[\\`*_{}[\]<>|~#!@&:]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+      };
+      const line = (cells) => `| ${cells.join(" | ")} |`;
+      const head = [line(columns.map((i) => cell(heads[i]))), line(columns.map(() => "---"))];
+      const found = visibleRows();
+      const markdown = [...head, ...found.map((row) => line(columns.map((i) => cell(row.cells[i]))))].join("\n");
+      try {
+        await navigator.clipboard.writeText(`${markdown}\n`);
+        say(`${found.length} rows copied as Markdown.`);
+      } catch {
+        say("The browser did not let the page write to the clipboard.");
+      }
+    });
+    const places = new Map(rows.map((row, place) => [row, place]));
+    const save = (name, type, data) => {
+      const link = make("a", "", { href: URL.createObjectURL(new Blob([data], { type })), download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    };
+    const load = async (name) => (await fetch(name)).text();
+    $("csv").addEventListener("click", async () => {
+      const [head, ...lines] = (await load("leaderboard.csv")).split("\n");
+      save("leaderboard.csv", "text/csv", [head, ...visibleRows().map((row) => lines[places.get(row)]), ""].join("\n"));
+    });
+    $("json").addEventListener("click", async () => {
+      const all = JSON.parse(await load("leaderboard.json"));
+      save("leaderboard.json", "application/json", JSON.stringify({ ...all, rows: visibleRows().map((row) => all.rows[places.get(row)]) }, null, 2));
+    });
+    // A page on a disk may not read the file beside it; the links to the whole files stand at its end.
+    for (const id of ["csv", "json"]) $(id).hidden = location.protocol === "file:";
+
+    $("controls").hidden = false;
+    show();
+  }
+
+  function compare() {
+    const { names, rows, tasks, axes, texts } = globalThis.leaderboard;
+    const byName = new Map(names.map((name, i) => [name, rows[i]]));
+    const fields = [...document.querySelectorAll("#compare input")];
+    for (const name of names) $("names").append(make("option", "", { value: name }));
+    const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+    const numeric = (words) => make("td", words, { class: "n" });
+    const difference = (one, other) => {
+      if (!one || !other || one[0] === null || other[0] === null) return numeric("–");
+      const value = other[0] - one[0];
+      const sign = value > 0 ? "+" : "";
+      if (one[1] === null || other[1] === null) return numeric(`${sign}${points(value)}`);
+      const reach = 1.96 * Math.hypot(one[1], other[1]);
+      const cell = numeric(`${sign}${points(value)} ±${points(reach)}`);
+      if (Math.abs(value) > reach) cell.className = "n apart";
+      return cell;
+    };
+    const line = (title, values, scope) => {
+      const row = document.createElement("tr");
+      row.append(make("th", title, { scope, class: "wrap" }));
+      row.append(...values.map((value) => numeric(points(value && value[0]))));
+      row.append(...values.slice(1).map((value) => difference(values[0], value)));
+      return row;
+    };
+    const table = (caption, titles, lines) => {
+      const made = document.createElement("table");
+      made.append(make("caption", caption));
+      const head = document.createElement("tr");
+      head.append(...titles.map((title) => make("th", title, { scope: "col", class: "wrap" })));
+      made.createTHead().append(head);
+      made.createTBody().append(...lines);
+      const region = make("div", "", { class: "wide", role: "region", tabindex: "0", "aria-label": caption });
+      region.append(made);
+      return region;
+    };
+    const show = () => {
+      const asked = (read().get("rows") || "").split(",").filter(Boolean).slice(0, 4);
+      fields.forEach((field, i) => { field.value = asked[i] || ""; });
+      const chosen = asked.filter((name) => byName.has(name));
+      const unknown = asked.length - chosen.length;
+      $("found").replaceChildren();
+      if (chosen.length < 2) {
+        $("status").textContent = unknown ? "A name is not on the board." : "Choose two rows or more.";
+        return;
+      }
+      $("status").textContent = `${chosen.length} rows are compared${unknown ? `; ${unknown} names are not on the board` : ""}.`;
+      const picked = chosen.map((name) => byName.get(name));
+      const titles = ["Score", ...chosen, ...chosen.slice(1).map((name) => `${name} less ${chosen[0]}`)];
+      const lines = [line("Average", picked.map((row) => row.average), "row")];
+      tasks.forEach((task, t) => {
+        lines.push(line(task.title, picked.map((row) => row.tasks[t][0]), "row"));
+        if (task.leaves.length > 1) {
+          task.leaves.forEach((leaf, l) => lines.push(line(`${task.title}: ${leaf}`, picked.map((row) => row.tasks[t][1][l]), "row")));
+        }
+      });
+      const circumstances = axes.map((axis, a) => {
+        const row = document.createElement("tr");
+        const values = picked.map((one) => texts[one.axes[a]]);
+        row.append(make("th", axis, { scope: "row" }), ...values.map((value) => make("td", value, { class: "wrap" })));
+        row.append(make("td", new Set(values).size > 1 ? "differs" : "same"));
+        if (new Set(values).size > 1) row.lastChild.className = "apart";
+        return row;
+      });
+      $("found").append(
+        table("Scores, and differences to the first row with 1.96 standard errors of the difference; what is larger than chance explains is bold", titles, lines),
+        table("What the measurements have in common; where they differ, the numbers may not be comparable", ["Circumstance", ...chosen, "Verdict"], circumstances),
+      );
+    };
+    $("compare").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const state = new URLSearchParams();
+      const wanted = fields.map((field) => field.value.trim()).filter(Boolean);
+      if (wanted.length) state.set("rows", wanted.join(","));
+      write(state, true);
+      show();
+    });
+    addEventListener("popstate", show);
+    addEventListener("hashchange", show);
+    $("compare").hidden = false;
+    show();
+  }
+})();

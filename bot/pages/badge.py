@@ -1,0 +1,20 @@
+"""A row in, a picture for other people's pages out: the board, the average and the rank."""
+
+from __future__ import annotations
+
+from bot.pages.content import Content
+from bot.pages.environment import templates
+from bot.publishing.board import BoardRow
+
+LETTER = 7  # pixels: wide enough for the letters of the font that is asked for
+HEIGHT = 20
+
+
+def badge_svg(content: Content, row: BoardRow) -> bytes:
+    """The picture, without style sheet, script or address."""
+    entry = row.entry
+    left = content.board.leaderboard.title[:60]
+    right = "incomplete" if entry.average is None else f"{entry.average:.2f} · rank {row.ranks} of {content.ranked}"
+    widths = [LETTER * len(text) + 12 for text in (left, right)]
+    made = templates().get_template("badge.svg").render(left=left, right=right, widths=widths, height=HEIGHT)
+    return made.encode()

@@ -1,0 +1,64 @@
+"""The changes of a board in, a page and an Atom feed out."""
+
+from __future__ import annotations
+
+import hashlib
+from uuid import UUID
+
+from bot.pages.addresses import row_page
+from bot.pages.content import Content
+from bot.pages.drawing import Axis, over_time
+from bot.pages.environment import templates
+from bot.publishing.changes import Change
+
+SHOWN, FED = 500, 50  # changes on the page, and in the feed; the file has all
+
+
+def changes_page(content: Content) -> bytes:
+    """The page: the average over time, and what came, changed and went."""
+    changes = content.changes
+    values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
+    dated = sorted(values, key=lambda value: value[1])
+    drawn = over_time("Average of the rows over time, and the best up to each date", dated, Axis("average", 0, 100))
+    return content.page(
+        "changes.html",
+        "changes.html",
+        figure_=drawn if dated else None,
+        changes=[(change, _page_of(content, change)) for change in changes[:SHOWN]],
+        more=max(0, len(changes) - SHOWN),
+        from_history=content.history is not None,
+    )
+
+
+def _page_of(content: Content, change: Change) -> str:
+    """The page of the row that changed, "" where it is gone."""
+    name = content.names.get(change.key)
+    return row_page(name) if name else ""
+
+
+def atom_feed(content: Content) -> bytes:
+    """The newest changes as a feed (RFC 4287); its links are relative, for nobody knows where the site will stand."""
+    fed = [(change, _page_of(content, change), _urn(change)) for change in content.changes[:FED]]
+    declared = content.board.leaderboard
+    updated = max((change.date for change, _, _ in fed), default="")
+    made = (
+        templates()
+        .get_template("changes.atom")
+        .render(title=declared.title, urn=_uuid(declared.id), updated=_moment(updated), changes=fed, moment=_moment)
+    )
+    return made.encode()
+
+
+def _moment(date: str) -> str:
+    """A date and time as RFC 3339 asks for it; an unknown one is the beginning of the count."""
+    return (
+        f"{date[:19]}Z" if len(date) >= 19 else f"{date[:10]}T00:00:00Z" if len(date) >= 10 else "1970-01-01T00:00:00Z"
+    )
+
+
+def _urn(change: Change) -> str:
+    return _uuid(f"{change.key} {change.kind} {change.date} {change.after!r} {change.commit}")
+
+
+def _uuid(text: str) -> str:
+    return f"urn:uuid:{UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=5)}"

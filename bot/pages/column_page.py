@@ -1,0 +1,80 @@
+"""A column in, its page out: how it is made, how its scores lie, and whether it follows the other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.audits.board.audit import ColumnFigures, complete, rest
+from bot.evaluation.task import Task
+from bot.pages.addresses import column_page
+from bot.pages.content import Content
+from bot.pages.drawing import Axis, Figure, histogram, scatter
+from bot.publishing.board import board_of
+
+SCORE = (0.0, 100.0)
+MOVED = 20  # rows of the table of ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A row's place with the column and without it, by the plain order of averages."""
+
+    model: str
+    before: int
+    after: int
+
+
+def column_page_of(content: Content, task: Task) -> bytes:
+    """The page of one column."""
+    board = content.board
+    scores = [score.score for row in board.rows for score in row.entry.tasks if score.id == task.id]
+    values = [score for score in scores if score is not None]
+    figures = next((one for one in content.audit.columns if one.column == task.id), None)
+    drawn = [histogram(f"{task.title}: how many rows have which score", values, Axis("score (points)", *SCORE))]
+    drawn += _against_rest(content, task)
+    return content.page(
+        "column.html",
+        column_page(task.id),
+        task=task,
+        count=len(values),
+        missing=len(scores) - len(values),
+        figures=drawn,
+        audit=content.audit,
+        words=list(_words(figures)) if figures else [],
+        alarms=[alarm.why for alarm in figures.alarms] if figures else [],
+        effect=figures.effect if figures else None,
+    )
+
+
+def _against_rest(content: Content, task: Task) -> Iterator[Figure]:
+    """The column against the mean of the other columns, where there are any."""
+    table = board_of((row.entry for row in content.board.rows), content.board.leaderboard.id)
+    names, columns, _ = complete(table)
+    if task.id not in columns or len(columns) < 2 or not names:
+        return
+    others = rest(columns, task.id, {})
+    points = list(zip(names, others, columns[task.id], strict=True))
+    title = f"{task.title} against the mean of the other columns"
+    yield scatter(title, points, Axis("mean of the others (points)", *SCORE), Axis(f"{task.title} (points)", *SCORE))
+
+
+def _words(figures: ColumnFigures) -> Iterator[str]:
+    """What the audit found, in sentences."""
+    yield (
+        f"The middle 96 % of its scores lie from {figures.low:.2f} to {figures.high:.2f}. "
+        f"{figures.floor_mass:.1%} of the rows lie in the lowest tenth of that range, "
+        f"{figures.next_mass:.1%} in the next."
+    )
+    if figures.correlation is not None:
+        interval = ""
+        if figures.correlation_low is not None and figures.correlation_high is not None:
+            interval = f" (95 % interval {figures.correlation_low:.2f} to {figures.correlation_high:.2f})"
+        yield f"Its rank correlation with the mean of the other columns is {figures.correlation:.2f}{interval}."
+    effect = figures.effect
+    yield (
+        f"Without it {effect.rows_moved} of {figures.rows} rows change their place in the order of averages, by up to "
+        f"{effect.largest_move}; first is {effect.first_without} instead of {effect.first_with}."
+        if effect.rows_moved
+        else "Without it no row changes its place in the order of averages."
+    )

@@ -1,0 +1,87 @@
+"""What the pages of one board are made of, and how one of them is written from a template."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from bot.audits.board.audit import BoardAudit, audit_board
+from bot.pages.addresses import root_of, row_names
+from bot.pages.environment import asset, fingerprint, templates
+from bot.publishing.board import Board, BoardRow, board_of
+from bot.publishing.changes import Change, additions
+
+
+@dataclass(frozen=True)
+class Content:
+    """A board with its history; `target` is how people write where it lies, "" where nobody needs to know.
+
+    Without `history` the rows count as added when they were measured.
+    """
+
+    board: Board
+    target: str = ""
+    history: Sequence[Change] | None = None
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The name of each row in addresses, by its key."""
+        return row_names(row.entry for row in self.board.rows)
+
+    @cached_property
+    def rows(self) -> dict[str, BoardRow]:
+        """The rows by their names in addresses."""
+        return {self.names[row.entry.key]: row for row in self.board.rows}
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What came, changed and went, the newest first."""
+        return additions(row.entry for row in self.board.rows) if self.history is None else tuple(self.history)
+
+    @cached_property
+    def changes_by_key(self) -> dict[str, list[Change]]:
+        """The changes of each row."""
+        found: dict[str, list[Change]] = {}
+        for change in self.changes:
+            found.setdefault(change.key, []).append(change)
+        return found
+
+    @cached_property
+    def audit(self) -> BoardAudit:
+        """What the columns say about each other."""
+        return audit_board(board_of((row.entry for row in self.board.rows), self.board.leaderboard.id))
+
+    @property
+    def has_quarantined(self) -> bool:
+        """Whether a column is in doubt, so that the average without it is shown, too."""
+        return any(task.quarantined for task in self.board.leaderboard.tasks)
+
+    @cached_property
+    def ranked(self) -> int:
+        """The number of rows with a rank."""
+        return sum(row.rank is not None for row in self.board.rows)
+
+    def stamp(self, row: BoardRow) -> str:
+        """A digest of all that a row's page is made of: a page that bears it needs not be made again."""
+        entry = row.entry
+        parts = (
+            self.names[entry.key], entry, row.rank, row.worst, self.ranked, self.target,
+            self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest,
+        )  # fmt: skip
+        return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
+
+    def page(self, template: str, path: str, *, stamp: str = "", **values: Any) -> bytes:
+        """The bytes of the page at a path."""
+        fixed = {
+            "root": root_of(path),
+            "style": asset("site.css")[0],
+            "script": asset("site.js")[0],
+            "board_title": self.board.leaderboard.title,
+            "stamp": stamp,
+        }
+        return templates().get_template(template).render(**fixed, **values).encode()

@@ -1,0 +1,82 @@
+"""The templates of the pages, their style sheet and their script; what each page is allowed to do."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from bot import HOME, __version__
+from bot.reporting.escape import visible
+
+# The page may load its own style, script, pictures and data, and nothing else; it may send nothing anywhere.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'"
+)
+MISSING = "–"
+
+
+@cache
+def templates() -> Environment:
+    """The environment: everything is text unless it is marked as markup, and what cannot be printed is shown."""
+    environment = Environment(
+        loader=PackageLoader("bot.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters |= {"points": points, "raw": raw, "full": full}
+    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY}
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    if value is None:
+        return MISSING
+    return visible(value) if type(value) is str else value
+
+
+def points(value: float | None) -> str:
+    """A score for people."""
+    return MISSING if value is None else f"{value:.2f}"
+
+
+def raw(value: float | None) -> str:
+    """A raw value for people."""
+    return MISSING if value is None else f"{value:.4f}"
+
+
+def full(value: float | None) -> str:
+    """A number for programs: the shortest text that gives the same double."""
+    return "" if value is None else repr(value)
+
+
+@cache
+def asset(name: str) -> tuple[str, bytes]:
+    """A file of the site that is the same for all boards: its name with a digest of its bytes, and the bytes."""
+    data = files("bot.pages").joinpath("assets", name).read_bytes()
+    stem, _, ending = name.rpartition(".")
+    return f"{stem}.{sha256(data).hexdigest()[:8]}.{ending}", data
+
+
+@cache
+def fingerprint() -> bytes:
+    """A digest of everything but the board that decides the bytes of a page: this package and its version."""
+    digest = sha256(__version__.encode())
+    for file in _files_of(files("bot.pages")):
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    return digest.digest()
+
+
+def _files_of(folder: Traversable) -> list[Traversable]:
+    found = sorted(folder.iterdir(), key=lambda item: item.name)
+    inner = [file for item in found if item.is_dir() and item.name != "__pycache__" for file in _files_of(item)]
+    return [item for item in found if item.is_file()] + inner

@@ -1,0 +1,81 @@
+"""A row in, the page that explains each of its numbers out, with the files that they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.evaluation.score import TaskScore
+from bot.evaluation.task import Task
+from bot.pages.addresses import badge, evidence_url, row_page
+from bot.pages.content import Content
+from bot.pages.steps import LeafLine, leaf_lines, reasons, way
+from bot.publishing.board import BoardRow
+from bot.publishing.entry import Entry, EntryHarness, Evidence
+from bot.publishing.ranks import TIE
+from bot.publishing.verdict_texts import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPart:
+    """The explanation of one task; `files` names those that its leaves come from, where there are several."""
+
+    score: TaskScore
+    interval: float | None
+    lines: list[LeafLine]
+    way: list[str]
+    reasons: list[str]
+    quarantined: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A file of the evidence: where it can be read, and the command that shows its numbers again."""
+
+    file: Evidence
+    url: str
+    harness: str
+    command: str
+
+
+def row_page_of(content: Content, row: BoardRow) -> bytes:
+    """The page of one row."""
+    entry, name = row.entry, content.names[row.entry.key]
+    declared = {task.id: task for task in content.board.leaderboard.tasks}
+    return content.page(
+        "row.html",
+        row_page(name),
+        stamp=content.stamp(row),
+        row=row,
+        entry=entry,
+        name=name,
+        badge=badge(name),
+        ranked=content.ranked,
+        interval=None if entry.stderr is None else TIE * entry.stderr,
+        tasks=[_task_part(entry, score, declared.get(score.id)) for score in entry.tasks],
+        files=[_file_part(content, file) for file in entry.evidence],
+        harness=_harness(entry.harness),
+        is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
+        changes=content.changes_by_key.get(entry.key, []),
+        target=content.target,
+    )
+
+
+def _task_part(entry: Entry, score: TaskScore, task: Task | None) -> TaskPart:
+    interval = None if score.stderr is None or score.score is None else TIE * score.stderr
+    quarantined = (task.quarantined or "") if task else ""
+    return TaskPart(
+        score, interval, leaf_lines(entry, score, task), way(score, task), reasons(score, task), quarantined
+    )
+
+
+def _file_part(content: Content, file: Evidence) -> FilePart:
+    is_remote = file.source.startswith("hf://") and file.commit
+    place = f"{file.source}@{file.commit}/{file.path}" if is_remote else file.path
+    command = f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(content.board.leaderboard.id)}"
+    return FilePart(file, evidence_url(file), _harness(file.harness), command)
+
+
+def _harness(harness: EntryHarness) -> str:
+    """What measured, in one line."""
+    known = (harness.repository, harness.version, harness.git_hash)
+    return " ".join([harness.name or "unknown", *(text for text in known if text)])

@@ -1,0 +1,45 @@
+"""The pages that explain: what is checked, how scores are made, and what this site is."""
+
+from __future__ import annotations
+
+from bot.evaluation.rules import ALL_RULES
+from bot.pages.content import Content
+from bot.publishing.board import CSV_NAME, JSON_NAME
+from bot.publishing.board_table import SCHEMA
+from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
+from bot.publishing.ranks import TIE
+
+
+def rules_page(content: Content) -> bytes:
+    """What is checked before a row stands on the board: each rule with its page."""
+    rules = [(rule, rule.title, _paragraphs(rule.page.partition("\n")[2])) for rule in ALL_RULES]
+    return content.page("rules.html", "rules.html", rules=rules)
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def scores_page(content: Content) -> bytes:
+    """From raw values to scores, averages and ranks, by this board's declaration."""
+    return content.page("scores.html", "scores.html", declared=content.board.leaderboard, tie=TIE)
+
+
+def about_page(content: Content) -> bytes:
+    """What the site is made from, its files, and how a number is checked."""
+    files = {
+        CSV_NAME: "the table with full doubles; empty where there is no value",
+        JSON_NAME: f"the same as JSON, {SCHEMA}",
+        "changes.jsonl": f"one change for each line, {CHANGE_SCHEMA}",
+        "changes.atom": "the newest changes as a feed",
+    }
+    digests = sorted({row.entry.leaderboard.scoring_digest for row in content.board.rows})
+    return content.page(
+        "about.html",
+        "about.html",
+        declared=content.board.leaderboard,
+        target=content.target,
+        files=files,
+        count=len(content.board.rows),
+        digests=digests,
+    )

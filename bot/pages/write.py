@@ -1,0 +1,124 @@
+"""Write a site into a folder: only what differs, all of it or nothing, and what is not the site's is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+from bot.errors import CallError
+from bot.pages.addresses import BADGES, COLUMNS, ROWS
+from bot.pages.site import Site
+
+MARK = b"Made by <a href="  # of the foot of each page
+STAGE = ".leaderboard-bot-"
+STAMPED = 200  # bytes at the beginning of a page that hold its stamp
+FIRST = "index.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was done: the numbers of files written, left as they were, and removed."""
+
+    changed: int
+    same: int
+    removed: int
+
+
+def write_site(site: Site, folder: Path) -> Written:
+    """Bring a folder in step with a site. Raises CallError where it cannot be written or holds another site.
+
+    What changes is first written aside, inside of the folder, and moved when all of it is there; the first page moves
+    last. A page of a row that bears the right stamp is not even made.
+    """
+    try:
+        return _write(site, folder)
+    except OSError as error:
+        raise CallError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+
+def _write(site: Site, folder: Path) -> Written:
+    is_new = not folder.exists()
+    if not is_new:
+        _check(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"{STAGE}*"):  # by a process that was killed
+        rmtree(left)
+    stage = Path(mkdtemp(prefix=STAGE, dir=folder))
+    is_done = False
+    try:
+        changed = list(_stage(site, folder, stage))
+        for path in changed:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (stage / path).replace(folder / path)
+        is_done = True
+    finally:
+        rmtree(stage, ignore_errors=True)
+        if is_new and not is_done:
+            with suppress(OSError):  # something of it was moved already
+                folder.rmdir()
+    removed = list(_remove(site, folder)) if not is_new else []
+    return Written(len(changed), len(site) - len(changed), len(removed))
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder that holds another site. Raises CallError."""
+    if not folder.is_dir():
+        raise CallError(f"{folder} is a file; name a folder for the site")
+    first = folder / FIRST
+    if first.exists() and MARK not in first.read_bytes():
+        raise CallError(f"{folder} holds another site: its {FIRST} is none of leaderboard-bot's; name another folder")
+    others = [name for name in (ROWS, COLUMNS, BADGES) if (folder / name).exists()]
+    if others and not first.exists():
+        raise CallError(f"{folder} holds a folder {others[0]} and no site of leaderboard-bot; name another folder")
+
+
+def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
+    """Write what differs aside, and yield its paths in the order of the site."""
+    stamps = site.stamps()
+    for path in site:
+        stamp = stamps.get(path)
+        if stamp and _bears(folder / path, stamp):
+            continue
+        data = site[path]
+        if not stamp and _has(folder / path, data):
+            continue
+        (stage / path).parent.mkdir(parents=True, exist_ok=True)
+        (stage / path).write_bytes(data)
+        yield path
+
+
+def _bears(file: Path, stamp: str) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return stamp.encode() in opened.read(STAMPED)
+    except OSError:
+        return False
+
+
+def _has(file: Path, data: bytes) -> bool:
+    try:
+        return file.stat().st_size == len(data) and file.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _remove(site: Site, folder: Path) -> Iterator[Path]:
+    """Remove pages of rows that are gone, and the style and script of older versions."""
+    wanted = {folder / path for path in site}
+    for kind in (ROWS, COLUMNS, BADGES):
+        ours = [path for path in (folder / kind).rglob("*") if path.is_file() and path.suffix in {".html", ".svg"}]
+        for path in ours:
+            if path not in wanted:
+                path.unlink()
+                yield path
+        for empty in sorted((path for path in (folder / kind).rglob("*") if path.is_dir()), reverse=True):
+            with suppress(OSError):
+                empty.rmdir()
+    for path in (*folder.glob("site.*.css"), *folder.glob("site.*.js")):
+        if path not in wanted:
+            path.unlink()
+            yield path

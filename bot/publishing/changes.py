@@ -1,0 +1,48 @@
+"""What came, went or changed on a board, as records in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from bot.publishing.entry import Entry
+
+SCHEMA = "leaderboard-bot/change/1"
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change of one row; `date` is ISO 8601 in UTC, "" where it is unknown.
+
+    `before` and `after` are the averages, None where there was no row or the row has no average. `commit` is where it
+    happened at the target, "" where only the row's own evidence tells of it.
+    """
+
+    date: str
+    kind: Literal["added", "changed", "removed"]
+    key: str
+    model: str
+    before: float | None
+    after: float | None
+    reason: str
+    commit: str = ""
+    schema: str = SCHEMA
+
+
+def additions(entries: Iterable[Entry]) -> tuple[Change, ...]:
+    """The rows as added when they were measured: what is known of a board whose history was not read; newest first."""
+    found = [
+        Change(entry.date, "added", entry.key, entry.model.id, None, entry.average, _source(entry)) for entry in entries
+    ]
+    return tuple(sorted(found, key=lambda change: (change.date, change.key), reverse=True))
+
+
+def _source(entry: Entry) -> str:
+    newest = entry.evidence[0] if entry.evidence else None
+    return f"measured; {newest.source or 'a file'} {newest.path}".rstrip() if newest else "measured"
+
+
+def to_jsonl(changes: Iterable[Change]) -> bytes:
+    """One JSON object for each line, newest first."""
+    return b"".join(msgspec.json.encode(change) + b"\n" for change in changes)

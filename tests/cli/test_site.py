@@ -1,0 +1,55 @@
+"""`site`: a target in, a folder of pages or one line and a status out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command import bot
+from tests.evaluation.judging import ROOT
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "board"
+    bot("publish", ROOT / "examples" / "results", "--to", folder, "--as", "commit", "--quiet")
+    return folder
+
+
+def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path) -> None:
+    status, out, err = bot("site", board, "--out", tmp_path / "out")
+    assert (status, out) == (0, f"{tmp_path / 'out' / 'index.html'}\n")
+    assert err.startswith("3 rows: ")
+    assert "example-org/kestrel-7b" in (tmp_path / "out" / "index.html").read_text()
+    assert str(board) not in "".join(file.read_text() for file in (tmp_path / "out").rglob("*.html"))
+
+
+@pytest.mark.parametrize(
+    ("target", "leaderboard", "line"),
+    [
+        ("empty", "open-llm-v2", "there is no entry of open-llm-v2"),
+        ("board", "open-llm-v1", "there is no entry of open-llm-v1; there are entries of open-llm-v2"),
+        ("foreign", "open-llm-v2", "is no git repository and not empty"),
+        ("file", "open-llm-v2", "is a file"),
+        ("ftp://x", "open-llm-v2", "a target is a folder"),
+    ],
+)
+def test_a_target_without_entries_is_one_line_and_writes_nothing(
+    board: Path, tmp_path: Path, target: str, leaderboard: str, line: str
+) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "x").write_text("x")
+    (tmp_path / "file").write_text("x")
+    where = board if target == "board" else target if "://" in target else tmp_path / target
+    status, out, err = bot("site", where, "--out", tmp_path / "out", "--leaderboard", leaderboard)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert line in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(board: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    status, out, err = bot("site", board, "--out", tmp_path / "file" / "out")
+    assert (status, out, err.count("\n")) == (2, "", 1)

@@ -1,0 +1,122 @@
+"""Boards of made rows for tests of pages, and what a reader finds on a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+
+from msgspec.structs import replace
+
+from bot.evaluation.row_key import RowKey
+from bot.pages.content import Content
+from bot.pages.site import Site
+from bot.publishing.board import Board, make_board
+from bot.publishing.entry import Entry, Remark, entry_of
+from examples.make_results import make_result
+from tests.evaluation.judging import ABSENT, EXAMPLES, declared, entry_from, outcome_of, patch
+
+# A script, a picture that fails, a name written from right to left, one of 200 letters, and none.
+HOSTILE = (
+    "evil/<script>alert(1)</script>",
+    'evil/"><img src=x onerror=alert(1)>',
+    "evil/\u202etxt.exe",
+    "evil/{{ 7 * 7 }}",
+    "evil/" + "long" * 50,
+    "evil/`|` [x](javascript:alert(1))",
+    "evil/Ünïcode-🙂",
+    "=cmd|' /C calc'!A0",
+)
+
+
+@cache
+def generated(count: int) -> tuple[Entry, ...]:
+    """Rows of models that do not exist."""
+    return tuple(
+        entry_from(make_result(f"org-{i % 7}/model-{i:03}", 0.1 + 0.8 * (i * 37 % 101) / 101, i, padding=10))
+        for i in range(count)
+    )
+
+
+@cache
+def examples() -> tuple[Entry, ...]:
+    """The rows of the example files."""
+    rows = [row for file in EXAMPLES if (row := outcome_of(file.read_bytes()).row) is not None]
+    return tuple(entry for row in rows if (entry := entry_of(row)) is not None)
+
+
+@cache
+def hostile() -> tuple[Entry, ...]:
+    """Rows whose names, warnings and files are meant to break a page; two of them have a hole."""
+    return tuple(_named(name, number) for number, name in enumerate(HOSTILE))
+
+
+def _named(name: str, number: int) -> Entry:
+    data = make_result("example-org/model", 0.5, number, padding=10)
+    if number < 2:
+        data = patch(data, "/results/leaderboard_mmlu_pro", ABSENT)
+    entry = entry_from(data, source="hf://datasets/a/b", commit="0" * 40)
+    model = replace(entry.model, id=name)
+    key = RowKey("open-llm-v2", name, model.revision, model.precision, chat_template=False)
+    remark = Remark("not-comparable", f"{name}\n</p><script>alert(2)</script>")
+    files = (replace(entry.evidence[0], path=f"{name}.json", submitter=name),)
+    return replace(entry, key=key.text, model=model, warnings=(remark,), evidence=files)
+
+
+def board_of_rows(entries: tuple[Entry, ...]) -> Board:
+    """The board of these rows."""
+    return make_board(entries, declared())
+
+
+def site_of(entries: tuple[Entry, ...], target: str = "") -> Site:
+    """The site of these rows."""
+    return Site(Content(board_of_rows(entries), target))
+
+
+@dataclass
+class Found(HTMLParser):
+    """What a page holds: tables as texts, addresses, the values of its numbers, the names of its elements."""
+
+    tables: list[list[list[str]]] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    elements: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.elements.add(tag)
+        self.attributes.update(values)
+        if "id" in values:
+            self.ids.append(values["id"])
+        if "href" in values:
+            (self.loads if tag == "link" else self.links).append(values["href"])
+        if "src" in values:
+            self.loads.append(values["src"])
+        match tag:
+            case "table":
+                self.tables.append([])
+            case "tr":
+                self.tables[-1].append([])
+            case "td" | "th":
+                self.tables[-1][-1].append("")
+            case "data":
+                self.numbers.append(values["value"])
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self.tables and self.tables[-1] and self.tables[-1][-1]:
+            self.tables[-1][-1][-1] += data
+
+
+def found(page: bytes) -> Found:
+    """Read a page."""
+    parser = Found()
+    parser.feed(page.decode())
+    return parser

@@ -1,0 +1,170 @@
+"""A board in; pages whose links lead somewhere, whose numbers are the entries', and on which names are text, out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import posixpath
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+import pytest
+from msgspec.structs import replace
+
+from bot.pages.addresses import evidence_url, row_page
+from bot.pages.environment import POLICY
+from bot.pages.site import Site
+from bot.publishing.entry import Entry, Evidence
+from tests.evaluation.judging import declared
+from tests.pages.boards import Found, examples, found, generated, hostile, site_of
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+ROWS = {"examples": examples, "generated": lambda: generated(30), "hostile": hostile}
+
+
+@pytest.fixture(scope="module", params=ROWS)
+def site(request: pytest.FixtureRequest) -> Site:
+    return site_of(ROWS[request.param]())
+
+
+def pages(site: Site) -> Iterator[tuple[str, Found]]:
+    return ((path, found(site[path])) for path in site if path.endswith(".html"))
+
+
+def test_every_link_leads_to_a_file_of_the_site_or_to_a_place_on_the_web(site: Site) -> None:
+    ids = {path: set(page.ids) for path, page in pages(site)}
+    for path, page in pages(site):
+        for address in [*page.links, *page.loads]:
+            if address.startswith(("https://", "data:,")):
+                continue
+            target, _, part = address.partition("#")
+            there = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target))) if target else path
+            assert there in site, f"{path} links to {address}"
+            if part and not part.startswith("rows="):
+                assert unquote(part) in ids[there], f"{path} links to {address}"
+
+
+def test_no_page_loads_anything_from_elsewhere_or_holds_script_or_style_of_its_own(site: Site) -> None:
+    for path, page in pages(site):
+        assert all(not address.startswith(("http", "//")) for address in page.loads), path
+        assert "style" not in page.elements | page.attributes
+        assert not [name for name in page.attributes if name.startswith("on")], path
+        assert f'content="{POLICY}"'.replace("'", "&#39;") in site[path].decode()
+        assert "<script>" not in site[path].decode()
+
+
+def test_ids_are_unique(site: Site) -> None:
+    for path, page in pages(site):
+        assert len(page.ids) == len(set(page.ids)), path
+
+
+def test_the_table_without_script_has_the_rows_and_numbers_of_the_csv(site: Site) -> None:
+    rows = list(csv.DictReader(io.StringIO(site["leaderboard.csv"].decode())))
+    shown = [row for table in found(site["index.html"]).tables for row in table[1:]]
+    assert len(shown) == len(rows)
+    tasks = [task.id for task in declared().tasks]
+    for line, row in zip(shown, rows, strict=True):
+        best, worst = row["rank_best"], row["rank_worst"]
+        assert line[0] == ("–" if not best else best if best == worst else f"{best}–{worst}")
+        cells = [row["average"], *(row[task] for task in tasks)]
+        assert [cell.partition("±")[0] for cell in line[4:-2]] == [
+            f"{float(cell):.2f}" if cell else "–" for cell in cells
+        ]
+
+
+def test_every_number_of_an_entry_stands_on_its_page(site: Site) -> None:
+    for name, row in site.content.rows.items():
+        entry, page = row.entry, found(site[row_page(name)])
+        numbers = [float(number) if number else None for number in page.numbers]
+        expected = [] if entry.average is None else [entry.average]
+        for task in entry.tasks:
+            expected += [task.score, *([task.raw, task.score] if task.raw is not None else [])]
+            expected += [number for leaf in task.leaves for number in (leaf.raw, leaf.score)]
+        assert numbers == expected
+        for file in entry.evidence:
+            assert file.sha256 in page.text
+
+
+def test_a_page_of_raw_values_shows_those_of_the_entries(site: Site) -> None:
+    shown = [row for table in found(site["raw.html"]).tables for row in table[1:]]
+    for line, row in zip(shown, site.content.board.rows, strict=True):
+        assert line[5:-2] == ["–" if task.raw is None else f"{task.raw:.4f}" for task in row.entry.tasks]
+
+
+def test_the_data_of_the_comparison_are_those_of_the_entries(site: Site) -> None:
+    data = json.loads(site["compare-data.js"].decode().partition("globalThis.leaderboard = ")[2].rstrip(";\n"))
+    assert data["names"] == list(site.content.rows)
+    for row, board_row in zip(data["rows"], site.content.board.rows, strict=True):
+        entry = board_row.entry
+        assert row["average"] == [entry.average, entry.stderr]
+        assert [task[0] for task in row["tasks"]] == [[task.score, task.stderr] for task in entry.tasks]
+        for (_, leaves), task in zip(row["tasks"], entry.tasks, strict=True):
+            assert [leaf[0] for leaf in leaves if leaf[0] is not None] == [leaf.score for leaf in task.leaves]
+
+
+def test_what_strangers_wrote_is_text() -> None:
+    site = site_of(hostile())
+    for path, page in pages(site):
+        assert not page.elements & {"img"} or path.startswith("rows/")
+        assert "alert(2)" not in site[path].decode() or "&lt;script&gt;alert(2)" in site[path].decode()
+        assert "\u202e" not in site[path].decode()
+    assert "\\u202etxt.exe" in found(site["index.html"]).text
+    assert "{{ 7 * 7 }}" in found(site["index.html"]).text
+    ET.fromstring(site["changes.atom"])
+    for path in site:
+        if path.endswith(".svg"):
+            ET.fromstring(site[path])
+
+
+def test_the_feed_names_each_change_once() -> None:
+    feed = ET.fromstring(site_of(generated(30))["changes.atom"])
+    assert len({entry.findtext(f"{ATOM}id") for entry in feed.iter(f"{ATOM}entry")}) == 30
+    assert feed.findtext(f"{ATOM}updated") == max(e.findtext(f"{ATOM}updated") or "" for e in feed.iter(f"{ATOM}entry"))
+
+
+def test_changes_are_lines_of_json_the_newest_first() -> None:
+    changes = [json.loads(line) for line in site_of(generated(30))["changes.jsonl"].splitlines()]
+    assert [change["date"] for change in changes] == sorted((c["date"] for c in changes), reverse=True)
+    assert {change["schema"] for change in changes} == {"leaderboard-bot/change/1"}
+
+
+def test_rows_whose_names_differ_in_capitals_only_have_different_addresses() -> None:
+    one = generated(1)[0]
+    other = replace(one, key=one.key.replace("org-0", "ORG-0"))
+    third = replace(
+        one, key=one.key.replace("/model-000/" + one.model.revision, "/model-000/" + one.model.revision[:39] + "x")
+    )
+    names = site_of((one, other, third)).content.names
+    assert len({name.casefold() for name in names.values()}) == 3
+
+
+def test_a_row_of_an_earlier_declaration_says_so() -> None:
+    one = generated(1)[0]
+    older = replace(one, leaderboard=replace(one.leaderboard, scoring_digest="sha256:0"))
+    site = site_of((older,))
+    assert "earlier declaration" in found(next(site[path] for path in site if path.startswith("rows/"))).text
+    assert "sha256:0" in found(site["about.html"]).text
+
+
+@pytest.mark.parametrize(
+    ("file", "url"),
+    [
+        (
+            Evidence("hf://datasets/a/b", "x y/r#.json", "0" * 40),
+            f"https://huggingface.co/datasets/a/b/blob/{'0' * 40}/x%20y/r%23.json",
+        ),
+        (Evidence("github://a/b", "r.json", "0" * 40), f"https://github.com/a/b/blob/{'0' * 40}/r.json"),
+        (Evidence("github://a/b", "r.json", ""), ""),
+        (Evidence("javascript:alert(1)", "r.json", "0" * 40), ""),
+        (Evidence("", "r.json", ""), ""),
+    ],
+)
+def test_a_file_is_linked_where_people_can_read_it(file: Evidence, url: str) -> None:
+    assert evidence_url(file) == url
+
+
+def test_a_board_of_one_row_has_all_pages() -> None:
+    entry: Entry = generated(1)[0]
+    assert all(page.text for _, page in pages(site_of((entry,))))

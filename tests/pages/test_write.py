@@ -1,0 +1,105 @@
+"""A site and a folder in; the folder in step, written only where it differs, or left as it was, out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.errors import CallError
+from bot.pages.site import Site
+from bot.pages.write import Written, write_site
+from tests.pages.boards import generated, site_of
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_gets_every_file_of_the_site_and_nothing_else(tmp_path: Path) -> None:
+    site = site_of(generated(5))
+    assert write_site(site, tmp_path / "a" / "out") == Written(len(site), 0, 0)
+    assert files(tmp_path / "a" / "out") == dict(site)
+
+
+def test_the_same_board_writes_nothing_the_second_time(tmp_path: Path) -> None:
+    site = site_of(generated(5))
+    write_site(site, tmp_path)
+    before = times(tmp_path)
+    assert write_site(site_of(generated(5)), tmp_path) == Written(0, len(site), 0)
+    assert times(tmp_path) == before
+
+
+def test_a_changed_row_gives_the_bytes_of_a_site_built_anew_and_rewrites_no_other_row(tmp_path: Path) -> None:
+    rows = generated(12)
+    write_site(site_of(rows[:-1]), tmp_path / "one")
+    done = write_site(site_of(rows[1:]), tmp_path / "one")
+    write_site(site_of(rows[1:]), tmp_path / "two")
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert done.removed == 2  # the page and the badge of the row that is gone
+
+
+def test_what_is_not_the_sites_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("title: a Space")
+    (tmp_path / ".git").mkdir()
+    write_site(site_of(generated(2)), tmp_path)
+    write_site(site_of(generated(1)), tmp_path)
+    assert (tmp_path / "README.md").read_text() == "title: a Space"
+    assert (tmp_path / ".git").is_dir()
+
+
+@pytest.mark.parametrize("path", ["index.html", "rows/x.html"])
+def test_another_site_is_not_overwritten(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text("<h1>my home page</h1>")
+    before = files(tmp_path)
+    with pytest.raises(CallError, match="name another folder"):
+        write_site(site_of(generated(1)), tmp_path)
+    assert files(tmp_path) == before
+
+
+def test_a_file_in_the_way_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("x")
+    with pytest.raises(CallError, match="is a file"):
+        write_site(site_of(generated(1)), tmp_path / "out")
+    with pytest.raises(CallError, match="cannot be written"):
+        write_site(site_of(generated(1)), tmp_path / "out" / "below")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_folder_without_rights_is_one_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(CallError, match="cannot be written"):
+        write_site(site_of(generated(1)), tmp_path / "out")
+
+
+class Torn(Site):
+    """A site of which one page cannot be made."""
+
+    def __getitem__(self, path: str) -> bytes:
+        if path == "compare.html":
+            raise OSError(28, "No space left on device")
+        return super().__getitem__(path)
+
+
+def test_nothing_is_half_written(tmp_path: Path) -> None:
+    write_site(site_of(generated(2)), tmp_path / "old")
+    before = files(tmp_path / "old")
+    torn = Torn(site_of(generated(3)).content)
+    for folder in ("old", "new"):
+        with pytest.raises(CallError, match="No space left"):
+            write_site(torn, tmp_path / folder)
+    assert files(tmp_path / "old") == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+    write_site(site_of(generated(1)), tmp_path)
+    (tmp_path / ".leaderboard-bot-x").mkdir()
+    write_site(site_of(generated(1)), tmp_path)
+    assert not list(tmp_path.glob(".leaderboard-bot-*"))
