@@ -65,12 +65,20 @@ def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:
     commits = sorted({brief(one.git_hash, 40) for one in harnesses if one.git_hash and not _release(one)})
     yield from _comment("TODO: what results must have been measured with; without this, any version counts.")
     yield "# [[harness.accepted]]"
-    yield f"# repository = {_toml(repository())}"
+    yield f"# repository = {_toml(_repository(harnesses))}"
     if releases:
         yield f"# releases = {_toml(releases)}"
     yield '# reason = "the release that measured the first rows"'
     if commits:
         yield from _comment(f"The files name these commits, of whatever repository: {', '.join(commits)}")
+
+
+def _repository(harnesses: tuple[HarnessVersion, ...]) -> str:
+    """The repository of the harness, as its format knows it."""
+    known = [one.repository for one in harnesses if one.repository]
+    if known:
+        return brief(known[0], 100)
+    return repository() if any(repository().endswith(f"/{one.name}") for one in harnesses) else "TODO/TODO"
 
 
 def _release(harness: HarnessVersion) -> str:

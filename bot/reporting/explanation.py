@@ -140,7 +140,7 @@ def _holes(task: Task, row: Row) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return wrap(text, 78, initial_indent="  ", subsequent_indent="    ")
+    return wrap(text, 78, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _one_leaf(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _explain_average(row: Row) -> Iterator[str]:
     if scores.average is None:
         holes = [task.title for task in scores.tasks if task.score is None]
         why = f"none, because {', '.join(holes)} {'has' if len(holes) == 1 else 'have'} no score"
-        yield fill(f"Average: {why}", 80, subsequent_indent="  ")
+        yield fill(f"Average: {why}", 80, subsequent_indent="  ", break_on_hyphens=False)
         yield "  a mean over the others would look plausible and be wrong"
         return
     terms = " + ".join(f"{task.score:.4f}" for task in scores.tasks)

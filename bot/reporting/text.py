@@ -51,7 +51,7 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
         kinds.setdefault(one.kind, []).append(one)
     for kind, found in sorted(kinds.items()):
         text = f"not read: {_count(len(found), kind)} ({found[0].path}): {found[0].why}"
-        yield from wrap(visible(text), WIDTH, subsequent_indent="  ")
+        yield from wrap(visible(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     if kinds:
         yield ""
 
@@ -123,11 +123,16 @@ def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:
     """One finding: rule and line, message, and what to do; a command is left in one piece to be copied."""
     line = f"  line {finding.location.line}" if finding.location.line else ""
     yield f"  {ink.paint(f'{finding.severity}[{finding.rule}]', str(finding.severity))}{ink.faint(line)}"
-    yield from wrap(visible(finding.message), WIDTH, initial_indent="    ", subsequent_indent="    ")
+    yield from _wrapped(visible(finding.message), "    ", "    ")
     if finding.hint:
-        yield from wrap(f"→ {visible(finding.hint)}", WIDTH, initial_indent="    ", subsequent_indent="      ")
+        yield from _wrapped(f"→ {visible(finding.hint)}", "    ", "      ")
     if finding.command:
         yield f"      {visible(finding.command)}"
+
+
+def _wrapped(text: str, first: str, others: str) -> list[str]:
+    """Lines of a text; a name is never parted at a hyphen."""
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def score_lines(scores: Scores) -> Iterator[str]:

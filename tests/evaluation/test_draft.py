@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import random
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_ids, parse_result
 from bot.evaluation.judgement import judge_all
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import Parsed
 from bot.evaluation.task import Task
 from bot.reporting.draft import draft_text
 from tests.evaluation.judging import EXAMPLES, base, base_v1, declared, dumps, judgement_of, outcome_of, stderr
@@ -139,6 +141,15 @@ def test_what_the_files_do_not_record_is_left_open() -> None:
     assert (task.num_fewshot, task.versions, task.leaves[0].samples) == (None, (), None)
     assert "# TODO: num_fewshot = 0, or another number" in text
     assert "# TODO: the samples of quiz: the files record none" in text
+
+
+def test_what_no_file_of_a_format_shows_is_not_asked_for() -> None:
+    scores = {"test": [{"main_score": 0.5, "hf_subset": name, "languages": []} for name in ("arabic", "english")]}
+    data = {"task_name": "Tweets", "dataset_revision": "d5" * 20, "mteb_version": "1.18.0", "scores": scores}
+    task, text = only_task(data)
+    assert (task.id, len(task.leaves), task.aggregation) == ("Tweets", 2, "mean")
+    assert "files record none" not in text
+    assert '# repository = "embeddings-benchmark/mteb"\n# releases = ["1.18.0"]' in text
 
 
 def test_what_files_disagree_on_is_named() -> None:
@@ -291,25 +302,31 @@ def test_files_without_a_result_are_named(tmp_path: Path) -> None:
 # ---- real files ----
 
 # What is wrong with the file itself, whatever the board.
-OWN_FAULTS = {"unidentified-model", "quoted-result", "unfinished-run", "invalidated-run", "secret-in-file"}
+FAULTS = {
+    "unidentified-model", "quoted-result", "unfinished-run", "invalidated-run", "secret-in-file", "limited-run",
+    "unscored-samples",
+}  # fmt: skip
 
 
-def test_a_draft_of_a_real_file_has_its_leaves_and_accepts_it(reference: Path) -> None:
+def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_fault(reference: Path) -> None:
     wild = reference / "wild"
-    drafts = 0
     with (wild / "expected.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["read"] == "yes" and row["id"] in format_ids()]
-    for row in rows:
-        parsed = parse_submission(one_file(row["file"], (wild / row["file"]).read_bytes()))
-        if parsed.result is None or not parsed.result.leaves:
+        rows = [row for row in csv.DictReader(file) if row["read"] != "no"]
+    listing = [ListedFile(row["file"], (wild / row["file"]).stat().st_size) for row in rows]
+    found = discover(listing, lambda path, size: (wild / path).read_bytes()[:size])
+    drafts: Counter[str] = Counter()
+    for parsed in found:
+        if not isinstance(parsed, Parsed) or parsed.result is None or not parsed.result.leaves:
             continue
         board, _ = drafted(parsed.result)
-        assert sum(len(task.leaves) for task in board.tasks) == int(row["leaves"]), row["file"]
+        assert sum(len(task.leaves) for task in board.tasks) == len(parsed.result.leaves), parsed.path
         judgement = judge_all([parsed], board)
-        found = [*judgement.verdicts[0].findings, *judgement.rows[0].findings]
-        assert {one.rule for one in found if one.is_error} <= OWN_FAULTS, row["file"]
-        drafts += 1
-    assert drafts >= 58
+        errors = {one.rule for one in [*judgement.verdicts[0].findings, *judgement.rows[0].findings] if one.is_error}
+        assert errors <= FAULTS, parsed.path
+        assert (judgement.rows[0].status == "accepted") == (not errors), parsed.path
+        drafts[parsed.result.format] += 1
+    assert drafts.total() >= 134
+    assert all(drafts[format_id] for format_id in format_ids() - {"open-llm-v1", "inspect"})
 
 
 def test_the_shipped_example_boards_are_drafted_from_their_files() -> None:

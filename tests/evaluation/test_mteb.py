@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import one_file, parse_submission
-from tests.evaluation.judging import dumps
+from bot.reporting.draft import draft_text
+from tests.evaluation.judging import dumps, outcome_of
 
 SHA = "4ac16754f3d81aba76cc32955dc9ee4122df96eb"
 DATA = "d522bb117c32f5e0207344f69f7075fc9941168b"
@@ -110,6 +113,17 @@ def test_a_file_of_before_1_11_is_read_by_its_splits() -> None:
 def test_a_subset_that_stands_twice_is_two_leaves() -> None:
     result = read(task("T", {"test": [ARABIC, ARABIC | {"main_score": 0.5}, 7, None]}))
     assert list(result.leaves) == ["T/arabic/test", "T/arabic/test (2)"]
+
+
+def test_what_a_fault_asks_for_is_what_mteb_can_do() -> None:
+    board = parse_leaderboard(draft_text(draft_of([read(task("T", {"test": [ARABIC]}))])), "board", "board.toml")
+    hints = {found.rule: found.hint for found in outcome_of(task("T", {"test": [ARABIC]}), board).findings}
+    assert hints == {
+        "unidentified-model": "lay the file at <organization>__<name>/<commit>/, as mteb does,"
+        " or say with --model-name which model it is",
+        "unpinned-revision": "run with --model-revision <40 hex digits>, which becomes a folder's name;"
+        " the model's page on the Hub shows it under Files",
+    }
 
 
 def test_a_command_measures_whole_tasks() -> None:

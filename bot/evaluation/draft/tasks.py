@@ -194,13 +194,14 @@ def _notes(column: Column) -> Iterator[str]:
 def _todo(column: Column) -> Iterator[str]:
     """What the files leave open."""
     first = column.leaves[0]
-    if not first.shots:
+    shows = {count for one in first.formats for count in format_of(one).shows}
+    if not first.shots and "num_fewshot" in shows:
         usual = first.known.of.num_fewshot if first.known else 0
         yield f"num_fewshot = {usual}, or another number: the files record none"
     elif len(first.shots) > 1:
         yield f"other files have {', '.join(map(str, first.shots[1:]))} shots"
     unsized = [leaf.key for leaf in column.leaves if leaf.samples() is None]
-    if unsized:
+    if unsized and "samples" in shows:
         yield f"the samples of {examples(unsized)}: the files record none"
     for leaf in column.leaves:
         if leaf.known and leaf.samples() not in {None, leaf.known.samples}:

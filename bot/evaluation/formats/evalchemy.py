@@ -24,6 +24,9 @@ NO_METRICS = frozenset({
     "alias", "num_examples", "total_examples", "completion_rate", "num_total", "num_solved", "solved_avg", "num_repeat",
     "max_tokens", "temperature", "num_shot", "benchmark_version", "error",
 })  # fmt: skip
+# Its own benchmarks always apply the chat template, whatever the frame of the harness says.
+OWN_PLACES = {name: place for name, place in PLACES.items() if name not in {"chat_template", "num_fewshot", "version"}}
+OWN_PLACES["samples"] = "/results/{leaf}/num_examples"
 AVERAGE, ERROR = "_avg", "_std_err"
 UNSET = ("", "auto", "default")
 
@@ -52,13 +55,13 @@ def parse(content: Content) -> Result:
     return Result(
         format="evalchemy",
         model=model_of(document, config),
-        harness=HarnessVersion("evalchemy", text(document.git_hash) or None),
+        harness=HarnessVersion("evalchemy", text(document.git_hash) or None, repository="mlfoundations/evalchemy"),
         leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
         limit=number(config.get("limit")),
         date=number(document.date),
         settings=settings_of(document, config) | _own_settings(config),
         task_hashes=document.task_hashes or {},
-        places={**PLACES, "samples": "/results/{leaf}/num_examples"},
+        places=OWN_PLACES,
     )
 
 

@@ -156,4 +156,6 @@ EVERY_EVAL_EVER = Format(
     recognise=recognise,
     parse=parse,
     stderr_key=stderr_key,
+    naming="",
+    pinning="",
 )

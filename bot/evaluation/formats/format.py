@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.result import Model, Result
 
 MAX_BYTES = 8 * 1024 * 1024
+NAMING = "run with --model_args pretrained=<organization>/<name>,revision=<commit> of a model on the Hub"
+PINNING = "add revision=<40 hex digits> to --model_args"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,9 @@ class Format:
     files that a run's folder must have, in `optional` those that are read where they are there, and in `beside` those
     that belong to the run and are not read.
 
+    `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" where no call
+    does that. `shows` says which counts files of the format can show at all: what a draft asks of a person.
+
     `rerun` writes the command that measures tasks again, "" where it cannot; a format without one is None. `leaf_key`,
     `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read.
     """
@@ -68,6 +74,9 @@ class Format:
     optional: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     max_bytes: int = MAX_BYTES
+    naming: str = NAMING
+    pinning: str = PINNING
+    shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
 
     def may_be(self, content: Content) -> bool:
         """Whether the files are of the right number and begin as this format's do."""

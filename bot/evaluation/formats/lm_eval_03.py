@@ -16,6 +16,7 @@ from bot.evaluation.formats.lm_eval_command import command_line, pinned_argument
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 PLACES = {
+    "chat_template": "",  # it has none
     "model": "/config/model_args",
     "revision": "/config/model_args",
     "precision": "/config/model_args",

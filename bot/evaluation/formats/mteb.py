@@ -22,6 +22,7 @@ PLACE = re.compile(
 )
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 NO_METRICS = frozenset({"hf_subset", "languages", "mteb_version", "evaluation_time", "dataset_revision"})
+REPOSITORY = "embeddings-benchmark/mteb"
 OLD_NAME, MAIN, DEFAULT, NO_REVISION = "mteb_dataset_name", "main_score", "default", ("", "None")
 
 
@@ -54,12 +55,21 @@ def parse(content: Content) -> Result:
     return Result(
         format="mteb",
         model=_model(place),
-        harness=HarnessVersion("mteb", None, text(top.get("mteb_version")) or None),
+        harness=HarnessVersion("mteb", None, text(top.get("mteb_version")) or None, REPOSITORY),
         leaves=leaves,
         date=number(top.get("date")),
+        subtasks=_subsets(leaves),
         settings={"experiment": settings} if settings else {},
         places={"release": "/mteb_version", "version": "/dataset_revision", "leaves": "/scores"},
     )
+
+
+def _subsets(leaves: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The leaves of each task of which there are several."""
+    tasks: dict[str, list[str]] = {}
+    for name in leaves:
+        tasks.setdefault(name.rsplit("/", 2)[0], []).append(name)
+    return {task: tuple(names) for task, names in tasks.items() if len(names) > 1}
 
 
 def _model(place: re.Match[str] | None) -> Model:
@@ -133,4 +143,7 @@ MTEB = Format(
     parse=parse,
     rerun=rerun,
     stderr_key=stderr_key,
+    naming="lay the file at <organization>__<name>/<commit>/, as mteb does",
+    pinning="run with --model-revision <40 hex digits>, which becomes a folder's name",
+    shows=frozenset(),
 )

@@ -76,7 +76,7 @@ def parse(content: Content) -> Result:
     return Result(
         format="olmes",
         model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
-        harness=HarnessVersion("olmes"),
+        harness=HarnessVersion("olmes", repository="allenai/olmes"),
         leaves={name: _leaf(task) for name, task in leaves.items()},
         date=_date(text(top.get("current_date"))),
         settings={name: found for name in SETTINGS if (found := setting(model.get(name)))},
@@ -184,4 +184,6 @@ OLMES = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    naming="run with --model <organization>/<name> of a model on the Hub",
+    pinning="run with --revision <40 hex digits>",
 )

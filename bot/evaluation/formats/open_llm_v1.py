@@ -71,6 +71,7 @@ def parse(content: Content) -> Result:
 
 def _places(above: str, config: str) -> dict[str, str]:
     return {
+        "chat_template": "",  # it used none
         "model": f"{config}/model_name",
         "revision": f"{config}/model_sha",
         "precision": f"{config}/model_dtype",

@@ -31,15 +31,17 @@ TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re
 def chat_template_differs(case: Case) -> Iterator[Violation]:
     """Yield a violation where use of the template is not what was declared or to be expected."""
     used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template
+    if not used and not case.result.records("chat_template"):
+        return
     if expected != "any" and used != (expected == "always"):
         yield Violation(
             f"the run {'used' if used else 'did not use'} a chat template; {case.leaderboard.id} says {expected}",
             "run again " + ("without --apply_chat_template" if used else "with --apply_chat_template"),
-            "/chat_template",
+            case.result.pointer_to("chat_template"),
         )
     elif expected == "any" and not used and TUNED.search(case.result.model.id):
         yield Violation(
             "the model is named as an instruction model and was run without its chat template",
             "if that was not meant, run again with --apply_chat_template --fewshot_as_multiturn",
-            "/chat_template",
+            case.result.pointer_to("chat_template"),
         )

@@ -67,7 +67,8 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
     if partial:
         return f"{partial[0].leaf_key} has no {partial[0].value_key}, which {task.title} needs"
     if len(task.leaves) == 1:
-        return f"{keys[0]} is missing: {task.title} is made of nothing else"
+        whole = "" if keys[0] == task.title else f": {task.title} is made of nothing else"
+        return f"{keys[0]} is missing{whole}"
     if len(keys) == len(task.leaves):
         return f"{task.title} is missing: none of its {len(keys)} subtasks is there"
     count = "is missing, one" if len(keys) == 1 else f"are missing, {len(keys)}"

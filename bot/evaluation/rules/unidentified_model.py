@@ -20,13 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.formats import find_format
 from bot.evaluation.identity import why_unidentified
 from bot.evaluation.rules.rule import Case, Violation, rule
 
-HINT = (
-    "run with --model_args pretrained=<organization>/<name>,revision=<commit> of a model on the Hub,"
-    " or say with --model-name which model it is"
-)
+HINT = "say with --model-name which model it is"
 
 
 @rule(Severity.ERROR, invalidates_score=False)
@@ -34,4 +32,6 @@ def unidentified_model(case: Case) -> Iterator[Violation]:
     """Yield a violation where the model's name is no name of a model on the Hub."""
     why = why_unidentified(case.result.model)
     if why:
-        yield Violation(why, HINT, case.result.pointer_to("model"))
+        known = find_format(case.result.format)
+        naming = f"{known.naming}, or " if known and known.naming else ""
+        yield Violation(why, f"{naming}{HINT}", case.result.pointer_to("model"))

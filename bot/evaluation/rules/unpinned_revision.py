@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity, shown
+from bot.evaluation.formats import find_format
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
@@ -28,9 +29,10 @@ def unpinned_revision(case: Case) -> Iterator[Violation]:
     """Yield a violation where no full commit id of the model is recorded."""
     model = case.result.model
     if not model.revision:
+        known = find_format(case.result.format)
         asked = f" (asked for was {shown(model.requested_revision)})" if model.requested_revision else ""
         yield Violation(
             f"the file does not record the commit of the model{asked}",
-            "add revision=<40 hex digits> to --model_args; the model's page on the Hub shows it under Files",
+            f"{known.pinning}; the model's page on the Hub shows it under Files" if known and known.pinning else "",
             case.result.pointer_to("revision"),
         )
