@@ -22,6 +22,7 @@ class Discussion:
     status: str = "open"
     events: list[Json] = field(default_factory=list)
     merge_commit: str | None = None
+    is_locked: bool = False
 
     @property
     def ref(self) -> str:

@@ -16,7 +16,7 @@ class Fault:
 
     `status` answers without acting, unless `landed`: then the server acts first and answers with
     that status all the same. `reset` cuts the connection (after acting, where `landed`). `body` stands in place of the
-    answer, with status 200 where no other is named.
+    answer, with status 200 where no other is named; `drip` sends it a byte at a time, so many seconds apart.
     """
 
     path: str
@@ -28,6 +28,7 @@ class Fault:
     reset: bool = False
     landed: bool = False
     body: bytes | None = None
+    drip: float = 0.0
 
     def matches(self, method: str, path: str) -> bool:
         return self.times != 0 and self.method in {"*", method} and re.search(self.path, path) is not None

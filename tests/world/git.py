@@ -112,6 +112,7 @@ class Repository:
     def __init__(self, kind: str, name: str, *, private: bool = False) -> None:
         self.kind, self.name, self.private = kind, name, private
         self.gated = False
+        self.has_discussions = True
         self.id = hashlib.sha1(f"{kind}/{name}".encode(), usedforsecurity=False).hexdigest()[:24]
         self.refs: dict[str, Commit] = {}
         self.commits: dict[str, Commit] = {}

@@ -54,6 +54,7 @@ class Hub:
         self.log: list[Posted] = []
         self.writers: set[tuple[str, str]] = set()
         self.publishers: dict[str, str] = {}
+        self.moved: dict[tuple[str, str], str] = {}
         self.lock = threading.RLock()
         self._seconds = itertools.count(1)
 
@@ -86,8 +87,10 @@ class Hub:
         self.discussions[kind, name] = Discussions(self.clock)
         return made
 
-    def rename(self, repository: Repository, name: str) -> None:
-        """Move a repository; its old name answers with a redirect no more than a deleted one does."""
+    def rename(self, repository: Repository, name: str, *, redirects: bool = False) -> None:
+        """Move a repository; its old name answers with a redirect, or as a deleted one does."""
+        if redirects:
+            self.moved[repository.kind, repository.name] = name
         key = (repository.kind, repository.name)
         self.discussions[repository.kind, name] = self.discussions.pop(key)
         self.repositories[repository.kind, name] = self.repositories.pop(key)

@@ -27,6 +27,14 @@ class Failure(Exception):
         self.reply = Reply(status, json.dumps({"error": message}).encode(), headers)
 
 
+class Moved(Failure):
+    """A redirect to where something lies now."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(307, "moved")
+        self.reply.headers["Location"] = url
+
+
 def answer(value: Any, status: int = 200, **headers: str) -> Reply:
     """A JSON answer."""
     return Reply(status, json.dumps(value).encode(), {"Content-Type": "application/json", **headers})

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .hub import Call, Hub
 
 PAGE = 10
+DISABLED = (403, "Discussions are disabled for this repo")
 
 
 def listed(hub: Hub, call: Call, repository: Repository) -> Reply:
@@ -60,12 +61,19 @@ def details(hub: Hub, call: Call, repository: Repository, row: Discussion) -> Re
 
 
 def commented(hub: Hub, call: Call, repository: Repository, row: Discussion) -> Reply:
+    check_unlocked(hub, call, repository, row)
     text = json.loads(call.body)["comment"]
     check_length("comment", text, 1, 65_536)
     return answer({"newMessage": hub.comment(repository, row, text, call.user)})
 
 
+def check_unlocked(hub: Hub, call: Call, repository: Repository, row: Discussion) -> None:
+    if row.is_locked and call.user != repository.name.partition("/")[0]:
+        raise Failure(403, "This discussion has been locked by its maintainers")
+
+
 def edited(hub: Hub, call: Call, repository: Repository, row: Discussion, comment_id: str) -> Reply:
+    check_unlocked(hub, call, repository, row)
     event = own_comment(hub, call, repository, row, comment_id)
     text = json.loads(call.body)["content"]
     check_length("comment", text, 1, 65_536)
@@ -103,6 +111,7 @@ def status_changed(hub: Hub, call: Call, repository: Repository, row: Discussion
     asked = json.loads(call.body)
     if row.status == "merged":
         raise Failure(400, "A merged pull request cannot change its status")
+    check_unlocked(hub, call, repository, row)
     if asked.get("comment"):
         hub.comment(repository, row, asked["comment"], call.user)
     return answer({"newStatus": hub.set_status(repository, row, asked["status"], call.user)})

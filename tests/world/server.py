@@ -18,7 +18,7 @@ from .deliver import Webhook
 from .faults import WRITES, Fault
 from .git import Repository
 from .hub import Call, Hub
-from .reply import Failure, Reply, answer, no_repository
+from .reply import Failure, Moved, Reply, answer, no_repository
 
 KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
 DISCUSSION = re.compile(r"discussions/(\d+)(?:/(.*))?$")
@@ -67,6 +67,9 @@ def signed_in(hub: Hub, call: Call) -> str:
 
 def find(hub: Hub, call: Call, kind: str, name: str) -> Repository:
     repository = hub.repositories.get((kind, name))
+    if (kind, name) in hub.moved:
+        new = hub.url + call.raw_path.replace(name, hub.moved[kind, name], 1)
+        raise Moved(new)
     if repository is None or (repository.private and not hub.may_write(call.user, repository)):
         raise no_repository(name, signed_in=bool(call.user))
     if repository.gated and not hub.may_write(call.user, repository):
@@ -105,11 +108,11 @@ def of_repository(hub: Hub, call: Call, repository: Repository, rest: list[str])
 
 
 def of_discussions(hub: Hub, call: Call, repository: Repository, below: list[str]) -> Reply:
-    if not below:
-        return (talk.listed if call.method == "GET" else talk.opened)(hub, call, repository)
-    row = hub.talk(repository).all.get(int(below[0]) if below[0].isdigit() else 0)
+    row = hub.talk(repository).all.get(int(below[0]) if below and below[0].isdigit() else 0)
+    if not repository.has_discussions or (row is None and below):
+        raise Failure(*(404, "Discussion not found") if repository.has_discussions else talk.DISABLED)
     if row is None:
-        raise Failure(404, "Discussion not found")
+        return (talk.listed if call.method == "GET" else talk.opened)(hub, call, repository)
     match below[1:]:
         case []:
             return talk.details(hub, call, repository, row)
@@ -204,12 +207,12 @@ class Connection(BaseHTTPRequestHandler):
             self.connection.close()
             return
         if fault.body is not None:
-            self.send(Reply(fault.status or 200, fault.body, {"Content-Type": "text/html"} | fault.headers))
+            self.send(Reply(fault.status or 200, fault.body, {"Content-Type": "text/html"} | fault.headers), fault.drip)
             return
         message = {"X-Error-Message": "a fault on order", "Content-Type": "application/json"}
         self.send(Reply(fault.status, b'{"error":"a fault on order"}', message | fault.headers))
 
-    def send(self, reply: Reply) -> None:
+    def send(self, reply: Reply, drip: float = 0.0) -> None:
         self.send_response(reply.status)
         ratelimit = {
             "RateLimit": '"api";r=990;t=200',
@@ -218,8 +221,10 @@ class Connection(BaseHTTPRequestHandler):
         for key, value in {**ratelimit, **reply.headers, "Content-Length": str(len(reply.body))}.items():
             self.send_header(key, value)
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(reply.body)
+        pieces = [reply.body[at : at + 1] for at in range(len(reply.body))] if drip else [reply.body]
+        for piece in pieces if self.command != "HEAD" else ():
+            self.wfile.write(piece)
+            time.sleep(drip)
 
     def handle(self) -> None:
         try:

@@ -1,143 +1,55 @@
-"""One account's way to the Hub: calls go in, answers or our own exceptions come out, within limits of time."""
+"""One account's way to the Hub: its calls, repeated where that is safe, within limits of time."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import httpx2
-from huggingface_hub import HfApi, hf_hub_url, set_client_factory
-from huggingface_hub.errors import HfHubHTTPError, OIDCError, RemoteEntryNotFoundError
-from huggingface_hub.utils._http import (  # its own hook and helpers: without the hook there is no offline mode
+from huggingface_hub import HfApi, hf_hub_url
+from huggingface_hub.errors import RemoteEntryNotFoundError
+from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are loaded when asked for
     get_session,
     hf_raise_for_status,
-    hf_request_event_hook,
-    parse_ratelimit_headers,
 )
 
 from bot import __version__
-from bot.errors import BotError, CallError, Refused, Stale, Unavailable
+from bot.errors import Refused, Unavailable
 from bot.platforms.digest import check_content
+from bot.platforms.hub.address import Address, parse_address, place_of
+from bot.platforms.hub.errors import SERVICE, hub_errors
+from bot.platforms.hub.wire import install_client_factory
+from bot.platforms.limits import DEADLINE, LISTING, TIMEOUT, within
+from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
-SERVICE = "the Hub"
 ENDPOINT = "https://huggingface.co"
-TIMEOUT = 30.0  # seconds for each read and write of one request; the client itself would wait for ever
-LONGEST_WAIT = 120.0  # seconds that we wait when the Hub asks us to; beyond, the settle ends and comes again
-TRIES = 4
-KINDS = {"datasets": "dataset", "spaces": "space", "models": "model"}
 T = TypeVar("T")
-ADDRESS = re.compile(r"hf://(datasets|spaces|models)/([\w.-]+/[\w.-]+)(?:@([^/]+))?(?:/(.*))?", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """What `hf://datasets/org/name[@revision][/path]` names; `kind` is the Hub's singular word."""
-
-    kind: str
-    name: str
-    revision: str | None = None
-    path: str = ""
-
-    @property
-    def url(self) -> str:
-        """The repository's own address, without revision and path."""
-        return f"hf://{self.kind}s/{self.name}"
-
-
-def parse_address(text: str) -> Address:
-    """Take an `hf://` address apart; a slash in a revision is written `%2F`.
-
-    Raises CallError where it is none.
-    """
-    match = ADDRESS.fullmatch(text)
-    if match is None:
-        raise CallError(f"{text}: expected hf://datasets/org/name[@revision][/path]")
-    kind, name, revision, path = match.groups()
-    return Address(KINDS[kind], name, revision and revision.replace("%2F", "/"), (path or "").strip("/"))
-
-
-def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """The seconds that an answer asks us to wait: RateLimit where nothing is left, else Retry-After."""
-    limit = parse_ratelimit_headers(headers)
-    if limit is not None and limit.remaining == 0:
-        return float(limit.reset_in_seconds)
-    after = headers.get("retry-after", "")
-    return float(after) if after.isdigit() else None
-
-
-def refuse_long_waits(response: httpx2.Response) -> None:
-    """End a call whose own retry would sleep longer than we allow; the client knows no limit."""
-    if response.status_code in {429, 503} and (asked_wait(response.headers) or 0) > LONGEST_WAIT:
-        raise translated_status(response, "it asks for a long pause")
-
-
-@cache
-def install_client_factory() -> None:
-    """Give the process-wide client of huggingface_hub the time-outs that it lacks."""
-
-    def factory() -> httpx2.Client:
-        hooks: dict[str, list[Callable[..., Any]]] = {
-            "request": [hf_request_event_hook],
-            "response": [refuse_long_waits],
-        }
-        return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
-
-    set_client_factory(factory)
-
-
-def translated_status(response: httpx2.Response, why: str) -> BotError:
-    """Our exception for an answer that is no success."""
-    status = response.status_code
-    if status in {409, 412}:
-        return Stale(f"{SERVICE}: {why}")
-    if status >= 500 or status in {408, 429}:
-        return Unavailable(SERVICE, f"{status}: {why}", retry_after=asked_wait(response.headers))
-    return Refused(SERVICE, f"{status}: {why}")
-
-
-def translated(error: Exception) -> BotError | None:
-    """Our exception for one of the client's; None for what is not the Hub's doing."""
-    if isinstance(error, HfHubHTTPError):
-        message = error.server_message or type(error).__name__
-        return translated_status(error.response, message.splitlines()[0][:300])
-    if isinstance(error, httpx2.HTTPError | ConnectionError):
-        return Unavailable(SERVICE, f"{type(error).__name__}: {str(error)[:200]}")
-    return None
-
-
-@contextmanager
-def hub_errors() -> Iterator[None]:
-    """Turn the client's exceptions into ours."""
-    try:
-        yield
-    except OIDCError as error:
-        raise Refused(SERVICE, f"trusted publishing: {' '.join(str(error).split())[:300]}") from error
-    except (httpx2.HTTPError, OSError) as error:
-        ours = translated(error)
-        if ours is None:
-            raise
-        raise ours from error
 
 
 @dataclass
 class HubClient:
     """Calls of one account to one Hub.
 
-    `read` is for calls that may be repeated, `write` for those that may have landed although they
-    failed: those are sent once, and the caller reads the state again. `keyless` lets the client exchange a
-    workflow's identity for a token of one repository (trusted publishing, HF_OIDC_RESOURCE).
+    `read` is for calls that may be repeated, `write` for those that may have landed although they failed: those are
+    sent once, and `landed` looks for them. `keyless` lets the client exchange a workflow's identity for a token of one
+    repository (trusted publishing, HF_OIDC_RESOURCE). All times are in seconds: `pause` before the second try,
+    `timeout` for each answer to begin, `deadline` for one operation, `unknown_fate` for the looks after a write that
+    may have landed.
     """
 
     endpoint: str = ENDPOINT
     token: str | None = field(default=None, repr=False)
     pause: float = 0.5
     keyless: bool = False
+    timeout: float = field(default=TIMEOUT, repr=False)
+    deadline: float = field(default=DEADLINE, repr=False)
+    unknown_fate: float = field(default=UNKNOWN_FATE, repr=False)
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     api: HfApi = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -150,56 +62,86 @@ class HubClient:
             library_version=__version__,
         )
 
+    @property
+    def backoff(self) -> Backoff:
+        """How calls are repeated."""
+        return Backoff(self.pause, sleep=self.sleep)
+
     def read(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
         """Call, and again after a failure of the service, as long as the waits stay short."""
-        return self.patiently(lambda: call(*args, **how))
+        what = str(how.get("repo_id") or next(iter(args), ""))
+        return self.patiently(lambda: call(*args, **how), what)
 
     def write(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
         """Call once: what failed may have landed."""
-        with hub_errors():
+        with within(self.deadline, self.timeout), hub_errors(str(how.get("repo_id", ""))):
             return call(*args, **how)
 
-    def patiently(self, call: Callable[[], T]) -> T:
+    def patiently(self, call: Callable[[], T], what: str = "") -> T:
         """Repeat a call that changes nothing."""
-        for attempt in range(TRIES):
-            try:
-                with hub_errors():
-                    return call()
-            except Unavailable as failure:
-                wait = failure.retry_after if failure.retry_after is not None else self.pause * 2**attempt
-                if attempt + 1 == TRIES or wait > LONGEST_WAIT:
-                    raise
-                time.sleep(wait)
-        raise AssertionError  # the loop returns or raises
+
+        def once() -> T:
+            with hub_errors(what):
+                return call()
+
+        with within(self.deadline, self.timeout):
+            return self.backoff(once)
+
+    def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
+        """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing.
+
+        The Hub may work on a large commit long after it, or something before it, gave up waiting.
+        """
+        found = self.backoff.look_until(look, self.unknown_fate) if failure.may_have_landed else None
+        if found is None:
+            raise failure
+        return found
 
     @cached_property
     def account(self) -> Mapping[str, Any]:
         """Who we are: `name` and `id`; asked once, because the Hub limits this call hard."""
-        return self.read(self.api.whoami)
+        return self.read(lambda: {**self.api.whoami()})
 
     @property
     def user(self) -> str:
         """Our account's name; requests and comments are ours only when it wrote them."""
         return str(self.account["name"])
 
-    def get_json(self, path: str, **params: Any) -> Any:
-        """What a GET below the endpoint answers, for what the client's own calls do not show."""
-        return self.patiently(lambda: self.get(f"{self.endpoint}{path}", params)).json()
+    def get_json(self, path: str, take: Callable[[Any], T], **params: Any) -> T:
+        """What `take` makes of the answer to a GET below the endpoint, for what the client's own calls do not show.
 
-    def get_pages(self, path: str, **params: Any) -> Iterator[Any]:
-        """The items of a list that comes in pages, each page asked for when it is needed.
-
-        The client's own lists wait a second or more after every failure, and as long as they are told to.
+        An answer of which `take` cannot make anything is asked for again.
         """
-        url: str | None = f"{self.endpoint}{path}"
+        return self.patiently(lambda: take(self.get(f"{self.endpoint}{path}", params).json()), place_of(path))
+
+    def get_pages(self, path: str, take: Callable[[Any], T], **params: Any) -> Iterator[T]:
+        """What `take` makes of each item of a list in pages, each page asked for when it is needed.
+
+        The client's own lists wait a second or more after every failure, and as long as they are told to. Raises
+        Unavailable for a page that names itself, or one before it, as the next.
+        """
+
+        def page(url: str, params: Mapping[str, Any]) -> tuple[list[T], str]:
+            response = self.get(url, params)
+            items = response.json()
+            if not isinstance(items, list):
+                raise TypeError(type(items).__name__)
+            return [take(item) for item in items], response.links.get("next", {}).get("url", "")
+
+        url, end, seen, what = f"{self.endpoint}{path}", time.monotonic() + LISTING, set[str](), place_of(path)
         while url:
-            response = self.patiently(lambda url=url, params=params: self.get(str(url), params))  # type: ignore[misc]
-            yield from response.json()
-            url, params = response.links.get("next", {}).get("url"), {}
+            if url in seen or time.monotonic() > end:
+                raise Unavailable(SERVICE, f"{what}: its list of pages does not end")
+            seen.add(url)
+            items, following = self.patiently(partial(page, url, params), what)
+            yield from items
+            url, params = urljoin(url, following) if following else "", {}
 
     def get(self, url: str, params: Mapping[str, Any]) -> httpx2.Response:
-        """One GET that ended well."""
-        response = get_session().get(url, params=dict(params) or None, headers=self.headers)
+        """One GET that ended well; another host than the Hub's gets no token."""
+        is_ours = urlsplit(url)[:2] == urlsplit(self.endpoint)[:2]
+        headers = self.headers if is_ours else {}
+        response = get_session().get(url, params=dict(params) or None, headers=headers)
         hf_raise_for_status(response)
         return response
 
@@ -228,7 +170,7 @@ class HubClient:
                 check_content(found.data, wanted, SERVICE, where)
             return found.data, found.commit
 
-        return self.patiently(call)
+        return self.patiently(call, where)
 
     def file_url(self, address: Address, path: str, revision: str) -> str:
         """Where the raw file stands."""
@@ -264,3 +206,6 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
         tag = first.headers.get("x-linked-etag") or first.headers.get("etag") or ""
         oid = tag.removeprefix("W/").strip('"') or None
         return Downloaded(bytes(body), first.headers.get("x-repo-commit") or "", oid)
+
+
+__all__ = ["ENDPOINT", "SERVICE", "Address", "HubClient", "parse_address"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -107,12 +108,13 @@ class HubDiscussions:
         found: list[Listed] = []
         filters = {"type": kind, "status": status} | ({"author": author} if author else {})
         path = f"/api/{self.address.kind}s/{self.address.name}/discussions"
-        for page in range(100_000):
-            answer = self.client.get_json(path, **filters, p=page)
-            if page == 0 and answer["count"] == enough:
+        for page in count():
+            total, rows = self.client.get_json(path, as_page, **filters, p=page)
+            if page == 0 and total == enough:
                 return []
-            found += [as_listed(row) for row in answer["discussions"]]
-            if not answer["discussions"] or answer["start"] + len(answer["discussions"]) >= answer["count"]:
+            known = {row.num for row in found}
+            found += [row for row in rows if row.num not in known]
+            if len(found) >= total or len(found) == len(known):  # a page that brings nothing new is the last
                 break
         return found
 
@@ -236,6 +238,11 @@ class HubDiscussions:
             comment=reason,
             **self._where,
         )
+
+
+def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:
+    """How many rows a list has, and those of one page."""
+    return int(answer["count"]), [as_listed(row) for row in answer["discussions"]]
 
 
 def as_listed(row: dict[str, Any]) -> Listed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
@@ -110,9 +110,7 @@ class HubSource:
         """What lies in a folder, or everywhere below it."""
         below = f"/{quote(path, safe='')}" if path else ""
         where = f"{self._api}/tree/{quote(commit, safe='')}{below}"
-        for item in self.client.get_pages(where, recursive=str(recursive).lower(), expand="false"):
-            made = RepoFile if item["type"] == "file" else RepoFolder
-            yield made(**item)
+        yield from self.client.get_pages(where, tree_item, recursive=str(recursive).lower(), expand="false")
 
     @property
     def _api(self) -> str:
@@ -179,8 +177,7 @@ class HubSource:
 
     def history(self, commit: str) -> Iterator[str]:
         """The commit and those before it, newest first, a page at a time."""
-        for item in self.client.get_pages(f"{self._api}/commits/{commit}"):
-            yield item["id"]
+        yield from self.client.get_pages(f"{self._api}/commits/{commit}", lambda item: str(item["id"]))
 
 
 def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
@@ -192,6 +189,13 @@ def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
                 return item
             seen[side].add(item or "")
     return None
+
+
+def tree_item(row: dict[str, Any]) -> RepoFile | RepoFolder:
+    """A row of a listing."""
+    made: type[Any] = RepoFile if row["type"] == "file" else RepoFolder
+    item: RepoFile | RepoFolder = made(**row)
+    return item
 
 
 def added(item: RepoFile) -> Change:

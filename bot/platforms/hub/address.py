@@ -1,0 +1,69 @@
+"""Addresses on the Hub: as people write them, and what the URL of a call is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from bot.errors import CallError
+
+KINDS = {"datasets": "dataset", "spaces": "space", "models": "model"}
+ADDRESS = re.compile(r"hf://(datasets|spaces|models)/([\w.-]+/[\w.-]+)(?:@([^/]+))?(?:/(.*))?", re.ASCII)
+API = re.compile(r"/api/(?P<kind>datasets|spaces|models)/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)
+FILE = re.compile(r"/(?:(?P<kind>datasets|spaces)/)?(?P<name>[^/]+/[^/]+)/(?P<rest>resolve/.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What `hf://datasets/org/name[@revision][/path]` names; `kind` is the Hub's singular word."""
+
+    kind: str
+    name: str
+    revision: str | None = None
+    path: str = ""
+
+    @property
+    def url(self) -> str:
+        """The repository's own address, without revision and path."""
+        return f"hf://{self.kind}s/{self.name}"
+
+
+def parse_address(text: str) -> Address:
+    """Take an `hf://` address apart; a slash in a revision is written `%2F`.
+
+    Raises CallError where it is none.
+    """
+    match = ADDRESS.fullmatch(text)
+    if match is None:
+        raise CallError(f"{text}: expected hf://datasets/org/name[@revision][/path]")
+    kind, name, revision, path = match.groups()
+    return Address(KINDS[kind], name, revision and revision.replace("%2F", "/"), (path or "").strip("/"))
+
+
+def repository_of(url: str) -> str:
+    """The `hf://` address of the repository that a URL of the Hub is about, "" where it is about none."""
+    match = _matched(url)
+    return f"hf://{match['kind'] or 'models'}/{match['name']}" if match else ""
+
+
+def place_of(url: str) -> str:
+    """What a URL of the Hub is about, for a person: the repository, then the request, the revision or the path."""
+    match = _matched(url)
+    if match is None:
+        return ""
+    what, *parts = (match["rest"] or "").split("/")
+    said = [unquote(part) for part in parts]
+    shown = ""
+    if what == "discussions" and said:
+        shown = f" #{said[0]}"
+    elif what in {"commit", "preupload"} and said[:1] not in ([], ["main"]):
+        shown = f" {said[0]}"
+    elif what in {"resolve", "tree"} and len(said) > 1:
+        shown = f" {'/'.join(said[1:])}"
+    return f"{repository_of(url)}{shown}"[:300]
+
+
+def _matched(url: str) -> re.Match[str] | None:
+    path = urlsplit(url).path
+    return API.fullmatch(path) or FILE.fullmatch(path)

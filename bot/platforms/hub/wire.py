@@ -1,0 +1,89 @@
+"""The HTTP client under huggingface_hub: with the time-outs, deadlines and checks of answers that it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import httpx2
+from huggingface_hub import set_client_factory
+from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
+
+from bot.errors import Gone, Unavailable
+from bot.platforms.hub.address import repository_of
+from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
+from bot.platforms.limits import TIMEOUT, Limits, current_limits
+from bot.platforms.retry import LONGEST_WAIT
+
+
+@cache
+def install_client_factory() -> None:
+    """Give the process-wide client of huggingface_hub what it lacks."""
+
+    def factory() -> httpx2.Client:
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [hf_request_event_hook, limit_time],
+            "response": [refuse_long_waits, refuse_moved, refuse_pages, end_in_time],
+        }
+        return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
+
+    set_client_factory(factory)
+
+
+def limit_time(request: httpx2.Request) -> None:
+    """Let the answer take the longer, the more was sent. Raises Unavailable where no time is left."""
+    limits = current_limits()
+    if not limits.left:
+        raise Unavailable(SERVICE, about(request, "no time is left for this operation"))
+    sent = int(request.headers.get("content-length") or 0)
+    seconds = limits.answer_seconds(sent)
+    request.extensions = {**request.extensions, "timeout": dict.fromkeys(("connect", "read", "write", "pool"), seconds)}
+
+
+def refuse_long_waits(response: httpx2.Response) -> None:
+    """End a call whose own retry would sleep longer than we allow; the client knows no limit."""
+    if response.status_code in {429, 503} and (asked_wait(response.headers) or 0) > LONGEST_WAIT:
+        raise translated_status(response, "it asks for a long pause")
+
+
+def refuse_moved(response: httpx2.Response) -> None:
+    """Name the new name of a repository that was renamed: evidence and settings have to follow."""
+    if not response.has_redirect_location:
+        return
+    old = repository_of(str(response.request.url))
+    new = repository_of(str(response.request.url.join(response.headers["location"])))
+    if old and new and old.lower() != new.lower():
+        raise Gone(SERVICE, f"{old} was renamed to {new}: write the new name into the settings")
+
+
+def refuse_pages(response: httpx2.Response) -> None:
+    """Take a page for people with status 200 in place of an answer for the outage that it is."""
+    is_api = response.request.url.path.startswith("/api/")
+    kind = response.headers.get("content-type", "")
+    if is_api and response.status_code == 200 and "json" not in kind:
+        why = about(response.request, f"{kind.partition(';')[0] or 'something'} came in place of an answer")
+        raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
+
+
+def end_in_time(response: httpx2.Response) -> None:
+    """Let an answer that comes drop by drop end with its operation."""
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream = Timed(response.stream, current_limits(), response.request)
+
+
+class Timed(httpx2.SyncByteStream):
+    """The pieces of an answer, until the time of the operation is over."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, limits: Limits, request: httpx2.Request) -> None:
+        self._stream, self._limits, self._request = stream, limits, request
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._stream:
+            if not self._limits.left:
+                raise httpx2.ReadTimeout("the answer takes too long", request=self._request)
+            yield piece
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._stream.close()

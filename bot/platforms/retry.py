@@ -1,0 +1,64 @@
+"""How often, and how long apart, a call to a service is repeated: one policy for all platforms, carried by tenacity."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if_result
+
+from bot.errors import Unavailable
+
+T = TypeVar("T")
+TRIES = 4
+LONGEST_WAIT = 120.0  # seconds that a service may ask us to wait; beyond, the call ends and names the time
+UNKNOWN_FATE = 60.0  # seconds to look for a write that may have landed, before it may be sent again
+LONGEST_LOOK = 8.0  # seconds between two looks
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Repeats a call after Unavailable: as long as the service asks, else `pause` seconds, doubled each time."""
+
+    pause: float = 0.5
+    tries: int = TRIES
+    longest: float = LONGEST_WAIT
+    sleep: Callable[[float], None] = time.sleep
+
+    def __call__(self, call: Callable[[], T]) -> T:
+        """Call, and again while the failures pass; raises the last one."""
+        return Retrying(
+            retry=retry_if_exception_type(Unavailable),
+            wait=self.seconds,
+            stop=self._is_over,
+            sleep=self.sleep,
+            reraise=True,
+        )(call)
+
+    def seconds(self, state: RetryCallState) -> float:
+        """The wait before the next try."""
+        failure = state.outcome.exception() if state.outcome else None
+        asked = failure.retry_after if isinstance(failure, Unavailable) else None
+        return self.pause * 2.0 ** (state.attempt_number - 1) if asked is None else asked
+
+    def _is_over(self, state: RetryCallState) -> bool:
+        return state.attempt_number >= self.tries or self.seconds(state) > self.longest
+
+    def look_until(self, look: Callable[[], T | None], seconds: float) -> T | None:
+        """What `look` finds, asked again and again for so many seconds; None where it finds nothing.
+
+        A look that fails says nothing: the next one may.
+        """
+        return Retrying(
+            retry=retry_if_result(_is_none) | retry_if_exception_type(Unavailable),
+            wait=lambda state: min(LONGEST_LOOK, self.pause * 2.0 ** (state.attempt_number - 1)),
+            stop=lambda state: state.idle_for >= seconds,
+            sleep=self.sleep,
+            retry_error_callback=lambda _: None,
+        )(look)
+
+
+def _is_none(found: object) -> bool:
+    return found is None

@@ -1,0 +1,175 @@
+"""The way to the Hub under faults: what is no answer is an outage, no other host gets the token, everything ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.source import HubSource
+from bot.platforms.source import TooLarge
+from tests.world.git import Repository
+from tests.world.hub import Hub
+from tests.world.server import served
+
+PAGE = b"<!doctype html><html>The Hub is being repaired</html>"
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def talk(client: HubClient, source: HubSource) -> HubDiscussions:
+    return HubDiscussions(client, source.address, {})
+
+
+CALLS: dict[str, tuple[str, Callable[[HubSource, HubDiscussions], object]]] = {
+    "refs": ("/refs", lambda source, _: source.head()),
+    "listing": ("/tree/", lambda source, _: source.listing("main", "")),
+    "paths": ("/paths-info/", lambda source, _: source.files_at(["a.json"], "main")),
+    "commits": ("/commits/", lambda source, _: list(source.history("main"))),
+    "discussions": ("/discussions$", lambda _, talk: talk.listed("discussion", "open")),
+    "discussion": ("/discussions/1$", lambda _, talk: talk.read(1)),
+    "account": ("/whoami-v2", lambda _, talk: talk.client.user),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    "answer",
+    [(PAGE, {}), (b'[{"name": "a', JSON), (b"3", JSON), (b"null", JSON)],
+    ids=["page", "truncated", "number", "null"],
+)
+def test_what_is_no_answer_is_an_outage_and_asked_for_again(
+    hub: Hub, source: HubSource, talk: HubDiscussions, call: str, answer: tuple[bytes, dict[str, str]]
+) -> None:  # fmt: skip
+    repository = hub.repository("acme/results")
+    hub.push(repository, {"a.json": b"1"})
+    hub.open_discussion(repository, "Question", "Why?")
+    path, ask = CALLS[call]
+    expected = ask(source, talk)
+    talk.client.__dict__.pop("account", None)
+    fault = hub.faults.order(path, body=answer[0], headers=answer[1], times=2)
+
+    assert ask(source, talk) == expected
+    talk.client.__dict__.pop("account", None)
+    fault.times = -1
+    with pytest.raises(Unavailable) as failure:
+        ask(source, talk)
+    assert call == "account" or "acme/results" in str(failure.value)
+
+
+def test_a_listing_that_goes_on_at_another_host_gets_no_token_there(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    commit = hub.push(repository, {"a.json": b"1"}).oid
+    with served(Hub()) as other:
+        other.repository("acme/results")
+        link = f'<{other.url}/api/datasets/acme/results/tree/main?recursive=true>; rel="next"'
+        hub.faults.order("/tree/", body=b"[]", headers={**JSON, "Link": link})
+
+        assert source.walk(commit, "") == []
+        assert [call.headers.get("authorization") for call in other.calls] == [None]
+
+
+def test_a_file_that_lies_at_another_host_is_fetched_there_without_token(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    commit = hub.push(repository, {"a.json": b"1"}).oid
+    with served(Hub()) as other:
+        other.faults.order("/blob", body=b"1", times=-1)
+        headers = {"Location": f"{other.url}/blob?signature=x", "X-Repo-Commit": commit, "X-Linked-ETag": '"x"'}
+        hub.faults.order("/resolve/", status=302, body=b"", headers=headers)
+
+        assert source.read("a.json", commit, 100) == b"1"
+        assert [call.headers.get("authorization") for call in other.calls] == [None]
+
+
+def test_pages_that_name_themselves_as_the_next_end(hub: Hub, repository: Repository, source: HubSource) -> None:
+    link = f"<{hub.url}/api/datasets/acme/results/tree/main?recursive=true&expand=false>"
+    hub.faults.order("/tree/", body=b"[]", headers={**JSON, "Link": f'{link}; rel="next"'}, times=-1)
+
+    with pytest.raises(Unavailable, match="hf://datasets/acme/results: its list of pages does not end"):
+        source.walk("main", "")
+    assert len(hub.calls) == 2
+
+
+def test_an_answer_that_comes_drop_by_drop_ends_with_its_operation(hub: Hub, repository: Repository) -> None:
+    source = HubSource(HubClient(hub.url, pause=0.01, deadline=0.5), parse_address("hf://datasets/acme/results"))
+    hub.faults.order("/tree/", body=b"[" + b" " * 1000, headers=JSON, drip=0.05, times=-1)
+
+    with pytest.raises(Unavailable, match=r"takes too long|no time is left"):
+        source.listing("main", "")
+    assert len(hub.calls) == 1
+
+
+def test_a_large_file_is_not_read_to_find_its_size(hub: Hub, repository: Repository, source: HubSource) -> None:
+    commit = hub.push(repository, {"a.json": b"1" * 1000}).oid
+
+    with pytest.raises(TooLarge):
+        source.read("a.json", commit, 999)
+
+
+def test_a_renamed_repository_is_named_with_its_new_name(hub: Hub, repository: Repository, source: HubSource) -> None:
+    hub.rename(repository, "acme/evals", redirects=True)
+
+    with pytest.raises(Gone, match="hf://datasets/acme/results was renamed to hf://datasets/acme/evals"):
+        source.head()
+
+
+def test_a_locked_conversation_is_named(hub: Hub, repository: Repository, talk: HubDiscussions) -> None:
+    row = hub.open_discussion(repository, "Question", "Why?")
+    row.is_locked = True
+
+    for act in (lambda: talk.comment(1, "Because."), lambda: talk.set_status(1, "closed", "Done.")):
+        with pytest.raises(Locked, match=r"hf://datasets/acme/results #1: 403: This discussion has been locked"):
+            act()
+
+
+def test_disabled_discussions_are_named(repository: Repository, talk: HubDiscussions) -> None:
+    repository.has_discussions = False
+
+    with pytest.raises(DiscussionsDisabled, match="hf://datasets/acme/results: 403: Discussions are disabled"):
+        talk.listed("discussion", "open")
+    with pytest.raises(DiscussionsDisabled):
+        talk.open_discussion("Title", "text")
+
+
+def test_no_right_to_write_is_named_and_reading_goes_on(
+    repository: Repository, source: HubSource, talk: HubDiscussions
+) -> None:
+    with pytest.raises(NoWriteAccess, match="hf://datasets/acme/results: 403: Forbidden"):
+        talk.commit({"a.json": b"1"}, "Add", "text")
+    assert source.head() == repository.main.oid
+
+
+def test_a_ref_that_is_gone_is_named(talk: HubDiscussions, repository: Repository) -> None:
+    with pytest.raises(Gone, match="hf://datasets/acme/results refs/pr/7: 404"):
+        talk.commit({"a.json": b"1"}, "Add", "text", revision="refs/pr/7")
+
+
+def test_the_seconds_asked_for_are_named(hub: Hub, repository: Repository, talk: HubDiscussions) -> None:
+    hub.open_discussion(repository, "Question", "Why?")
+    hub.faults.order("/comment$", status=429, headers={"RateLimit": '"api";r=0;t=290'})
+
+    with pytest.raises(Unavailable, match=r"acme/results #1: 429: .* \(it asks to wait 290 s\)") as failure:
+        talk.comment(1, "Because.")
+    assert failure.value.retry_after == 290
+    assert not failure.value.may_have_landed
+
+
+def test_a_wrong_token_is_a_plain_refusal(hub: Hub, repository: Repository) -> None:
+    source = HubSource(HubClient(hub.url, "hf_wrong", pause=0.01), parse_address("hf://datasets/acme/results"))
+
+    with pytest.raises(Refused, match="401") as failure:
+        source.head()
+    assert type(failure.value) is Refused
+
+
+def test_a_listing_of_another_shape_is_an_outage(hub: Hub, repository: Repository, source: HubSource) -> None:
+    hub.faults.order("/tree/", body=json.dumps([{"type": "file"}]).encode(), headers=JSON, times=-1)
+
+    with pytest.raises(Unavailable, match="hf://datasets/acme/results"):
+        source.listing("main", "")
