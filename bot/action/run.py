@@ -18,7 +18,7 @@ from bot.action.outputs import (
     write_report,
     write_summary,
 )
-from bot.action.trigger import TriggerContext, read_occasion
+from bot.action.trigger import TRUSTED, TriggerContext, read_occasion
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.judgement import Judgement, judge_all
@@ -36,6 +36,7 @@ from bot.publishing.entry import entry_of
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
 from bot.reporting.annotations import annotate, command
+from bot.reporting.escape import brief, visible, without_commands
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, summarize
 from bot.service.environment import kept_answers, read_access
@@ -45,7 +46,8 @@ from bot.service.reconcile import publish, publish_note, rebuild_board
 FAULT = "a fault of ours, {name}: {error}; please report it"
 NO_FILES = "no result file {where} matches {patterns}"
 NOT_HERE = (
-    "`mode: publish` is for what is merged: use `mode: check` on pull requests (docs/github.md has both workflows)"
+    "`mode: publish` is for what is merged: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
+    " (docs/github.md has both workflows)"
 )
 NO_COMMENT = "the comment could not be written, the verdict stands all the same: {error}"
 CLAIM_DIFFERS = "the claimed report is not what these files give: its run was changed, or is of older files"
@@ -68,12 +70,12 @@ class Run:
     out: TextIO
 
     def say(self, text: str) -> None:
-        """Write one line to the log."""
-        self.out.write(f"{' '.join(text.split())}\n")
+        """Write one line to the log, in which nothing is a command to the runner."""
+        self.out.write(f"{without_commands(one_line(text))}\n")
 
     def warn(self, text: str) -> None:
         """Annotate the run, on no file."""
-        self.out.write(f"{command(Severity.WARNING, ' '.join(text.split()), title='leaderboard-bot')}\n")
+        self.out.write(f"{command(Severity.WARNING, one_line(text), title='leaderboard-bot')}\n")
 
     def client(self) -> GitHubClient:
         """The workflow's token at its own GitHub."""
@@ -87,14 +89,14 @@ def main(environ: Mapping[str, str], out: TextIO) -> int:
     except BotError as error:
         failure = error
     except Exception as error:  # noqa: BLE001 - a run ends in one line, whatever happened
-        failure = BotError(FAULT.format(name=type(error).__name__, error=error))
+        failure = BotError(FAULT.format(name=type(error).__name__, error=brief(str(error), 500)))
     write_outputs(Outputs(), environ)
     return say_failure(failure, environ, out)
 
 
 def say_failure(failure: BotError, environ: Mapping[str, str], out: TextIO) -> int:
     """Annotate the run with a failure, put it into the summary, and give its status."""
-    line = " ".join(str(failure).split())
+    line = one_line(str(failure))
     out.write(f"{command(Severity.ERROR, line, title='leaderboard-bot')}\n")
     write_summary(f"**leaderboard-bot could not finish** (status {failure.status})\n\n    {line}\n", environ)
     return failure.status
@@ -104,8 +106,8 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     """Read what is asked for, then check, and comment or publish."""
     inputs, occasion, access = read_inputs(environ), read_occasion(environ), read_access(environ)
     run = Run(inputs, occasion, access, load_leaderboard(inputs.leaderboard), environ, out)
-    if inputs.mode == "publish" and occasion.is_proposal:
-        raise CallError(NOT_HERE)
+    if inputs.mode == "publish" and not occasion.may_publish:
+        raise CallError(NOT_HERE.format(trusted=", ".join(TRUSTED), kind=occasion.kind or "an event without a name"))
     found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)), access)
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     judgement = judge(run, found, target)
@@ -124,6 +126,11 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
     return status
+
+
+def one_line(text: str) -> str:
+    """The text in one line of what can be printed."""
+    return visible(" ".join(text.split()))
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:

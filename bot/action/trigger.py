@@ -18,6 +18,8 @@ from bot.errors import CallError
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 NOTHING = "0" * 40  # what a push of a new branch names as the commit before
+# What runs by the decision of somebody who may write to the repository; strangers cause all other events.
+TRUSTED = ("push", "schedule", "workflow_dispatch", "release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class TriggerContext:
     def is_proposal(self) -> bool:
         """Whether it is about a pull request."""
         return self.proposal is not None or self.branch is not None
+
+    @property
+    def may_publish(self) -> bool:
+        """Whether it is one of the events after which a run publishes; any other is refused, also one yet unknown."""
+        return self.kind in TRUSTED and not self.is_proposal
 
 
 def read_occasion(environ: Mapping[str, str]) -> TriggerContext:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.errors import CallError
+from bot.reporting.escape import without_commands
 
 
 class AuditFormat(StrEnum):
@@ -45,9 +46,9 @@ def write_report(text: Callable[[], str], html: Path | None, page: Callable[[], 
             html.write_text(page(), encoding="utf-8")
         except OSError as error:
             raise CallError(f"{html}: cannot be written: {error.strerror}") from None
-    typer.echo(text(), nl=False)
+    typer.echo(without_commands(text()), nl=False)
 
 
 def as_json(value: Any) -> str:
     """Return indented JSON that ends with a line break."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).replace("##", "#\\u0023") + "\n"

@@ -15,7 +15,7 @@ import typer
 from bot import HOME, __version__
 from bot.cli.lazy import LazyGroup
 from bot.errors import BotError
-from bot.reporting.escape import visible
+from bot.reporting.escape import visible, without_commands
 
 
 class Commands(LazyGroup):
@@ -99,5 +99,5 @@ def _open_streams() -> None:
 def _fail(message: str, status: int) -> None:
     """Write each line of a failure, and end with its status."""
     for line in filter(None, map(str.strip, message.splitlines())):
-        sys.stderr.write(f"leaderboard-bot: {visible(' '.join(line.split()))}\n")
+        sys.stderr.write(f"leaderboard-bot: {without_commands(visible(' '.join(line.split())))}\n")
     sys.exit(status)

@@ -21,6 +21,7 @@ from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.registry import open_target
+from bot.reporting.escape import without_commands
 from bot.reporting.text import Ink
 from bot.service.environment import kept_answers, read_access
 
@@ -117,7 +118,12 @@ def _values_at(board: str) -> Mapping[tuple[float, ...], str]:
 
 def warn(message: str) -> None:
     """Write a line to standard error."""
-    typer.echo(message, err=True)
+    typer.echo(without_commands(message), err=True)
+
+
+def say(text: str) -> None:
+    """Write a report to standard output; in a workflow its runner listens there for commands."""
+    typer.echo(without_commands(text), nl=False)
 
 
 def ink() -> Ink:

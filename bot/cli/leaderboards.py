@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bot.audits.default_command import default_to
-from bot.cli.judging import DEFAULT, LEADERBOARD, parse_places, warn
+from bot.cli.judging import DEFAULT, LEADERBOARD, parse_places, say, warn
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
@@ -80,7 +80,7 @@ def draft(
     results = [one.result for one in parsed if one.result is not None and one.result.leaves]
     if not results:
         raise CallError(f"none of {len(parsed) + len(unread)} files holds a result to draft a declaration from")
-    typer.echo(draft_text(draft_of(results)), nl=False)
+    say(draft_text(draft_of(results)))
     raise typer.Exit(1 if faulty else 0)
 
 
@@ -121,4 +121,4 @@ def board(
         BoardFormat.CSV: lambda: to_csv(table).decode(),
         BoardFormat.MARKDOWN: lambda: board_markdown(table),
     }
-    typer.echo(written[form](), nl=False)
+    say(written[form]())

@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.judging import BOARD, DEFAULT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, ink, judge_paths, warn
+from bot.cli.judging import (
+    BOARD,
+    DEFAULT,
+    LEADERBOARD,
+    MODEL_NAME,
+    ONLINE,
+    PATHS,
+    QUIET,
+    end,
+    ink,
+    judge_paths,
+    say,
+    warn,
+)
 from bot.errors import CallError
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import load_leaderboard
@@ -67,7 +80,10 @@ def check(
         CheckFormat.GITHUB: lambda: _annotations(judgement),
         CheckFormat.SUMMARY: lambda: summary_text(judgement, ink()),
     }
-    typer.echo(written[form](), nl=False)
+    if form is CheckFormat.GITHUB:
+        typer.echo(written[form](), nl=False)  # these lines are commands, each of them escaped
+    else:
+        say(written[form]())
     raise end(judgement)
 
 
@@ -102,7 +118,7 @@ def score(
         ScoreFormat.CSV: lambda: scores_csv(judgement),
         ScoreFormat.MARKDOWN: lambda: scores_markdown(judgement),
     }
-    typer.echo(written[form](), nl=False)
+    say(written[form]())
     raise end(judgement)
 
 
@@ -126,7 +142,7 @@ def explain(
         ExplainFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
         ExplainFormat.MARKDOWN: lambda: explanation_markdown(judgement, task),
     }
-    typer.echo(written[form](), nl=False)
+    say(written[form]())
     for verdict in judgement.unreadable if form is not ExplainFormat.JSON else ():
         warn(unreadable_text(verdict, ink()))
     raise end(judgement)

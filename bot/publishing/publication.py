@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from bot.publishing.entry import Entry, is_same_row
+from bot.reporting.escape import without_references
 
 Kind = Literal["entry", "rolling", "verdict", "reply", "board", "alarm"]
 Form = Literal["pull-request", "commit", "comment"]
@@ -211,8 +212,12 @@ def _decide_request(
 
 
 def _says(there: PostText, text: PostText) -> bool:
-    """Whether a request's text is up to date; a process may have ended between files and text."""
-    return there.title == text.title and there.body.strip() == text.body.strip()
+    """Whether a request's text is up to date; a process may have ended between files and text.
+
+    Where a request is a commit, its text has lost what refers to issues and people.
+    """
+    one, other = (without_references(f"{it.title}\n{it.body.strip()}") for it in (there, text))
+    return one == other
 
 
 def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes | None]) -> bool:

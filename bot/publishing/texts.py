@@ -10,7 +10,7 @@ from bot.audits.board.report import board_markdown
 from bot.evaluation.judgement import Judgement
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.publication import Marker, PostText
-from bot.reporting.escape import code, code_in_table, visible
+from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
 
@@ -94,13 +94,19 @@ def fitted(title: str, body: str, mark: Marker) -> PostText:
         kept += "\n```" if sum(line.lstrip().startswith("```") for line in kept.split("\n")) % 2 else ""
         kept += "\n\n</details>" * (kept.count("<details>") - kept.count("</details>"))
         body = f"{kept}\n\n… cut: there is more than a comment can hold."
+    title = without_references(visible(title))
     title = title if len(title) <= TITLE_LIMIT else f"{title[: TITLE_LIMIT - 1]}…"
     return PostText(title, body + last)
 
 
+def commit_message(text: PostText) -> str:
+    """The same for a commit, where no code span keeps a submitter's words from closing an issue or skipping a run."""
+    return without_references(f"{text.title}\n\n{text.body}\n")
+
+
 def _name(entry: Entry) -> str:
     template = ", chat template" if entry.model.chat_template else ""
-    return visible(f"{entry.model.id} ({entry.model.precision or 'unknown precision'}{template})")
+    return f"{in_title(entry.model.id)} ({in_title(entry.model.precision) or 'unknown precision'}{template})"
 
 
 def _average(entry: Entry) -> str:

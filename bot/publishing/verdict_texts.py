@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot import HOME
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import fitted
-from bot.reporting.escape import code, code_in_table, visible
+from bot.reporting.escape import code, code_in_table, in_title, visible
 from bot.reporting.markdown import cell
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the files change."
@@ -54,7 +54,7 @@ def push_text(folder: str, verdicts: Sequence[str], mark: Marker) -> PostText:
     files = "1 file" if len(verdicts) == 1 else f"{len(verdicts)} files"
     first = f"{files} {where} cannot be taken as they are. Push mended ones; this is closed then."
     body = "\n\n".join([first, *verdicts, f"Commands: {COMMANDS}", FOOT])
-    return fitted(f"Results {visible(folder) or 'here'} cannot be taken", body, mark)
+    return fitted(f"Results {in_title(folder) or 'here'} cannot be taken", body, mark)
 
 
 def mended_text(folder: str) -> str:

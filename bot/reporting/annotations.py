@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bot.evaluation.finding import Finding, Severity
+from bot.reporting.escape import visible, without_commands
 
 LIMIT = 10  # annotations of each severity that GitHub keeps of one step
+LONGEST = 4_000  # letters of one message
 
 
 def escape_data(text: str) -> str:
-    """Escape the message of a workflow command, as the toolkit's `escapeData` does."""
+    """Escape the message of a workflow command, as the toolkit's `escapeData` does; what cannot be printed is shown."""
+    text = without_commands("\n".join(map(visible, text[:LONGEST].split("\n"))))
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -30,7 +33,7 @@ def command(severity: Severity, message: str, **properties: str | int) -> str:
 
 def annotation(finding: Finding) -> str:
     """One finding on its line of its file."""
-    message = f"{finding.message}\n{finding.hint}" if finding.hint else finding.message
+    message = "\n".join(visible(text) for text in (finding.message, finding.hint) if text)
     where = finding.location
     return command(finding.severity, message, title=finding.rule, file=where.path, line=where.line)
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 # An underscore inside of a word is none of emphasis; a colon could make an address a link.
 MARKUP = re.compile(r"[^\w ./,+%=-]|(?<![^\W_])_|_(?![^\W_])")
 WWW = re.compile(r"\b(www)\.", re.IGNORECASE)
+# What the runner of a workflow takes for a command: `::name::` at the start of a line, `##[name]` anywhere in it.
+COMMAND_LINE = re.compile(r"(^|[\r\n])(\s*)(?=::)")
+COMMAND_INSIDE = re.compile(r"#(?=#\w*\[)")
+# What GitHub and others act on in a title or a commit message: references, mentions, marks that skip a run.
+REFERENCE = re.compile(r"#(?=\d)|\bGH-(?=\d)|/(?:issues|pull|discussions)(?=/\d)", re.IGNORECASE)
+MENTION = re.compile(r"(?<!\w)@(?=\w)")
+SKIP_MARK = re.compile(
+    r"\[(?=(?:skip|no|ci|actions)[ _-]+\w+\s*\])|skip-(?=checks\s*:)|NO(?=_CI(?![^\W_]))", re.IGNORECASE
+)
+FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 
 
 def visible(text: str) -> str:
@@ -39,9 +50,30 @@ def code_in_table(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """A text in one line that no spreadsheet takes for a formula (OWASP, CSV injection)."""
-    line = text.replace("\r", " ").replace("\n", " ")
-    return f"'{line}" if line.lstrip()[:1] in {"=", "+", "-", "@"} or line[:1] == "\t" else line
+    """A text in one line that is no formula of a spreadsheet (OWASP, CSV injection) and no command to a runner."""
+    line = without_commands(visible(text.replace("\r", " ").replace("\n", " ").replace("\t", " ")))
+    is_formula = line.lstrip(" '\"")[:1] in {*"=+-@:|", *FULL_WIDTH}
+    return f"'{line}" if is_formula or text[:1] == "\t" else line
+
+
+def without_commands(text: str) -> str:
+    """A text of any number of lines in which the runner of a workflow hears no command: a backslash breaks each."""
+    return COMMAND_INSIDE.sub(r"#\\", COMMAND_LINE.sub(r"\1\2\\", text))
+
+
+def in_title(text: str, limit: int = 100) -> str:
+    """A name for a title or a commit message: all but `[A-Za-z0-9._/+=,-]` is percent-encoded, as in keys.
+
+    Without a space, `#`, `@`, `[` and `:` it can close no issue, call nobody and skip no run.
+    """
+    kept = quote(text[:limit], safe="/+=,", errors="replace").replace("~", "%7E")
+    return kept if len(text) <= limit else f"{kept}…"
+
+
+def without_references(text: str) -> str:
+    """A title or a commit message in which nothing refers to an issue, calls a person, or skips a run."""
+    text = MENTION.sub("@ ", REFERENCE.sub(r"\g<0> ", text))
+    return SKIP_MARK.sub(r"\g<0> ", text)
 
 
 def plain_markup(text: str) -> str:

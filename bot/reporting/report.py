@@ -40,8 +40,12 @@ def make_report(judgement: Judgement) -> dict[str, Any]:
 
 
 def to_json(report: Mapping[str, Any]) -> str:
-    """The report as text; it never holds NaN."""
-    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
+    """The report as text; it never holds NaN, nor what the runner of a workflow takes for a command (`##[…]`).
+
+    What a file's name holds that is no UTF-8 is written as its escape.
+    """
+    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False).replace("##", "#\\u0023")
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def summarize(judgement: Judgement) -> dict[str, Any]:

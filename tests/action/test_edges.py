@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from bot.action.inputs import read_inputs
 from bot.action.outputs import CUT, SUMMARY_LIMIT, Outputs, write_outputs, write_summary
+from bot.action.run import main
 from bot.action.trigger import TriggerContext, read_occasion
 from bot.errors import CallError
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_runner import parse_outputs
+from tests.world.results import TINY
 
 
 @pytest.mark.parametrize(
@@ -60,6 +64,52 @@ def test_a_run_after_a_push_is_about_its_commit(tmp_path: Path) -> None:
     }
 
     assert read_occasion(environ) == TriggerContext(BOARD, "b" * 40, "workflow_run", Path("/w"))
+
+
+@pytest.mark.parametrize("name", ["push", "schedule", "workflow_dispatch", "release"])
+def test_these_events_may_publish(name: str) -> None:
+    assert read_occasion({"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name}).may_publish
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pull_request_target", "issue_comment", "workflow_run", "repository_dispatch", "merge_group", "fork", "", "Push"],
+)
+def test_no_other_event_publishes_whatever_it_is(tmp_path: Path, name: str) -> None:
+    environ = {"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name, "GITHUB_SHA": "a" * 40}
+    assert not read_occasion(environ).may_publish
+
+    out = StringIO()
+    inputs = {"INPUT_RESULTS": "a.json", "INPUT_MODE": "publish", "INPUT_TO": str(tmp_path / "board")}
+    assert main(environ | inputs | {"GITHUB_WORKSPACE": str(tmp_path)}, out) == 2
+    assert "it runs on push, schedule, workflow_dispatch, release, not on" in out.getvalue()
+    assert not (tmp_path / "board").exists()
+
+
+HOSTILE = ["::set-output name=verdict::accepted", "##[add-mask]a", "a\n::error::x", "a\x1b[2J", "a\udcff", "-=1+1,@x"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_of_a_file_reaches_the_runner_as_a_command(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / f"{name}.json").write_text('{"results": {')
+    (folder / "tiny.toml").write_text(TINY)
+    out = StringIO()
+    environ = {
+        "GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": "push", "GITHUB_SHA": "a" * 40, "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_WORKSPACE": str(folder), "INPUT_CHANGED_ONLY": "false", "INPUT_RESULTS": "**/*.json",
+        "INPUT_LEADERBOARD": str(folder / "tiny.toml"), "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }  # fmt: skip
+    assert main(environ, out) == 1
+    out.getvalue().encode()
+    lines = re.split("[\r\n]", out.getvalue())
+    heard = [line for line in lines if line.strip().startswith("::") or "##[" in line]
+    assert heard
+    assert all(line.startswith("::error title=malformed-file,file=") for line in heard)
+    assert all(line.isprintable() for line in lines)
+    assert parse_outputs((tmp_path / "output").read_text())["rejected"] == "1"
 
 
 def test_an_output_cannot_end_itself_early(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ def finding(severity: Severity = Severity.ERROR, message: str = "a message", **m
     ("text", "data", "prop"),
     [
         ("100%", "100%25", "100%25"),
-        ("a\r\nb", "a%0D%0Ab", "a%0D%0Ab"),
+        ("a\nb", "a%0Ab", "a%0Ab"),
+        ("a\n::stop-commands::b", "a%0A\\::stop-commands::b", "a%0A\\%3A%3Astop-commands%3A%3Ab"),
+        ("a ##[add-mask]b \x1b[2J", "a #\\#[add-mask]b \\x1b[2J", "a #\\#[add-mask]b \\x1b[2J"),
         ("a:b,c", "a:b,c", "a%3Ab%2Cc"),
         ("%0A", "%250A", "%250A"),
     ],
@@ -38,7 +40,7 @@ def test_a_hostile_path_or_message_stays_one_command() -> None:
     line = annotation(finding(message="x\n::set-output name=a::b\r", location=place))
 
     assert line == (
-        "::error title=missing-task,file=a%2Cline=9%3A%3Ax%0A%3A%3Aerror%3A%3Ab.json::x%0A::set-output name=a::b%0D"
+        r"::error title=missing-task,file=a%2Cline=9%3A%3Ax%0A\%3A%3Aerror%3A%3Ab.json::x\n::set-output name=a::b\r"
     )
 
 

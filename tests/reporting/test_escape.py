@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.reporting.escape import code, code_in_table, visible
+from bot.reporting.escape import (
+    code,
+    code_in_table,
+    in_title,
+    inert,
+    visible,
+    without_commands,
+    without_references,
+)
 from bot.reporting.table import Table, markdown_table, text_table
 
 HOSTILE = [
@@ -64,3 +77,65 @@ def test_columns_are_aligned_and_numbers_stand_to_the_right() -> None:
         "runs on       12    0.5",
         "cut            4      -",
     ]
+
+
+# ---- the runner of a workflow, and what GitHub does with a title or a commit message ----
+
+PIECES = st.sampled_from([
+    "::", ":", "#", "##[", "##[error]", "##vso[", "::error::x", "::set-output name=verdict::accepted", " ", "\t", "\n",
+    "\r", "a", "\x1b[2J", "\u2028", "\u0085", "[", "]", "@", "fixes #1", "skip", " ci", "[skip ci]", "[ci-skip]",
+    "@ann", "***NO_CI***", "skip-checks: true", "GH-", "1", "https://github.com/a/b/issues/1", "=1+1", "\uff1d", "'",
+    '"', "|", "-",
+])  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=20)
+
+
+def is_heard(line: str) -> bool:
+    """Whether the runner takes a line for a command (actions/runner, ActionCommand.TryParseV2 and TryParse)."""
+    return line.strip().startswith("::") or re.search(r"##\w*\[", line) is not None
+
+
+@given(TEXTS)
+def test_no_line_is_a_command_of_a_workflow(text: str) -> None:
+    assert not any(is_heard(line) for line in re.split("[\r\n]", without_commands(text)))
+    assert without_commands(without_commands(text)) == without_commands(text)
+
+
+def test_a_text_without_commands_stays_as_it_is() -> None:
+    text = "# Title\n## Part [1]\n  a::b\nhf://x#1\n"
+    assert without_commands(text) == text
+
+
+@given(TEXTS)
+def test_a_cell_of_a_csv_file_is_one_line_that_neither_a_spreadsheet_nor_a_runner_obeys(text: str) -> None:
+    cell = inert(text)
+    assert cell.isprintable()
+    assert not is_heard(cell)
+    assert not cell.lstrip(" '\"").startswith(
+        ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+    ) or cell.startswith("'")
+    assert next(csv.reader([",".join([cell.replace(",", ""), "x"]).replace('"', "")]))[-1] == "x"
+
+
+CLOSES = re.compile(r"#\d|\bGH-\d|://\S*/(issues|pull)/\d", re.IGNORECASE)
+CALLS = re.compile(r"(?<!\w)@\w")
+SKIPS = re.compile(
+    r"\[(skip[ -]ci|ci[ -]skip|no ci|skip actions|actions skip)\]|skip-checks\s*:|\*NO_CI\*", re.IGNORECASE
+)
+
+
+@given(TEXTS)
+def test_a_title_or_commit_message_closes_nothing_calls_nobody_and_skips_nothing(text: str) -> None:
+    for safe in (without_references(text), in_title(text)):
+        assert not CLOSES.search(safe)
+        assert not CALLS.search(safe)
+        assert not SKIPS.search(safe)
+    assert without_references(without_references(text)) == without_references(text)
+
+
+def test_names_as_they_are_stay_readable_in_a_title() -> None:
+    for name in ("acme/atlas-7b", "bfloat16", "4bit", "Qwen/Qwen2.5-7B", "acme__atlas/2026-01-01"):
+        assert in_title(name) == without_references(name) == name
+    assert in_title("fixes #1 [skip ci] @ann") == "fixes%20%231%20%5Bskip%20ci%5D%20%40ann"
+    assert in_title("x" * 300) == "x" * 100 + "…"
+    assert without_references("hf://datasets/a/b@c0ffee/x.json, #1") == "hf://datasets/a/b@c0ffee/x.json, # 1"

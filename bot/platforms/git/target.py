@@ -29,6 +29,7 @@ from bot.publishing.publication import (
     UpdateRequest,
 )
 from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
+from bot.publishing.texts import commit_message
 
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
@@ -136,7 +137,7 @@ class Folder:
 
     def _propose(self, mark: Marker, text: PostText, files: Mapping[str, bytes | None]) -> str:
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
-        commit = self._repository.write_commit(self._repository.main, files, _message(text))
+        commit = self._repository.write_commit(self._repository.main, files, commit_message(text))
         olds = [(ref, self._repository.resolve(ref), commit) for ref in (branch, memory)]
         self._repository.move_refs(olds)
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
@@ -148,7 +149,7 @@ class Folder:
 
     def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:
         main = self._repository.main
-        self._repository.move_refs([(MAIN, main, self._repository.write_commit(main, files, _message(text)))])
+        self._repository.move_refs([(MAIN, main, self._repository.write_commit(main, files, commit_message(text)))])
         self._repository.follow()
 
     def rebuild_board(self, board: Board) -> bool:
@@ -196,7 +197,3 @@ def _has_parquet() -> bool:
 
 def _note_path(mark: Marker) -> str:
     return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
-
-
-def _message(text: PostText) -> str:
-    return f"{text.title}\n\n{text.body}\n"

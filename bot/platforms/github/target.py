@@ -34,6 +34,7 @@ from bot.publishing.publication import (
     find_marker,
 )
 from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
+from bot.publishing.texts import commit_message
 
 MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 
@@ -149,7 +150,7 @@ class GitHubTarget:
             case CloseRequest():
                 return self._close(publication)
             case Commit():
-                commit = self._branches.commit_to_main(publication.files, message_of(publication.text))
+                commit = self._branches.commit_to_main(publication.files, commit_message(publication.text))
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
                 return self._talk.post(publication.mark, publication.text)
@@ -158,14 +159,14 @@ class GitHubTarget:
 
     def _open(self, publication: OpenRequest) -> str:
         branch, text = branch_name(publication.mark), publication.text
-        self._branches.propose(branch, publication.files, message_of(text))
+        self._branches.propose(branch, publication.files, commit_message(text))
         base = self._branches.main
         made = self._client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:
         text = publication.text
-        self._branches.propose(branch_name(publication.mark), publication.files, message_of(text))
+        self._branches.propose(branch_name(publication.mark), publication.files, commit_message(text))
         pull = self._client(lambda: self._repo.get_pull(int(publication.request.name)))
         if (pull.title, pull.body) != (text.title, text.body):
             self._client(lambda: pull.edit(title=text.title, body=text.body))
@@ -189,10 +190,5 @@ class GitHubTarget:
         if CSV_NAME in derived:
             files[PARQUET_NAME] = to_parquet(board)
         text = PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
-        self._branches.commit_to_main(files, message_of(text))
+        self._branches.commit_to_main(files, commit_message(text))
         return True
-
-
-def message_of(text: PostText) -> str:
-    """A commit's message: the title, and the text below it."""
-    return f"{text.title}\n\n{text.body}\n"
