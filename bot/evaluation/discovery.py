@@ -146,18 +146,16 @@ def _suffix(path: str) -> str:
 
 def _limit(head: bytes) -> int:
     """The most bytes of a file with this head that any format reads, 0 where none begins so."""
-    start = head[:100].lstrip()
-    return max(
-        (known.max_bytes for known in formats() if not known.members and start.startswith(known.starts)), default=0
-    )
+    return max((known.limit(head) for known in formats()), default=0)
 
 
 def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> Parsed | UnreadPath:
     kind = kind_of_json(head)
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
-    problem = Problem(f"has {file.size:,} bytes; more than {limit:,} are not read")
-    is_result = b'"results"' in head
+    hint = next(filter(None, (known.when_large(head) for known in formats())), "")
+    problem = Problem(f"has {file.size:,} bytes; more than {limit:,} are not read", hint=hint)
+    is_result = b'"results"' in head or bool(hint)
     return (
         unread_submission(file.path, file.size, problem)
         if is_named or is_result

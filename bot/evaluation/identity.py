@@ -14,6 +14,7 @@ from bot.evaluation.submission import Parsed
 HUB_ID = re.compile(r"(?=.{1,96}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
 MADE_UP = re.compile(r"[A-Za-z0-9]{8}")
 UNNAMED = "*"
+LOCAL = "local"  # what Inspect calls a model that it loads from a path
 
 
 def why_unidentified(model: Model) -> str:
@@ -21,11 +22,19 @@ def why_unidentified(model: Model) -> str:
     if not model.id:
         return "the file names no model"
     if is_hub_id(model.id):
-        made_up = "/" not in model.id and not model.is_named and MADE_UP.fullmatch(model.id)
-        return f"the model name {model.id} was made up by the harness: its arguments name no model" if made_up else ""
+        return "" if model.is_named or "/" in model.id else _why_no_name(model)
     if model.id.startswith(("/", ".", "~")) or model.id.count("/") > 1:
         return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
     return f"{shown(model.id)} is not a model id of the Hub"
+
+
+def _why_no_name(model: Model) -> str:
+    """Why a name that no argument gave is none."""
+    if model.id == LOCAL:
+        return f"the model was loaded from a path ({shown(model.args) or 'not recorded'}) and is called {LOCAL}"
+    if MADE_UP.fullmatch(model.id):
+        return f"the model name {model.id} was made up by the harness: its arguments name no model"
+    return ""
 
 
 def is_hub_id(name: str) -> bool:

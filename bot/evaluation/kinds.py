@@ -17,6 +17,9 @@ SAMPLE = frozenset({"doc_id", "doc"})
 REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
 # A HELM run's statistics, those of its instances, or the list of all runs of a release.
 HELM_LIST = re.compile(rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|instance_id\"|run_path\"|run_spec\")")
+# The first member of an archive that may be a log of Inspect, behind the 30 bytes before its name.
+ARCHIVE = b"PK\x03\x04"
+OF_INSPECT = (b"_journal/", b"samples/", b"header.json", b"summaries.json", b"reductions.json")
 TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
 
 
@@ -103,6 +106,12 @@ KINDS = (
         "name the run's folder, which has run_spec.json and stats.json",
         lambda head: HELM_LIST.match(head) is not None,
         _is_helm,
+    ),
+    Kind(
+        "archive",
+        "a zip archive",
+        "unpack it and name the results in it",
+        lambda head: head.startswith(ARCHIVE) and not head[30:].startswith(OF_INSPECT),
     ),
     Kind("opencompass", "an OpenCompass summary", NO_PROOF, lambda head: head.startswith(OPEN_COMPASS)),
     Kind("bigcode", "a result of the bigcode harness", NO_PROOF, has_value=_is_bigcode),

@@ -51,7 +51,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "empty.json": ("other", b""),
     "weights.safetensors": ("other", b"{" * 100),
     "huge.json": ("other", b'{"vocabulary": [' + b"1," * (MAX_BYTES // 2) + b"1]}"),
-    "log.eval": ("other", b"PK\x03\x04 and so on"),
+    "log.eval": ("archive", b"PK\x03\x04 and so on"),
 }
 
 

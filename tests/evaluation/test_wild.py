@@ -22,6 +22,8 @@ FOLDERS = {
     "every_eval_ever": 3,
     "helm": 28,
     "hf-eval-results": 10,
+    "inspect-eval": 3,
+    "inspect-json": 21,
     "lighteval": 13,
     "lm-eval-0.3": 55,
     "lm-eval-0.4": 34,

@@ -18,6 +18,7 @@ from bot.evaluation.formats.examine import examined
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.helm import HELM
 from bot.evaluation.formats.hub_cache import from_cache
+from bot.evaluation.formats.inspect_log import INSPECT
 from bot.evaluation.formats.lighteval import LIGHTEVAL
 from bot.evaluation.formats.lm_eval_03 import LM_EVAL_03
 from bot.evaluation.formats.lm_eval_04 import LM_EVAL_04
@@ -30,7 +31,7 @@ GROUP = "leaderboard_bot.formats"
 # In the order in which they are tried: bars in a row's key are of lighteval or of v1, told apart by the suite;
 # `annotator_model` is of evalchemy, which may have keys of lm-eval 0.4; elsewhere a comma in a metric's key is of
 # lm-eval 0.4 alone, and `no_cache` of lm-eval 0.3.
-BUILT_IN = (LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LM_EVAL_04, LM_EVAL_03, OLMES, EVERY_EVAL_EVER, MTEB, HELM)
+BUILT_IN = (INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LM_EVAL_04, LM_EVAL_03, OLMES, EVERY_EVAL_EVER, MTEB, HELM)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.evaluation.formats.content import Content
@@ -44,6 +44,11 @@ def stderr_beside(value_key: str) -> str:
     return f"{name}_stderr{comma}{answer_filter}"
 
 
+def no_advice(head: bytes) -> str:  # noqa: ARG001 - the form that every format has
+    """Say nothing of a file by its first bytes."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A result format.
@@ -58,7 +63,9 @@ class Format:
     does that. `shows` says which counts files of the format can show at all: what a draft asks of a person.
 
     `rerun` writes the command that measures tasks again, "" where it cannot; a format without one is None. `leaf_key`,
-    `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read.
+    `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
+    that begin with a key of `larger` have a limit of their own. `when_large` says by the first bytes of a file over the
+    limit what to do with it, "" where it is not of this format.
     """
 
     id: str
@@ -77,6 +84,15 @@ class Format:
     naming: str = NAMING
     pinning: str = PINNING
     shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
+    larger: Mapping[bytes, int] = field(default_factory=dict)
+    when_large: Callable[[bytes], str] = no_advice
+
+    def limit(self, head: bytes) -> int:
+        """The most bytes of a single file with this head that are read, 0 where none of this format begins so."""
+        start = head[:100].lstrip()
+        if self.members or not start.startswith(self.starts):
+            return 0
+        return next((limit for begin, limit in self.larger.items() if start.startswith(begin)), self.max_bytes)
 
     def may_be(self, content: Content) -> bool:
         """Whether the files are of the right number and begin as this format's do."""

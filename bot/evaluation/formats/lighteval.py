@@ -195,4 +195,6 @@ LIGHTEVAL = Format(
     parse=parse,
     rerun=rerun,
     stderr_key=stderr_key,
+    naming="run with model_name=<organization>/<name>,revision=<commit> of a model on the Hub",
+    pinning="add revision=<40 hex digits> to the model's arguments",
 )

@@ -1,0 +1,291 @@
+"""Logs of Inspect: `.eval` archives, of which the header is read and not the samples, and JSON.
+
+A log without a header was cut off while it ran: its beginning says what was run, and there are no scores. Each score
+stands once for each reducer of the epochs. A metric with a `group` is that of a part of the samples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.errors import MalformedResult, UnknownFormat
+from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.document import parse_loosely
+from bot.evaluation.formats.fields import (
+    arguments,
+    free_name,
+    items,
+    number,
+    revision,
+    setting,
+    table,
+    text,
+    version,
+    whole,
+)
+from bot.evaluation.formats.format import Format, Rerun
+from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.secrets import secrets_in, without_secrets
+from bot.evaluation.formats.zip_members import MAGIC, ZipMembers
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
+
+HEADER, START = "header.json", "_journal/start.json"
+MAX_ARCHIVE = 128 * 1024 * 1024
+MAX_HEADER = 32 * 1024 * 1024
+MAX_SAMPLES = 32 * 1024 * 1024  # bytes of samples that are looked through for edits, all together
+WORDS = (b'"eval"', b'"plan"', b'"status"', b'"task"')
+SAMPLES = b'\n  "samples": '  # as Inspect writes the key that all before it is the header of
+EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
+# Providers that run a model of the Hub, by its id there.
+OF_HUB = ("hf", "vllm", "sglang")
+UNNAMED = "local"  # a model that is named by a path in its arguments
+# Settings of a call that no answer depends on.
+NO_SETTINGS = frozenset({
+    "max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections",
+    "cache", "cache_prompt", "batch", "verbosity",
+})  # fmt: skip
+PLACES = {
+    "model": "/eval/model",
+    "revision": "/eval/model_args/revision",
+    "arguments": "/eval/model_args",
+    "release": "/eval/packages/inspect_ai",
+    "limit": "/eval/config/limit",
+    "date": "/eval/created",
+    "leaves": "/results/scores",
+    "version": "/eval/task_version",
+    "samples": "/results",
+    "unfinished": "/status",
+    "invalidated": "/invalidated",
+    "reducer": "/eval/config/epochs_reducer",
+}
+
+
+def recognise(content: Content) -> bool:
+    """Recognise an archive by its header or its beginning, JSON by `status`, `eval` and `plan`.
+
+    Raises MalformedResult where an archive is damaged.
+    """
+    if content.data.startswith(MAGIC):
+        archive = ZipMembers(content.data)
+        if HEADER not in archive and START not in archive:
+            raise UnknownFormat(f"is an archive without {HEADER}, so it is no log of Inspect")
+        return True
+    if not all(word in content.data for word in WORDS):
+        return False
+    header = _json_header(content.data)
+    run = table(table(header).get("eval"))
+    return type(table(header).get("status")) is str and "plan" in header and "task" in run and "model" in run
+
+
+def _json_header(data: bytes) -> Any:
+    """What stands before the samples of a JSON log; all of it where Inspect did not write it.
+
+    Raises MalformedResult where it is no JSON.
+    """
+    end = data.find(SAMPLES)
+    if end > 0:
+        try:
+            return parse_loosely(data[:end].rstrip().removesuffix(b",") + b"}")
+        except MalformedResult:
+            pass
+    return parse_loosely(data)
+
+
+def _archive_header(data: bytes) -> tuple[str, Any, bool]:
+    """The member that says most, its value, and whether scores of samples were edited. Raises MalformedResult."""
+    archive = ZipMembers(data)
+    name = HEADER if HEADER in archive else START
+    value = parse_loosely(archive.read(name, MAX_HEADER))
+    samples = {member: size for member, size in archive.sizes().items() if member.startswith("samples/")}
+    if name == START or sum(samples.values()) > MAX_SAMPLES:
+        return name, value, False
+    return name, value, any(EDITED.search(archive.read(member, MAX_SAMPLES)) for member in samples)
+
+
+def parse(content: Content) -> Result:
+    """Read the log. Raises MalformedResult where its header is no object, or an archive is damaged."""
+    if content.data.startswith(MAGIC):
+        member, value, edited = _archive_header(content.data)
+    else:
+        member, value, edited = "", _json_header(content.data), EDITED.search(content.data) is not None
+    log, above = table(value), f"{member}#" if member else ""
+    run = table(log.get("eval"))
+    status = text(log.get("status")) or "started"
+    return Result(
+        format="inspect",
+        model=_model(run),
+        harness=HarnessVersion(
+            "inspect_ai",
+            version=text(table(run.get("packages")).get("inspect_ai")) or None,
+            repository="UKGovernmentBEIS/inspect_ai",
+        ),
+        leaves=_leaves(log, run, above),
+        limit=_limit(run),
+        date=_date(log, run),
+        settings=_settings(run),
+        places={field: above + pointer for field, pointer in PLACES.items()},
+        unfinished="" if status == "success" else status,
+        invalidated=log.get("invalidated") is True,
+        edited=edited,
+        secrets=secrets_in(run, f"{above}/eval"),
+    )
+
+
+def _model(run: Mapping[str, Any]) -> Model:
+    named = text(run.get("model"))
+    provider, _, name = named.partition("/")
+    is_of_hub = provider in OF_HUB and bool(name)
+    pairs, args = arguments(without_secrets(run.get("model_args")))
+    asked = pairs.get("revision", "")
+    return Model(
+        id=name if is_of_hub else named,
+        revision=revision(asked),
+        precision=_precision(pairs),
+        source=provider if name else "",
+        args=args,
+        requested_revision=asked,
+        is_named=bool(named) and not (is_of_hub and name == UNNAMED),
+    )
+
+
+def _precision(pairs: Mapping[str, str]) -> str:
+    for name, precision in (("load_in_4bit", "4bit"), ("load_in_8bit", "8bit")):
+        if pairs.get(name) == "True":
+            return precision
+    dtype = pairs.get("torch_dtype") or pairs.get("dtype") or ""
+    return pairs.get("quantization") or ("" if dtype == "auto" else dtype.removeprefix("torch."))
+
+
+def _limit(run: Mapping[str, Any]) -> float | None:
+    """The samples that the run was limited to, None where that is all of them."""
+    limit = table(run.get("config")).get("limit")
+    ends = [number(end) for end in items(limit)]
+    if len(ends) == 2 and None not in ends:
+        count: float | None = (ends[1] or 0.0) - (ends[0] or 0.0)
+    else:
+        count = number(limit)
+    size = number(table(run.get("dataset")).get("samples"))
+    return None if count is None or (size is not None and count >= size) else count
+
+
+def _date(log: Mapping[str, Any], run: Mapping[str, Any]) -> float | None:
+    """When the run ended, else when it began, in Unix seconds."""
+    for value in (table(log.get("stats")).get("completed_at"), run.get("created")):
+        try:
+            date = datetime.fromisoformat(text(value))
+            return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def _settings(run: Mapping[str, Any]) -> dict[str, str]:
+    """What was set for the model in all tasks; what a task sets for itself is a part of the task.
+
+    Logs without `task_args_passed` do not say which arguments of a task were given, so all of them must agree.
+    """
+    config = table(without_secrets(run.get("model_generate_config")))
+    found = {name: setting(value) for name, value in config.items() if name not in NO_SETTINGS and value is not None}
+    found |= {name: setting(without_secrets(run.get(name))) for name in ("solver", "solver_args")}
+    if "task_args_passed" not in run:
+        found["task_args"] = setting(without_secrets(run.get("task_args")))
+    return {name: value for name, value in found.items() if value}
+
+
+def _leaves(log: Mapping[str, Any], run: Mapping[str, Any], above: str) -> dict[str, LeafResult]:
+    """A leaf for each score: task, score, and the reducer where it is another than the mean."""
+    found: dict[str, LeafResult] = {}
+    results, config = table(log.get("results")), table(run.get("config"))
+    epochs = whole(config.get("epochs")) or 1
+    for at, score in _scores(results):
+        reducer = text(score.get("reducer")) or ("mean" if epochs > 1 else "")
+        spelled = [_task(run), text(score.get("name")), "" if reducer == "mean" else reducer]
+        metrics = dict(_metrics(table(score.get("metrics"))))
+        pointers = {key: f"{above}{at}/metrics/{escape_pointer(name)}/value" for key, (name, _) in metrics.items()}
+        found[free_name(" ".join(filter(None, spelled)), found)] = LeafResult(
+            {key: value for key, (_, value) in metrics.items()},
+            None,
+            version(run.get("task_version")),
+            _scored(score, results, epochs),
+            whole(table(run.get("dataset")).get("samples")),
+            pointers,
+            unscored=whole(score.get("unscored_samples")),
+            reducer=reducer if epochs > 1 else "",
+            epochs=epochs,
+        )
+    return found
+
+
+def _scores(results: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every score and where it stands; the first logs have one scorer beside its metrics."""
+    if "scores" not in results and "metrics" in results:
+        scorer = results.get("scorer")
+        yield "/results", {"name": text(scorer) or text(table(scorer).get("name")), "metrics": results["metrics"]}
+    for place, score in enumerate(items(results.get("scores"))):
+        if type(score) is dict:
+            yield f"/results/scores/{place}", score
+
+
+def _task(run: Mapping[str, Any]) -> str:
+    """The task with the arguments that were given to it, which make it another measurement."""
+    passed = table(without_secrets(run.get("task_args_passed")))
+    spelled = ",".join(f"{name}={setting(value)}" for name, value in sorted(passed.items()))
+    return f"{text(run.get('task'))}({spelled})" if spelled else text(run.get("task"))
+
+
+def _metrics(metrics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """Every metric's key here, its name in the log, and its value; of a part of the samples its group stands before."""
+    for name, metric in metrics.items():
+        group = text(table(metric).get("group"))
+        value = metric.get("value") if type(metric) is dict else metric
+        yield f"{group}/{name}" if group else name, (name, value)
+
+
+def _scored(score: Mapping[str, Any], results: Mapping[str, Any], epochs: int) -> int | None:
+    """The samples behind a score; the log counts each of them once for each epoch."""
+    scored, completed = whole(score.get("scored_samples")), whole(results.get("completed_samples"))
+    if scored is not None or completed is None or epochs < 1:
+        return scored
+    return completed // epochs
+
+
+def stderr_key(value_key: str) -> str:  # noqa: ARG001 - one for all metrics of a score
+    """Spell a standard error: a score has one, whatever its metrics."""
+    return "stderr"
+
+
+def rerun(wanted: Rerun) -> str:
+    """The call of Inspect for tasks of inspect_evals; others lie in a file that the log does not hold."""
+    model = wanted.model
+    tasks = list(dict.fromkeys(key.partition(" ")[0] for key in wanted.leaf_keys))
+    is_known = all(task.startswith("inspect_evals/") and "(" not in task for task in tasks)
+    if not is_known or wanted.settings or model.source not in OF_HUB or not model.is_named:
+        return ""
+    words = ["inspect", "eval", *tasks, "--model", f"{model.source}/{model.id}"]
+    asked = model.revision or model.requested_revision
+    return command_line([*words, *(["-M", f"revision={asked}"] if asked else []), "--log-dir", "results"])
+
+
+def when_large(head: bytes) -> str:
+    """What to do with a JSON log that is larger than is read."""
+    is_log = all(word in head for word in WORDS[:1] + WORDS[2:])
+    return "convert it: inspect log convert --to eval --output-dir logs <the log>" if is_log else ""
+
+
+INSPECT = Format(
+    id="inspect",
+    title="Inspect",
+    recognise=recognise,
+    parse=parse,
+    rerun=rerun,
+    stderr_key=stderr_key,
+    starts=(b"{", MAGIC),
+    larger={MAGIC: MAX_ARCHIVE},
+    naming="run with --model hf/<organization>/<name> of a model on the Hub",
+    pinning="run with -M revision=<40 hex digits>",
+    shows=frozenset({"samples"}),
+    when_large=when_large,
+)

@@ -1,0 +1,348 @@
+"""Logs of Inspect, built anew in the shapes that its releases write: archives and JSON, whole, cut off and changed."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.errors import MalformedResult, UnknownFormat
+from bot.evaluation.discovery import ListedFile, discover
+from bot.evaluation.formats import format_of, parse_result
+from bot.evaluation.formats.format import MAX_BYTES, Rerun
+from bot.evaluation.formats.inspect_log import MAX_SAMPLES
+from bot.evaluation.identity import why_unidentified
+from bot.evaluation.result import Model, Result
+from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
+from tests.evaluation.judging import dumps, patch
+from tests.evaluation.test_properties import JSON, survives
+
+if sys.version_info >= (3, 14):
+    import zipfile
+else:
+    from backports.zstd import zipfile
+
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD]
+KEY = "sk-proj-0123456789abcdefghijkl"
+
+
+def score(name: str, value: float, scored: int = 10, **more: Any) -> dict[str, Any]:
+    metrics = {"accuracy": {"name": "accuracy", "value": value}, "stderr": {"name": "stderr", "value": 0.125}}
+    counts = {"scored_samples": scored, "unscored_samples": 0}
+    return {"name": name, "scorer": name, **counts, "params": {}, "metrics": metrics, **more}
+
+
+def header(**changed: Any) -> dict[str, Any]:
+    """The header as 0.3.285 writes it, of ten samples."""
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "created": "2026-03-01T12:00:00+00:00", "task": "inspect_evals/toy", "task_version": "2-A",
+            "task_args": {"cot": True}, "task_args_passed": {}, "model": "hf/acme/atlas-7b",
+            "dataset": {"name": "toy", "samples": 10, "sample_ids": [*range(10)], "shuffled": False},
+            "model_generate_config": {"max_connections": 8}, "model_args": {"revision": "a1" * 20, "dtype": "bfloat16"},
+            "config": {"epochs": 1}, "packages": {"inspect_ai": "0.3.285"},
+            "revision": {"type": "git", "origin": "git@x", "commit": "e9a9d716"},
+        },
+        "plan": {"name": "plan", "steps": [], "config": {"temperature": 0.3}},
+        "results": {"total_samples": 10, "completed_samples": 10, "scores": [score("match", 0.5)]},
+        "stats": {"started_at": "2026-03-01T12:00:00+00:00", "completed_at": "2026-03-01T13:00:00+01:00"},
+        "invalidated": False,
+    } | changed  # fmt: skip
+
+
+def sample(history: Any = ()) -> dict[str, Any]:
+    said = 'It said "history": [{} and went on'
+    return {"id": 1, "epoch": 1, "output": said, "scores": {"match": {"value": "C", "history": list(history)}}}
+
+
+def archive(members: Mapping[str, Any], method: int = zipfile.ZIP_ZSTANDARD) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as packed:
+        for name, value in members.items():
+            packed.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
+    return out.getvalue()
+
+
+def log_archive(method: int = zipfile.ZIP_ZSTANDARD, **changed: Any) -> bytes:
+    start = {key: header(**changed)[key] for key in ("version", "eval", "plan")}
+    members = {"_journal/start.json": start, "samples/1_epoch_1.json": sample(), "header.json": header(**changed)}
+    return archive(members, method)
+
+
+def log_json(**changed: Any) -> bytes:
+    """A JSON log as Inspect writes it: the samples behind the header."""
+    return dumps(header(**changed) | {"samples": [sample()], "reductions": None})
+
+
+def only_leaf(result: Result) -> Any:
+    (leaf,) = result.leaves.values()
+    return leaf
+
+
+@pytest.mark.parametrize("data", [*(log_archive(method) for method in METHODS), log_json(), dumps(header())])
+def test_archive_and_json_give_the_same(data: bytes) -> None:
+    result = parse_result(data)
+    assert (result.format, result.harness.name, result.harness.version) == ("inspect", "inspect_ai", "0.3.285")
+    assert result.harness.git_hash is None  # the commit in the log is of the user's repository
+    model = result.model
+    assert (model.id, model.revision, model.precision, model.source) == (
+        "acme/atlas-7b", "a1" * 20, "bfloat16", "hf",
+    )  # fmt: skip
+    assert list(result.leaves) == ["inspect_evals/toy match"]
+    leaf = only_leaf(result)
+    assert leaf.numbers == {"accuracy": 0.5, "stderr": 0.125}
+    assert (leaf.version, leaf.num_fewshot, leaf.samples, leaf.original) == ("2-A", None, 10, 10)
+    assert (leaf.unscored, leaf.reducer, leaf.epochs) == (0, "", 1)
+    assert (result.limit, result.settings, result.date) == (None, {}, 1772366400.0)
+    assert (result.unfinished, result.invalidated, result.edited, result.secrets) == ("", False, False, ())
+
+
+def test_where_a_number_lies_is_told_with_the_member() -> None:
+    place = "/results/scores/0/metrics/accuracy/value"
+    key = "inspect_evals/toy match"
+    assert parse_result(log_archive()).pointer_to("value", key, "accuracy") == f"header.json#{place}"
+    assert parse_result(log_json()).pointer_to("value", key, "accuracy") == place
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(8, 8), ([2, 5], 3), (10, None), (4000, None), (None, None), ([1], None), ("x", None)]
+)
+def test_a_limit_below_the_size_is_one(limit: Any, expected: Any) -> None:
+    assert parse_result(dumps(patch(header(), "/eval/config/limit", limit))).limit == expected
+
+
+def test_the_mean_is_not_spelled_and_other_reducers_are() -> None:
+    scores = [score("match", 0.55, reducer="mean"), score("match", 0.8, reducer="max")]
+    data = patch(header(results={"scores": scores}), "/eval/config/epochs", 2)
+    leaves = parse_result(dumps(data)).leaves
+    found = {key: (leaf.numbers["accuracy"], leaf.reducer, leaf.epochs) for key, leaf in leaves.items()}
+    assert found == {"inspect_evals/toy match": (0.55, "mean", 2), "inspect_evals/toy match max": (0.8, "max", 2)}
+    plain = patch(header(), "/eval/config/epochs", 2)
+    assert only_leaf(parse_result(dumps(plain))).reducer == "mean"
+
+
+def test_samples_without_a_score_are_told() -> None:
+    leaf = only_leaf(parse_result(log_json(results={"scores": [score("judge", 0.5, 7, unscored_samples=3)]})))
+    assert (leaf.samples, leaf.unscored, leaf.original) == (7, 3, 10)
+
+
+def test_a_metric_of_a_part_of_the_samples_is_no_metric_of_all() -> None:
+    metrics = {"x": {"name": "x", "group": "grouped", "value": 0.6}, "all": {"group": "grouped", "value": 0.5}, "n": 3}
+    result = parse_result(log_json(results={"scores": [score("match", 0.5, metrics=metrics)]}))
+    assert only_leaf(result).numbers == {"grouped/x": 0.6, "grouped/all": 0.5, "n": 3}
+    assert result.pointer_to("value", "inspect_evals/toy match", "grouped/x").endswith("/metrics/x/value")
+
+
+def test_arguments_that_were_given_to_a_task_make_it_another() -> None:
+    data = patch(header(), "/eval/task_args_passed", {"subject": "law", "cot": True})
+    assert list(parse_result(dumps(data)).leaves) == ["inspect_evals/toy(cot=true,subject=law) match"]
+    older = header()
+    del older["eval"]["task_args_passed"]
+    result = parse_result(dumps(older))
+    assert (list(result.leaves), result.settings) == (["inspect_evals/toy match"], {"task_args": '{"cot": true}'})
+
+
+def test_logs_of_the_first_releases_are_read() -> None:
+    """No counts, epochs in the number of samples, and one scorer beside its metrics."""
+    counted = {"total_samples": 4, "completed_samples": 4, "scores": [{"name": "match", "metrics": {}}]}
+    leaf = only_leaf(parse_result(dumps(patch(header(results=counted), "/eval/config/epochs", 2))))
+    assert (leaf.samples, leaf.unscored) == (2, None)
+    first = {"scorer": {"name": "includes"}, "metrics": {"accuracy": {"value": 0.25}}}
+    result = parse_result(log_json(results=first, version=1))
+    assert {key: leaf.numbers for key, leaf in result.leaves.items()} == {
+        "inspect_evals/toy includes": {"accuracy": 0.25}
+    }
+    assert result.pointer_to("value", "inspect_evals/toy includes", "accuracy") == "/results/metrics/accuracy/value"
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_a_run_that_did_not_end_says_so(status: str) -> None:
+    assert parse_result(log_json(status=status)).unfinished == status
+    gone = parse_result(log_archive(status=status, results=None))
+    assert (gone.unfinished, gone.leaves, gone.model.id) == (status, {}, "acme/atlas-7b")
+
+
+def test_an_archive_that_was_cut_off_says_what_was_run() -> None:
+    start = {key: header()[key] for key in ("version", "eval", "plan")}
+    result = parse_result(archive({"_journal/start.json": start, "samples/1_epoch_1.json": sample()}))
+    assert (result.unfinished, result.leaves, result.model.id) == ("started", {}, "acme/atlas-7b")
+    assert result.pointer_to("model") == "_journal/start.json#/eval/model"
+
+
+def test_edits_and_invalidation_are_told() -> None:
+    changed = sample([{"value": "I"}, {"value": "C", "provenance": {"author": "ann"}}])
+    assert parse_result(archive({"samples/1_epoch_1.json": changed, "header.json": header()})).edited
+    assert parse_result(dumps(header() | {"samples": [changed]})).edited
+    assert parse_result(log_archive(invalidated=True)).invalidated
+
+
+def test_a_large_log_is_read_by_its_header() -> None:
+    """All of MMLU has 14,042 samples; theirs are not unpacked, so a damaged one is not seen."""
+    text = json.dumps(sample()).encode().ljust(MAX_SAMPLES // 14_000)
+    members = {f"samples/{number}_epoch_1.json": text for number in range(14_042)}
+    data = archive({**members, "header.json": header()})
+    damaged = data[:200].replace(b"\x28\xb5\x2f\xfd", b"\x00\x00\x00\x00") + data[200:]
+    assert damaged != data
+    assert parse_result(damaged) == parse_result(data)
+
+
+def test_a_secret_is_named_and_never_held() -> None:
+    data = patch(header(), "/eval/model_args", {"api_key": KEY, "revision": "main"})
+    for packed, member in ((dumps(data), ""), (archive({"header.json": data}), "header.json#")):
+        result = parse_result(packed)
+        assert result.secrets == (f"{member}/eval/model_args/api_key",)
+        assert KEY not in str(result)
+        assert result.model.requested_revision == "main"
+
+
+@pytest.mark.parametrize(
+    ("named", "name", "is_hub_id"),
+    [
+        ("vllm/acme/atlas-7b", "acme/atlas-7b", True),
+        ("hf/gpt2", "gpt2", True),
+        ("openai/gpt-4o", "openai/gpt-4o", True),
+        ("hf-inference-providers/acme/atlas", "hf-inference-providers/acme/atlas", False),
+        ("hf/local", "local", False),
+    ],
+)
+def test_only_a_provider_of_models_of_the_hub_is_taken_off(named: str, name: str, is_hub_id: bool) -> None:
+    model = parse_result(dumps(patch(header(), "/eval/model", named))).model
+    assert model.id == name
+    assert (why_unidentified(model) == "") == is_hub_id
+
+
+def test_a_model_of_the_name_local_is_one_where_its_arguments_say_so() -> None:
+    assert not why_unidentified(Model(id="local", is_named=True))
+
+
+def test_a_command_measures_tasks_of_inspect_evals_again() -> None:
+    result = parse_result(log_archive())
+    rerun = format_of("inspect").rerun
+    assert rerun is not None
+    revision = "a1" * 20
+    assert rerun(Rerun(result.model, tuple(result.leaves), None, result.settings)) == (
+        f"inspect eval inspect_evals/toy --model hf/acme/atlas-7b -M revision={revision} --log-dir results"
+    )
+    assert not rerun(Rerun(result.model, ("toy match",), None, {}))
+    assert not rerun(Rerun(result.model, ("inspect_evals/toy(cot=true) match",), None, {}))
+
+
+# ---- what is no log, or a bad one ----
+
+
+def found_in(files: dict[str, bytes], named: tuple[str, ...] = ()) -> dict[str, Parsed | UnreadPath]:
+    listing = [ListedFile(path, len(data)) for path, data in files.items()]
+    return {one.path: one for one in discover(listing, lambda path, size: files[path][:size], named)}
+
+
+def test_a_listing_of_logs_and_other_json_are_none() -> None:
+    listing = dumps({"2026-03-01_toy.json": header()})
+    assert isinstance(found_in({"logs.json": listing})["logs.json"], UnreadPath)
+    with pytest.raises(UnknownFormat):
+        parse_result(dumps({"status": "x", "eval": {"task": "a"}, "plan": 1}))
+
+
+def test_an_archive_of_another_kind_is_told_by_its_first_member() -> None:
+    word = archive({"word/document.xml": b"<w/>"})
+    one = found_in({"a.docx": word})["a.docx"]
+    assert isinstance(one, UnreadPath)
+    assert one.kind == "archive"
+    with pytest.raises(UnknownFormat, match=r"without header\.json"):
+        parse_result(word)
+
+
+def flagged(data: bytes) -> bytes:
+    """The archive with every member marked as encrypted, in its directory."""
+    at = data.find(b"PK\x01\x02")
+    while at >= 0:
+        data = data[: at + 8] + b"\x01" + data[at + 9 :]
+        at = data.find(b"PK\x01\x02", at + 4)
+    return data
+
+
+def with_size(data: bytes, size: int) -> bytes:
+    """The archive of one member with another declared size."""
+    at = data.find(b"PK\x01\x02")
+    return data[: at + 24] + size.to_bytes(4, "little") + data[at + 28 :]
+
+
+def as_zstd(data: bytes) -> bytes:
+    """The archive of one member whose bytes are frames of zstd already."""
+    at = data.find(b"PK\x01\x02")
+    return data[: at + 10] + zipfile.ZIP_ZSTANDARD.to_bytes(2, "little") + data[at + 12 :]
+
+
+ZEROS = b'{"eval": "' + b"0" * 20_000_000 + b'"}'
+FRAMES = b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00" * 5_000  # empty frames of zstd
+BAD = {
+    "truncated": (lambda: log_archive()[:-300], "is truncated"),
+    "cut directory": (lambda: log_archive()[:-30], "is a damaged archive"),
+    "encrypted": (lambda: flagged(archive({"header.json": header()})), r"is an encrypted archive: its header\.json"),
+    "declared too large": (lambda: archive({"header.json": b"0" * 34_000_000}), r"holds a header\.json of 34,000,000"),
+    "packed a thousand to one": (lambda: archive({"header.json": ZEROS}), "packed more than 1,000 to 1"),
+    "larger than declared": (lambda: with_size(archive({"header.json": ZEROS}), 900_000), "cannot be unpacked"),
+    "smaller than declared": (lambda: with_size(archive({"header.json": header()}), 99_999), "cannot be unpacked"),
+    "changed": (
+        lambda: archive({"header.json": header()}, zipfile.ZIP_STORED).replace(b"success", b"failure"),
+        "cannot be unpacked",
+    ),
+    "members": (lambda: log_archive() + b"PK\x01\x02" * 100_001, "is an archive of 100,0"),
+    "frames": (lambda: as_zstd(archive({"header.json": FRAMES}, zipfile.ZIP_STORED)), "cannot be unpacked"),
+    "method": (lambda: archive({"header.json": header()}, zipfile.ZIP_BZIP2), "packed by method 12"),
+    "no JSON": (lambda: archive({"header.json": b"{"}), "is truncated"),
+    "deep": (lambda: archive({"header.json": b"[" * 9_999}), "nested more than 100"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_archive_is_refused_in_one_line(name: str) -> None:
+    make, why = BAD[name]
+    with pytest.raises(MalformedResult, match=why) as raised:
+        parse_result(make())
+    assert "\n" not in raised.value.why
+
+
+def test_a_log_of_json_that_is_too_large_says_how_to_convert_it() -> None:
+    data = dumps(header()).ljust(MAX_BYTES + 1)
+    one = found_in({"logs/a.json": data})["logs/a.json"]
+    assert isinstance(one, Parsed)
+    assert one.problem is not None
+    assert "more than 8,388,608 are not read" in one.problem.why
+    assert one.problem.hint.startswith("convert it: inspect log convert --to eval")
+
+
+POINTERS = [
+    "/status", "/eval", "/eval/model", "/eval/task", "/eval/task_version", "/eval/task_args_passed", "/eval/config",
+    "/eval/config/limit", "/eval/config/epochs", "/eval/dataset", "/eval/dataset/samples", "/eval/created", "/plan",
+    "/eval/model_generate_config", "/eval/model_args", "/eval/packages", "/results", "/results/scores", "/stats",
+    "/results/scores", "/results/scorer", "/results/metrics", "/results/completed_samples", "/invalidated", "/version",
+]  # fmt: skip
+OF_SCORE = ["/name", "/reducer", "/scored_samples", "/unscored_samples", "/metrics", "/metrics/accuracy", "/metrics/x"]
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(POINTERS), st.sampled_from(OF_SCORE), JSON, JSON)
+def test_anything_anywhere_is_read_or_refused(pointer: str, inner: str, value: Any, other: Any) -> None:
+    scores = [patch(score("match", 0.5), inner, other), score("match", 0.25), value]
+    data = patch(header(results={"scores": scores}), pointer, value)
+    survives(dumps(data))
+    survives(archive({"header.json": data}, zipfile.ZIP_STORED))
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(METHODS), st.data())
+def test_an_archive_with_any_bytes_changed_is_read_or_refused(method: int, data: st.DataObject) -> None:
+    packed = bytearray(log_archive(method))
+    for _ in range(data.draw(st.integers(1, 4))):
+        packed[data.draw(st.integers(4, len(packed) - 1))] = data.draw(st.integers(0, 255))
+    parsed = parse_submission(one_file("a.eval", bytes(packed)))
+    assert (parsed.result is None) != (parsed.problem is None)
+    assert parsed.problem is None or "could not be read" not in parsed.problem.why
