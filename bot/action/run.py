@@ -22,9 +22,10 @@ from bot.action.trigger import TRUSTED, TriggerContext, read_occasion
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.judgement import Judgement, judge_all
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
@@ -105,7 +106,7 @@ def say_failure(failure: BotError, environ: Mapping[str, str], out: TextIO) -> i
 def start(environ: Mapping[str, str], out: TextIO) -> int:
     """Read what is asked for, then check, and comment or publish."""
     inputs, occasion, access = read_inputs(environ), read_occasion(environ), read_access(environ)
-    run = Run(inputs, occasion, access, load_leaderboard(inputs.leaderboard), environ, out)
+    run = Run(inputs, occasion, access, open_leaderboard(inputs.leaderboard, access), environ, out)
     if inputs.mode == "publish" and not occasion.may_publish:
         raise CallError(NOT_HERE.format(trusted=", ".join(TRUSTED), kind=occasion.kind or "an event without a name"))
     found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)), access)

@@ -28,7 +28,9 @@ from bot.service.environment import kept_answers, read_access
 MANY = 50
 DEFAULT = "open-llm-v2"
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
-LEADERBOARD = Annotated[str, typer.Option("--leaderboard", "-l", help="The id of a declaration, or its TOML file.")]
+LEADERBOARD = Annotated[
+    str, typer.Option("--leaderboard", "-l", help="The id, file or hf:// address of a declaration.")
+]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Show only verdicts and findings.")]
 BOARD = Annotated[str, typer.Option("--board", help="Look at this target for other models with the same values.")]
 MODEL_NAME = Annotated[

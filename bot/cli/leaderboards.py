@@ -15,6 +15,7 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.submission import UnreadPath
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import find_places
 from bot.reporting.escape import visible
 from bot.reporting.text import WIDTH
@@ -48,11 +49,11 @@ def list_leaderboards(ctx: typer.Context) -> None:
 
 
 @leaderboards.command("show")
-def show(leaderboard: Annotated[str, typer.Argument(help="An id, or a TOML file to check.")]) -> None:
+def show(leaderboard: Annotated[str, typer.Argument(help="An id, a TOML file, or its hf:// address.")]) -> None:
     """Check a declaration and show its columns."""
     from bot.reporting.declaration import describe_leaderboard
 
-    declared = load_leaderboard(leaderboard)
+    declared = open_leaderboard(leaderboard, read_access())
     known = {rule.id for rule in ALL_RULES}
     faults = [
         (f"waivers.{number}.rule", f"there is no rule {waiver.rule!r}")
@@ -108,7 +109,7 @@ def board(
     from bot.publishing.board import make_board, to_csv
     from bot.publishing.board_table import board_json, board_markdown, board_text
 
-    declared = load_leaderboard(leaderboard)
+    declared = open_leaderboard(leaderboard, read_access())
     entries = [
         entry for entry in open_target(target, read_access()).read_entries() if entry.leaderboard.id == declared.id
     ]

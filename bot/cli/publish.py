@@ -12,7 +12,8 @@ import typer
 from bot.cli.judging import DEFAULT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, judge_paths, warn
 from bot.errors import Refused
 from bot.evaluation.judgement import Judgement
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.leaderboard import Leaderboard
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.registry import open_target
 from bot.publishing.entry import entry_of
@@ -47,7 +48,7 @@ def publish(
     from bot.publishing.publication import describe
     from bot.service.reconcile import publish as publish_entries
 
-    declared, target = load_leaderboard(leaderboard), open_target(to, read_access(), form.value)
+    declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form.value)
     target.check()
     judgement, places = judge_paths(paths, declared, to, names=model_name, quiet=quiet, online=online)
     counted = {file.path for row in judgement.rows for file in row.files}

@@ -24,11 +24,12 @@ from bot.cli.judging import (
 )
 from bot.errors import CallError
 from bot.evaluation.judgement import Judgement
-from bot.evaluation.leaderboard import load_leaderboard
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import judgement_text, summary_text, unreadable_text
+from bot.service.environment import read_access
 
 
 class CheckFormat(StrEnum):
@@ -69,7 +70,7 @@ def check(
     quiet: QUIET = False,
 ) -> None:
     """Check result files and the rows that they make: is everything there, and what is wrong where."""
-    declared = load_leaderboard(leaderboard)
+    declared = open_leaderboard(leaderboard, read_access())
     judgement, places = judge_paths(paths, declared, board, names=model_name, quiet=quiet, online=online)
     if form is not CheckFormat.SUMMARY:
         judgement = with_lines(judgement, reader_of(places))
@@ -111,7 +112,7 @@ def score(
     """Score result files: a row for each model, made of all of its files."""
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
-    judgement, _ = judge_paths(paths, load_leaderboard(leaderboard), names=model_name, quiet=quiet)
+    judgement, _ = judge_paths(paths, open_leaderboard(leaderboard, read_access()), names=model_name, quiet=quiet)
     written: dict[ScoreFormat, Callable[[], str]] = {
         ScoreFormat.TEXT: lambda: scores_text(judgement),
         ScoreFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
@@ -132,7 +133,7 @@ def explain(
     """Show the way of each number from raw value through bound and clip to the mean."""
     from bot.reporting.explanation import explanation_markdown, explanation_text
 
-    declared = load_leaderboard(leaderboard)
+    declared = open_leaderboard(leaderboard, read_access())
     known = [column.id for column in declared.tasks]
     if task and task not in known:
         raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")

@@ -9,7 +9,8 @@ import typer
 
 from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, warn
 from bot.errors import CallError
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.leaderboard import Leaderboard
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import open_target
 from bot.publishing.board import Board, make_board
 from bot.service.environment import read_access
@@ -27,7 +28,7 @@ def site(
     from bot.pages.site import Site
     from bot.pages.write import write_site
 
-    board = read_board(target, load_leaderboard(leaderboard))
+    board = read_board(target, open_leaderboard(leaderboard, read_access()))
     shown = target if "://" in target else ""  # where a folder lies on this machine is nobody's business
     done = write_site(Site(Content(board, shown)), out)
     if not quiet:

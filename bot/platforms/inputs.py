@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,8 +13,6 @@ from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
 from bot.platforms.source import Change, Source, TooLarge
 from bot.publishing.entry import Evidence
-
-COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +64,11 @@ def local_places(name: str) -> Iterator[Place]:
 
 def hub_places(name: str, access: Access) -> Iterator[Place]:
     """The files at an `hf://` address, pinned to the commit that its revision names now."""
-    from bot.platforms.hub.client import HubClient, parse_address
-    from bot.platforms.hub.source import HubSource
+    from bot.platforms.hub.client import parse_address
+    from bot.platforms.hub.pinned import open_pinned
 
     address = parse_address(name)
-    source = HubSource(HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless), address)
-    commit = _commit(source.refs(requests=True), address.revision or "main", name)
+    source, commit = open_pinned(address, name, access)
     named = source.files_at([address.path], commit) if address.path else []
     files = named or source.walk(commit, address.path)
     if not files:
@@ -134,13 +130,3 @@ def read_bounded(source: Source, change: Change, commit: str) -> Submission:
     except TooLarge:
         return one_file(change.path, None, MAX_BYTES + 1)
     return one_file(change.path, data)
-
-
-def _commit(refs: dict[str, str], revision: str, name: str) -> str:
-    """The commit of a branch, a ref, or a full commit id."""
-    if COMMIT.fullmatch(revision):
-        return revision
-    found = refs.get(f"refs/heads/{revision}") or refs.get(revision)
-    if found is None:
-        raise CallError(f"{name}: there is no branch {revision!r}; a commit is named by its 40 digits")
-    return found
