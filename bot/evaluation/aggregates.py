@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from bot.evaluation.result import Result
+from bot.evaluation.counts import samples_behind, whole
+from bot.evaluation.result import LeafResult, Result
 
 MOST = 1_000  # members of a group that are looked at: a file may name thousands
 
@@ -37,7 +38,7 @@ def means_of_leaves(
         value = None if leaf is None else leaf.numbers.get(key)
         if leaf is None or (value is None and key not in leaf.numbers):
             continue
-        size = leaf.samples or known.get(member)
+        size = leaf.samples or known.get(member) or _recovered(leaf, key)
         if type(value) is not float or not size:
             return None
         total += value * size
@@ -45,3 +46,21 @@ def means_of_leaves(
         weight += size
         count += 1
     return (total / weight, plain / count) if count else None
+
+
+def _recovered(leaf: LeafResult, key: str) -> int | None:
+    """The number of samples that value and standard error of a leaf give, None where they give none."""
+    name, comma, answer_filter = key.partition(",")
+    value, error = leaf.numbers.get(key), leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
+    behind = samples_behind(value, error) if type(value) is float and type(error) is float else None
+    return None if behind is None else whole(behind)
+
+
+def means_of_members(result: Result, group: str, key: str) -> Iterator[float]:
+    """The plain mean of the direct members, which is what `weight_by_size: false` makes of groups of groups."""
+    rows = {row.key: row.numbers for row in result.groups}
+    rows |= {name: leaf.numbers for name, leaf in result.leaves.items()}
+    values = [rows.get(member, {}).get(key) for member in result.subtasks.get(group, ())[:MOST]]
+    had = [value for value in values if type(value) is float]
+    if had and len(had) == len(values):
+        yield sum(had) / len(had)

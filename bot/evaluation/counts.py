@@ -40,6 +40,15 @@ def whole(count: float, tolerance: float = TOLERANCE) -> int | None:
     return nearest if abs(count - nearest) <= tolerance * max(1.0, abs(count)) else None
 
 
+def is_mean_of_shares(leaf_key: str, metric: str) -> bool:
+    """Whether a metric is a mean of probabilities and not of zeros and ones, under whatever name the harness has it.
+
+    The second number of TruthfulQA is the probability of the true answers; harness 0.4 calls it `acc` of
+    `truthfulqa_mc2`, and translations `truthfulqa_eu_mc2`.
+    """
+    return metric == "mc2" or "mc2" in leaf_key.replace(":", "_").split("_")
+
+
 def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> int | None:
     """Return k where `value` is k / samples, to `tolerance` in k; None where it is no such fraction."""
     if not isfinite(value):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.counts import right_answers, samples_behind, whole
+from bot.evaluation.counts import is_mean_of_shares, right_answers, samples_behind, whole
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
@@ -155,7 +155,7 @@ def _required(task: Task, leaf: Leaf, metric: Metric, format_id: str) -> Require
         stderr_key=metric.stderr_key(format_id),
         samples=metric.samples or leaf.samples,
         own_samples=metric.samples,
-        integral=metric.integral,
+        integral=metric.integral and not is_mean_of_shares(leaf.key(format_id), metric.name),
         unit=100.0 if task.unit == "percent" else 1.0,
         lower=lower,
         span=float(task.upper_bound) - lower,

@@ -63,11 +63,13 @@ def _size(leaf: LeafResult, metric: str) -> int | None:
     """Return the number of questions: as recorded, else as value and standard error give it."""
     if leaf.samples is not None:
         return leaf.samples
-    value, error = leaf.numbers.get(metric), leaf.numbers.get(f"{metric}_stderr")
-    if type(value) is not float or type(error) is not float:
-        return None
-    behind = samples_behind(value, error)
-    return None if behind is None else whole(behind)
+    for key, value in leaf.numbers.items():
+        name, comma, answer_filter = key.partition(",")
+        error = leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
+        if name == metric and type(value) is float and type(error) is float:
+            behind = samples_behind(value, error)
+            return None if behind is None else whole(behind)
+    return None
 
 
 def _reported(result: Result, metric: str) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any
 from bot.audits.records import SkippedRecord, open_log, read_records
 from bot.evaluation.result import Result
 
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?$")
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 EQUAL, DIFFERENT, NO_LOG, NO_HASH = "equal", "different", "no samples beside it", "no hash recorded"
 UNREADABLE, VALUE_DIFFERS = "the samples cannot be read to the end", "the samples give another value"
@@ -45,8 +47,12 @@ class HashCheck:
 
 
 def hashes_of(path: Path, result: Result) -> Iterator[HashCheck]:
-    """Check each task that has a hash or a log; logs are `samples_<task>_<time>.jsonl` of the result's own time."""
-    time = path.stem.partition("results_")[2]
+    """Check each task that has a hash or a log; logs are named `samples_<task>_<time>.jsonl` with the result's time.
+
+    The harness writes `results_<time>.json`, or `<name>_<time>.json` where it was given a file's name.
+    """
+    found = TIME.search(path.stem)
+    time = found[0] if found else ""
     for task in result.leaves:
         log = _log_beside(path, task, time)
         recorded = str(result.task_hashes.get(task, ""))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.evaluation.aggregates import leaves_of, means_of_leaves
-from bot.evaluation.counts import right_answers, samples_behind, whole
+from bot.evaluation.aggregates import leaves_of, means_of_leaves, means_of_members
+from bot.evaluation.counts import is_mean_of_shares, right_answers, samples_behind, whole
 from bot.evaluation.result import LeafResult, Result
 
 # Metrics that are 0 or 1 on one sample; of others (f1, mc2, inst_level_*) the error says nothing about n.
@@ -62,6 +62,8 @@ def counts_of(result: Result) -> Iterator[CountCheck]:
 
 def _is_zero_or_one(task: str, metric: str) -> bool:
     """Whether a metric is 0 or 1 on one sample; em is so in DROP, and a mean over people in CoQA."""
+    if is_mean_of_shares(task, metric):
+        return False
     return metric in ZERO_OR_ONE or (metric == "em" and task.startswith("drop"))
 
 
@@ -116,7 +118,9 @@ def _group(result: Result, group: str, key: str, value: float | None, means: tup
     weighted, plain = (finite(means[0]), finite(means[1])) if means else (None, None)
     if weighted is None or plain is None:
         return GroupCheck(group, key, value, None, None, GROUP_UNKNOWN)
-    near = any(abs(value - mean) <= GROUP_TOLERANCE for mean in (weighted, plain, *_of_members(result, group, key)))
+    near = any(
+        abs(value - mean) <= GROUP_TOLERANCE for mean in (weighted, plain, *means_of_members(result, group, key))
+    )
     return GroupCheck(group, key, value, weighted, plain, GROUP_AGREES if near else GROUP_DIFFERS)
 
 
@@ -124,13 +128,3 @@ def sizes_of(counts: Iterable[CountCheck]) -> dict[str, int]:
     """Return the recovered sample count of each task where it is whole."""
     found = {count.task: whole(count.recovered) for count in counts if count.recovered is not None}
     return {task: size for task, size in found.items() if size is not None}
-
-
-def _of_members(result: Result, group: str, key: str) -> Iterator[float]:
-    """Yield the plain mean of the direct members, which is what `weight_by_size: false` makes of groups of groups."""
-    rows = {row.key: row.numbers for row in result.groups}
-    rows |= {name: leaf.numbers for name, leaf in result.leaves.items()}
-    values = [rows.get(member, {}).get(key) for member in result.subtasks.get(group, ())]
-    had = [value for value in values if type(value) is float]
-    if had and len(had) == len(values):
-        yield sum(had) / len(had)

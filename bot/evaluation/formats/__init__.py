@@ -9,12 +9,15 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import entry_points
 
+from msgspec.structs import replace
+
 from bot.errors import CallError, UnknownFormat
 from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.evalchemy import EVALCHEMY
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
 from bot.evaluation.formats.examine import examined
+from bot.evaluation.formats.fields import precision
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.helm import HELM
 from bot.evaluation.formats.hub_cache import from_cache
@@ -71,8 +74,16 @@ def parse_content(content: Content) -> Result:
     """Recognise a submission by its content and read it. Raises MalformedResult, and nothing else."""
     for known in formats():
         if known.may_be(content) and known.recognise(content):
-            return from_cache(examined(bounded(known.parse(content)), content))
+            return from_cache(_spelled(examined(bounded(known.parse(content)), content)))
     raise UnknownFormat(_unknown(content))
+
+
+def _spelled(result: Result) -> Result:
+    """The result with its precision as torch spells it, so that "half" and "float16" make one row."""
+    spelled = precision(result.model.precision)
+    if spelled == result.model.precision:
+        return result
+    return replace(result, model=replace(result.model, precision=spelled))
 
 
 def parse_result(data: bytes) -> Result:

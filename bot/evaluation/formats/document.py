@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from pydantic_core import from_json
 
 from bot.errors import MalformedResult, UnknownFormat
-from bot.evaluation.formats.fields import whole
+from bot.evaluation.formats.fields import shots
 
 MAX_DEPTH = 100
 MAX_VALUES = 500_000  # of a file of the largest size that is read; a real one of 100 KB holds 4,000
@@ -148,7 +148,7 @@ def _encoded(configs: dict[str, Any]) -> msgspec.Raw:
     rows = ((task, config) for task, config in configs.items() if type(config) is dict)
     kept = {
         task: {
-            "num_fewshot": whole(config.get("num_fewshot")),
+            "num_fewshot": shots(config.get("num_fewshot")),
             "generation_kwargs": {"until": _texts_of(config.get("generation_kwargs"))},
         }
         for task, config in rows

@@ -15,6 +15,9 @@ from bot.evaluation.result import escape_pointer
 REVISION = re.compile(r"[0-9a-f]{40}")
 LARGEST = 2**53  # above it doubles skip whole numbers, and far above it they end
 ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
+NO_PACKAGE = "No package metadata"
+SHORT_DTYPES = {"float": "float32", "fp32": "float32", "half": "float16", "fp16": "float16", "bf16": "bfloat16",
+                "double": "float64"}  # fmt: skip
 LONGEST_SETTING = 1_000  # characters; a longer one is compared by its digest
 
 
@@ -83,6 +86,24 @@ def setting(value: object) -> str:
     if len(spelled) <= LONGEST_SETTING:
         return spelled
     return "sha256:" + sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def precision(name: str) -> str:
+    """A data type by the name that torch prints ("half" is float16), "" for "auto"; a quantization stays as it is."""
+    name = name.removeprefix("torch.")
+    return "" if name == "auto" else SHORT_DTYPES.get(name, name)
+
+
+def shots(value: object) -> int | None:
+    """A number of shots; some files write a list, which counts where all of it is one number."""
+    if type(value) is list and value and all(one == value[0] for one in value):
+        value = value[0]
+    return whole(value)
+
+
+def release(value: object) -> str:
+    """A release; "" for the sentence that the harness writes where it finds no package of itself."""
+    return "" if text(value).startswith(NO_PACKAGE) else text(value)
 
 
 def free_name(name: str, taken: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from bot.evaluation.formats.alias_groups import subtasks_by_alias
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.document import NOTHING, Document, TaskConfig, task_configs
 from bot.evaluation.formats.fields import (
@@ -18,6 +19,7 @@ from bot.evaluation.formats.fields import (
     arguments,
     not_a_row,
     number,
+    release,
     revision,
     row,
     setting,
@@ -25,6 +27,7 @@ from bot.evaluation.formats.fields import (
     version,
     whole,
 )
+from bot.evaluation.formats.fields import shots as number_of_shots
 from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
@@ -32,6 +35,8 @@ from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, R
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
+QUANTIZATION = re.compile(r"(?:^|,)\s*quantization_config\s*=\s*([A-Za-z0-9]+?)(?:Config)?(?:[(,]|$)")
+ALIAS = re.compile(rb'"alias"\s*:\s*" +- ')
 STOPS = re.compile(rb'"until"\s*:\s*\[\s*"\."')
 PLACES = {
     "model": "/model_name",
@@ -73,12 +78,14 @@ def parse(content: Content) -> Result:
         for group, members in (document.group_subtasks or EMPTY).items()
         if type(members) is list and members
     }
+    if document.group_subtasks is None and ALIAS.search(content.data):
+        subtasks = subtasks_by_alias(document.results or EMPTY, task_configs(document))
     groups, leaves = _rows(document, subtasks)
     return Result(
         format="lm-eval-0.4",
         model=model,
         harness=HarnessVersion(
-            "lm-evaluation-harness", text(document.git_hash) or None, text(document.lm_eval_version) or None
+            "lm-evaluation-harness", text(document.git_hash) or None, release(document.lm_eval_version) or None
         ),
         leaves=leaves,
         limit=number(config.get("limit")),
@@ -131,7 +138,7 @@ def _rows(
             shot = configs[key].num_fewshot if key in configs else None
         leaves[key] = LeafResult(
             numbers,
-            shot if type(shot) is int and -LARGEST < shot < LARGEST else whole(shot),
+            shot if type(shot) is int and -LARGEST < shot < LARGEST else number_of_shots(shot),
             spelled if type(spelled) is float else version(spelled),
             effective if type(effective) is int and -LARGEST < effective < LARGEST else whole(effective),
             original if type(original) is int and -LARGEST < original < LARGEST else whole(original),
@@ -182,8 +189,17 @@ def _precision(pairs: Mapping[str, str], config: Mapping[str, Any]) -> str:
         return "8bit"
     if pairs.get("quantization") or pairs.get("autogptq") or pairs.get("gguf_file"):
         return pairs.get("quantization") or ("GPTQ" if pairs.get("autogptq") else "GGUF")
-    dtype = text(config.get("model_dtype")) or pairs.get("dtype", "")
-    return "" if dtype == "auto" else dtype.removeprefix("torch.")
+    return _quantization(config) or text(config.get("model_dtype")) or pairs.get("dtype", "")
+
+
+def _quantization(config: Mapping[str, Any]) -> str:
+    """What `quantization_config` among the model's arguments says, an object or what a class of that name prints."""
+    args = config.get("model_args")
+    if isinstance(args, dict) and isinstance(found := args.get("quantization_config"), dict):
+        bits = next((f"{bits}bit" for bits in (4, 8) if found.get(f"load_in_{bits}bit") is True), "")
+        return bits or text(found.get("quant_method")) or text(found.get("quant_type")) or "quantized"
+    match = QUANTIZATION.search(args) if isinstance(args, str) else None
+    return match[1].lower() if match else ""
 
 
 def rerun(wanted: Rerun) -> str:

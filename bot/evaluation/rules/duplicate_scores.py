@@ -1,7 +1,8 @@
 """Another model on the board has exactly these values.
 
 ## What it does
-Compares the raw values of all tasks, to the last bit, with those of every entry of another model.
+Compares the raw values of all tasks, to the last bit, with those of every entry of another model. Rows that are 0
+in every task are not compared.
 
 ## Why is this bad?
 Two runs of two models do not agree in thousands of answers. It is a renamed copy, or a file uploaded under a second
@@ -29,7 +30,8 @@ def duplicate_scores(case: RowCase) -> Iterator[Violation]:
     row = case.row
     if not case.facts.same_values or row.measurements.missing or not row.measurements.present:
         return
-    other = case.facts.same_values.get(raw_values(row.measurements, case.leaderboard))
+    values = raw_values(row.measurements, case.leaderboard)
+    other = case.facts.same_values.get(values) if any(values) else None  # many runs of many models score nothing at all
     if other is not None and other != row.model.id:
         yield Violation(
             f"{shown(other)} has the same value in every task, to the last bit",

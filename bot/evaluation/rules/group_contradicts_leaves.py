@@ -18,9 +18,10 @@ file do use it, and they will publish another number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import isnan
 
-from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves
+from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves, means_of_members
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import sizes, value_keys
 from bot.evaluation.result import escape_pointer
@@ -31,7 +32,14 @@ TOLERANCE = 1e-6
 
 @rule(Severity.WARNING)
 def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each number of an aggregate row that its leaves do not give."""
+    """Yield one violation for the numbers of aggregate rows that their leaves do not give."""
+    wrong = list(_violations(case))
+    if wrong:
+        more = f"; the same of {len(wrong) - 1} more numbers of aggregates" if len(wrong) > 1 else ""
+        yield replace(wrong[0], message=f"{wrong[0].message}{more}")
+
+
+def _violations(case: Case) -> Iterator[Violation]:
     result = case.result
     if not result.groups:
         return
@@ -48,7 +56,9 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
                 continue
             seen.add((group.key, key, value))  # `groups` repeats what `results` has
             means = means_of_leaves(result, members[group.key], key, known)
-            if means is not None and not any(_is_near(value, mean) for mean in means):
+            if means is None:
+                continue
+            if not any(_is_near(value, mean) for mean in (*means, *means_of_members(result, group.key, key))):
                 yield Violation(
                     f"{shown(group.key)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
                     "the score follows the subtasks; upload the file as the harness wrote it",

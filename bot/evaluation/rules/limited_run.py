@@ -1,7 +1,8 @@
 """Only a part of the samples was run.
 
 ## What it does
-Reads `--limit` from the configuration, and compares the samples that were scored with the size of each task.
+Reads `--limit` from the configuration, and compares the samples that were scored with the size of each task. A limit
+that is not below the size of a task cuts nothing.
 
 ## Why is this bad?
 Fifty samples give a number that looks like any other, with an error of seven points.
@@ -18,32 +19,51 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rerun import rerun_advice
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rule
 
 
 @rule(Severity.ERROR)
 def limited_run(case: Case) -> Iterator[Violation]:
-    """Yield one violation for the run where a limit is recorded, else one for each leaf that was cut short."""
-    if case.result.limit is not None:
+    """Yield one violation for the run where the recorded limit cut all of it, else one for each task that was cut."""
+    cut = [measurement for measurement in case.measurements.present if _is_cut(case, measurement)]
+    limit = case.result.limit
+    if limit is not None and (len(cut) == len(case.measurements.present)):
+        share = f"{limit:.4g} of the samples" if 0 < limit < 1 else f"{limit:g} samples"
         yield Violation(
-            f"the run was limited to {case.result.limit:g} samples of each task (--limit)",
+            f"the run was limited to {share} of each task (--limit)",
             "run it again without --limit",
             case.result.pointer_to("limit"),
         )
         return
-    seen: set[str] = set()
-    for measurement in case.measurements.present:
-        samples, original, required = measurement.leaf.samples, measurement.leaf.original, measurement.required
-        if samples is not None and original is not None and samples < original and required.leaf_key not in seen:
-            seen.add(required.leaf_key)
-            task = required.task
-            hint, command = rerun_advice(case.result, [required.leaf_key], task.num_fewshot, "measure all of it")
-            yield Violation(
-                f"{required.leaf_key} was run on {samples:,} of its {original:,} samples",
-                hint,
-                case.result.pointer_to("samples", required.leaf_key),
-                task.id,
-                (required.leaf_id,),
-                command,
-            )
+    for found in in_tasks(cut).values():
+        yield _violation(case, found)
+
+
+def _is_cut(case: Case, measurement: Measurement) -> bool:
+    """Whether fewer samples were run than the task has; a limit that is not below its size cuts nothing."""
+    samples, original, limit = measurement.leaf.samples, measurement.leaf.original, case.result.limit
+    if samples is not None and original is not None and samples < original:
+        return True
+    size = original or measurement.required.size
+    return limit is not None and (limit < 1 or size is None or limit < size)
+
+
+def _violation(case: Case, found: list[Measurement]) -> Violation:
+    first, task = found[0], found[0].required.task
+    keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
+    hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all of it")
+    samples, original = first.leaf.samples, first.leaf.original or first.required.size
+    part = f"{case.result.limit:g} samples at most" if samples is None else f"{samples:,}"
+    more = f", and {len(keys) - 1} more of {task.title} in part" if len(keys) > 1 else ""
+    return Violation(
+        f"{first.required.leaf_key} was run on {part} of its {original or 'unknown number of'}{more}"
+        if original is None
+        else f"{first.required.leaf_key} was run on {part} of its {original:,} samples{more}",
+        hint,
+        case.result.pointer_to("samples", first.required.leaf_key),
+        task.id,
+        leaves_of(found),
+        command,
+    )

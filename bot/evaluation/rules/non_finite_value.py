@@ -19,25 +19,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isfinite
 
-from bot.evaluation.finding import Severity, shown
+from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rerun import rerun_advice
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rule
 
 WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16 or float32 where it comes back"
 
 
 @rule(Severity.ERROR)
 def non_finite_value(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each needed value that is not a finite number."""
-    for measurement in case.measurements.present:
-        if not isfinite(measurement.value):
-            required = measurement.required
-            hint, command = rerun_advice(case.result, [required.leaf_key], required.task.num_fewshot, WHAT)
-            yield Violation(
-                f"{required.leaf_key} has {required.value_key} {shown(measurement.raw, 20)}, which is not a number",
-                hint,
-                case.result.pointer_to("value", required.leaf_key, required.value_key),
-                required.task_id,
-                (required.leaf_id,),
-                command,
-            )
+    """Yield one violation for each task with needed values that are no finite numbers."""
+    wrong = in_tasks(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
+    for task_id, found in wrong.items():
+        first = found[0].required
+        keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
+        hint, command = rerun_advice(case.result, keys, first.task.num_fewshot, WHAT)
+        more = f"; the same in {examples(keys[1:])}" if len(keys) > 1 else ""
+        yield Violation(
+            f"{first.leaf_key} has {first.value_key} {shown(found[0].raw, 20)}, which is not a number{more}",
+            hint,
+            case.result.pointer_to("value", first.leaf_key, first.value_key),
+            task_id,
+            leaves_of(found),
+            command,
+        )

@@ -1,8 +1,8 @@
 """The model was quantized for this run.
 
 ## What it does
-Reads the arguments (`load_in_4bit`, `load_in_8bit`, `autogptq`, `gguf_file`, `quantization`), the recorded dtype, and
-the usual marks in the model's name.
+Reads the arguments (`load_in_4bit`, `load_in_8bit`, `autogptq`, `gguf_file`, `quantization`,
+`quantization_config`), the recorded dtype, and the usual marks in the model's name.
 
 ## Why is this bad?
 A quantized model is another model: its scores differ from those of the weights it was made from, mostly downwards.
@@ -24,8 +24,11 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.result import Model
 from bot.evaluation.rules.rule import Case, Violation, rule
 
-FULL = frozenset({"", "bfloat16", "float16", "float32", "float64", "float8_e4m3fn"})
-NAME = re.compile(r"(?:^|[-_.])(gptq|awq|gguf|exl2|bnb|int[48]|[2-8]bit|w4a16|w8a8)(?:$|[-_.])", re.IGNORECASE)
+FULL = frozenset({"", "bfloat16", "float16", "float32", "float64"})
+NAME = re.compile(
+    r"(?:^|[-_.])(gptq|awq|gguf|exl2|bnb|int[48]|[2-8]bit|w4a16|w8a8|fp[48]|mxfp[48]|nvfp4|torchao)(?:$|[-_.])",
+    re.IGNORECASE,
+)
 
 
 @rule(Severity.WARNING)

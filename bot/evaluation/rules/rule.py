@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
-from bot.evaluation.finding import Severity
+from bot.evaluation.finding import Severity, examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.measurement import Measurements
+from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Problem
 
@@ -90,6 +90,31 @@ class Violation:
     leaves: tuple[str, ...] = ()
     command: str = ""
     file: str = ""
+
+
+def in_tasks(measurements: Iterable[Measurement]) -> dict[str, list[Measurement]]:
+    """The measurements by the ids of their tasks."""
+    tasks: dict[str, list[Measurement]] = {}
+    for measurement in measurements:
+        tasks.setdefault(measurement.required.task_id, []).append(measurement)
+    return tasks
+
+
+def leaves_of(measurements: Iterable[Measurement]) -> tuple[str, ...]:
+    """The ids of the leaves of measurements, each once."""
+    return tuple(dict.fromkeys(measurement.required.leaf_id for measurement in measurements))
+
+
+def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:
+    """The first violation of each task, which then counts the others: one fault on many leaves is one finding."""
+    tasks: dict[str, list[Violation]] = {}
+    for violation in violations:
+        tasks.setdefault(violation.task, []).append(violation)
+    for found in tasks.values():
+        first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))
+        names = [leaf for leaf in leaves if leaf not in first.leaves]
+        more = f"; the same in {examples(names)}" if names else ""
+        yield replace(first, message=f"{first.message}{more}", leaves=leaves)
 
 
 @dataclass(frozen=True, slots=True)

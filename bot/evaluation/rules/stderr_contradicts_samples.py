@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from bot.evaluation.counts import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
 
 TOLERANCE = 1e-4
 TINY = 1e-24  # the square of what a standard error of 0 may be off by
@@ -29,7 +29,11 @@ TINY = 1e-24  # the square of what a standard error of 0 may be off by
 
 @rule(Severity.ERROR, invalidates_score=False)
 def stderr_contradicts_samples(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each standard error that is not that of value and number of samples."""
+    """Yield one violation for each task with standard error that is not that of value and number of samples."""
+    yield from one_for_each_task(_violations(case))
+
+
+def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required, stderr = measurement.required, measurement.stderr
         if stderr is None or not required.integral:

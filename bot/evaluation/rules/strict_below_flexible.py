@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
 
 FAR = 0.1  # in shares of the samples
 STRICT = re.compile(r"strict(?![a-z])")
@@ -31,7 +31,11 @@ FLEXIBLE = ("flexible", "loose")
 
 @rule(Severity.WARNING)
 def strict_below_flexible(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each strict value that is far below its flexible sibling."""
+    """Yield one violation for each task with strict value that is far below its flexible sibling."""
+    yield from one_for_each_task(_violations(case))
+
+
+def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required = measurement.required
         if not STRICT.search(required.value_key):

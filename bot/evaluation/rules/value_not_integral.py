@@ -22,12 +22,16 @@ from collections.abc import Iterator
 from bot.evaluation.counts import TOLERANCE
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
 
 
 @rule(Severity.ERROR)
 def value_not_integral(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each value of zeros and ones that is no k/n."""
+    """Yield one violation for each task with value of zeros and ones that is no k/n."""
+    yield from one_for_each_task(_violations(case))
+
+
+def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required, value = measurement.required, measurement.value
         samples = required.samples if measurement.leaf.samples is None else measurement.samples

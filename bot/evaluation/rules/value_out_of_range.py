@@ -18,17 +18,22 @@ Compares each value with the declared range (0 to 1 for a fraction).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
 
 
 @rule(Severity.ERROR)
 def value_out_of_range(case: Case) -> Iterator[Violation]:
-    """Yield a violation for each value outside its range; NaN is another rule's."""
+    """Yield one violation for each task with values outside their range; what is not finite is another rule's."""
+    yield from one_for_each_task(_violations(case))
+
+
+def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         low, high = measurement.required.task.range
-        if measurement.value < low or measurement.value > high:
+        if isfinite(measurement.value) and not low <= measurement.value <= high:
             required = measurement.required
             yield Violation(
                 f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",

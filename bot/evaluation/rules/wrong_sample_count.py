@@ -32,26 +32,26 @@ Counted = tuple[Measurement, int, int]  # with the number of samples that there 
 @rule(Severity.ERROR)
 def wrong_sample_count(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task of which leaves have another size than declared."""
-    if case.result.limit is not None:
-        return
     wrong: dict[str, list[Counted]] = {}
     for measurement in case.measurements.present:
         if measurement.required.size == measurement.leaf.samples == measurement.leaf.original:
             continue
-        count, wanted = _counted(measurement)
+        count, wanted = _counted(measurement, is_limited=case.result.limit is not None)
         if count is not None and wanted is not None and count != wanted:
             wrong.setdefault(measurement.required.task_id, []).append((measurement, count, wanted))
     for found in wrong.values():
         yield _violation(case, found)
 
 
-def _counted(measurement: Measurement) -> tuple[int | None, int | None]:
+def _counted(measurement: Measurement, *, is_limited: bool) -> tuple[int | None, int | None]:
     """The number of samples that a leaf has, and the number that it should have."""
     leaf, required = measurement.leaf, measurement.required
     if leaf.samples is None:
-        return measurement.count(), required.samples
+        return (None if is_limited else measurement.count()), required.samples
     # fewer than the original is limited-run's
     is_cut = leaf.original is not None and leaf.samples < leaf.original
+    if is_cut and is_limited:
+        return None, None
     return leaf.original if is_cut else leaf.samples, required.size
 
 
