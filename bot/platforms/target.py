@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from bot.platforms.duplicates import Duplicate
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.publication import CurrentState, Marker, Publication
@@ -44,6 +45,13 @@ class Target(Protocol):
     def apply(self, publication: Publication) -> str:
         """Do it and say where it can be seen. Raises Stale where what stands there moved since it was read."""
         ...
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """Every later request, discussion or comment of ours with the mark of an earlier one."""
+        ...
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close the later one, or take it away, saying why; the first stays."""
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""

@@ -19,7 +19,7 @@ def work(folder: Path, url: str, token: str, watch: Watch) -> None:
     while True:
         store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
         contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), store, folder)
-        contexts.client.pause = 0.01
+        contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
         with suppress(BotError):
             settle(contexts.open_context(watch))
         store.close()

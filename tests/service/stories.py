@@ -60,7 +60,7 @@ class Story:
         """A bot with its own state file."""
         store = Store(connect(f"sqlite:///{self.folder / state}"))
         contexts = ContextFactory(Access(hf_token=self.token, hf_endpoint=self.hub.url), store, self.folder)
-        contexts.client.pause = 0.01
+        contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
         return contexts
 
     def lose_state(self) -> None:

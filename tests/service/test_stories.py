@@ -129,7 +129,7 @@ def test_a_push_of_300_results_becomes_one_rolling_request(story: Story) -> None
     assert commit is not None
     assert request.title == "Update 300 rows of tiny"
     assert len([path for path, _ in commit.tree.files() if path.startswith("entries/")]) == 300
-    assert story.acts() == ["request"]
+    assert story.acts() == ["request", "commit", "commit"]
 
     story.push(model="acme/model-7", right=(90, 90, 90))
     story.settle()
@@ -209,7 +209,7 @@ def test_a_merge_rebuilds_the_board(story: Story) -> None:
     story.settle()
 
     table = (story.hub.file(story.target, "leaderboard.csv") or b"").decode().splitlines()
-    assert table[1].startswith("1,acme/atlas-7b,")
+    assert table[1].startswith("1,1,acme/atlas-7b,")
     assert story.acts() == ["request", "commit"]
 
 

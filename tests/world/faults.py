@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 WRITES = frozenset({"POST", "PUT", "DELETE"})
@@ -17,6 +18,7 @@ class Fault:
     `status` answers without acting, unless `landed`: then the server acts first and answers with
     that status all the same. `reset` cuts the connection (after acting, where `landed`). `body` stands in place of the
     answer, with status 200 where no other is named; `drip` sends it a byte at a time, so many seconds apart.
+    `before` runs first: what another process does at that very moment.
     """
 
     path: str
@@ -29,6 +31,7 @@ class Fault:
     landed: bool = False
     body: bytes | None = None
     drip: float = 0.0
+    before: Callable[[], object] | None = None
 
     def matches(self, method: str, path: str) -> bool:
         return self.times != 0 and self.method in {"*", method} and re.search(self.path, path) is not None

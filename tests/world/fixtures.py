@@ -26,7 +26,7 @@ def repository(hub: Hub) -> Repository:
 
 @pytest.fixture
 def client(hub: Hub) -> HubClient:
-    return HubClient(hub.url, hub.person("bot"), pause=0.01)
+    return HubClient(hub.url, hub.person("bot"), pause=0.01, unknown_fate=0.1)
 
 
 @pytest.fixture

@@ -169,6 +169,8 @@ class Connection(BaseHTTPRequestHandler):
         call = self.read_call()
         self.hub.calls.append(call)
         fault = self.hub.faults.strike(call.method, call.raw_path)
+        if fault is not None and fault.before:
+            fault.before()
         if fault is not None and fault.delay:
             time.sleep(fault.delay)
         if fault is None or not (fault.status or fault.reset or fault.body is not None):

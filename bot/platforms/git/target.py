@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.errors import Stale
+from bot.platforms.duplicates import Duplicate
 from bot.platforms.git.local import MAIN, LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
@@ -114,6 +115,13 @@ class Folder:
         changed = self._repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit)
         paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
         return {path: self._repository.read(commit, path) for path in paths}
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """None: a branch or a file is named by its mark."""
+        return []
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Nothing stands twice in a folder."""
 
     def apply(self, publication: Publication) -> str:
         """Do it, and say where it can be seen. Raises Stale where what stands there moved since it was read."""

@@ -13,6 +13,7 @@ from github.IssueComment import IssueComment
 from github.Repository import Repository
 
 from bot.errors import Stale
+from bot.platforms.duplicates import Duplicate, later_ones
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
 from bot.publishing.publication import Marker, PostText, find_marker, holder_of
@@ -59,6 +60,32 @@ class GitHubComments:
         self._call(lambda: comment.edit(text.body))
         return comment.html_url
 
+    def find_duplicates(self) -> list[Duplicate]:
+        """The open issues of ours, and the comments on our issues, that repeat an earlier mark."""
+        issues = [(mark, issue) for issue in self._issues() if (mark := find_marker(issue.body or ""))]
+        found = later_ones("discussion", [(mark, str(issue.number)) for mark, issue in issues if issue.state == "open"])
+        number = self._number
+        theirs = [self._call(lambda: self._repo.get_issue(number))] if number else []
+        for issue in [*theirs, *(issue for _, issue in issues)]:
+            found += self._repeated_comments(issue)
+        return found
+
+    def _repeated_comments(self, issue: Issue) -> list[Duplicate]:
+        comments = self._call(lambda: list(issue.get_comments()))
+        ours = sorted((one for one in comments if one.user.login == self._call.login), key=lambda one: one.id)
+        marked = [(find_marker(one.body or ""), f"{issue.number} {one.id}") for one in ours]
+        return later_ones("comment", [(mark, name) for mark, name in marked if mark])
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close an issue that repeats another, or delete a comment."""
+        number, _, comment_id = duplicate.name.partition(" ")
+        issue = self._call(lambda: self._repo.get_issue(int(number)))
+        if not comment_id:
+            self._call(lambda: issue.edit(state="closed", state_reason="not_planned"))
+            return
+        with suppress(NotThere):  # another run tidies up too
+            self._call(lambda: issue.get_comment(int(comment_id)).delete())
+
     def _ours(self, issue: Issue, mark: Marker) -> list[IssueComment]:
         comments = self._call(lambda: list(issue.get_comments()))
         ours = [one for one in comments if one.user.login == self._call.login and find_marker(one.body or "") == mark]
@@ -70,10 +97,14 @@ class GitHubComments:
         return next(iter(self._our_issues(mark)), None)
 
     def _our_issues(self, mark: Marker) -> list[Issue]:
-        wanted, login = holder_of(mark), self._call.login
-        creator: Any = login  # a login will do, and spares the account's own page
+        wanted = holder_of(mark)
+        return [one for one in self._issues() if find_marker(one.body or "") == wanted]
+
+    def _issues(self) -> list[Issue]:
+        """The issues and requests of ours, oldest first."""
+        creator: Any = self._call.login  # a login will do, and spares the account's own page
         found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
-        ours = [one for one in found if one.user.login == login and find_marker(one.body or "") == wanted]
+        ours = [one for one in found if one.user.login == self._call.login]
         return sorted(ours, key=lambda issue: issue.number)
 
     def _open_issue(self, mark: Marker) -> Issue:

@@ -9,6 +9,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import CallError
+from bot.platforms.duplicates import Duplicate
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.discussions import GitHubComments
@@ -139,6 +140,14 @@ class GitHubTarget:
         removed = {file.filename for file in files if file.status == "removed"}
         kept = {file.filename: file.sha for file in files if file.filename not in removed}
         return {**dict.fromkeys(removed), **self._source.read_contents(kept, MAX_BYTES)}
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """What of ours stands twice under one mark: issues and comments, for GitHub takes one request of a branch."""
+        return self._talk.find_duplicates()
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close or delete the later one."""
+        self._talk.remove_duplicate(duplicate)
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""

@@ -3,85 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Any, Literal
+from warnings import catch_warnings
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-from huggingface_hub.community import DiscussionComment, DiscussionStatusChange, DiscussionWithDetails
+from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
 
-from bot.errors import Stale
+from bot.errors import Stale, Unavailable
+from bot.platforms.chunks import in_chunks, part_title
+from bot.platforms.digest import blob_id
+from bot.platforms.duplicates import REASON, Duplicate, later_ones
 from bot.platforms.hub.client import Address, HubClient
+from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.threads import Comment, Kind, Listed, Status, Thread, as_page, as_thread
 from bot.publishing.publication import find_marker
 
 TITLE_LIMIT = 200  # characters; the Hub refuses more
-Kind = Literal["discussion", "pull_request"]
-Status = Literal["open", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """One comment that stands; `id` is the Hub's."""
-
-    id: str
-    author: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A discussion or request as the list shows it: `status` is open, draft, closed or merged."""
-
-    num: int
-    title: str
-    status: str
-    author: str
-    pull_request: bool
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something can still come of it."""
-        return self.status in {"open", "draft"}
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open."""
-
-    num: int
-    title: str
-    status: str
-    author: str
-    pull_request: bool
-    comments: tuple[Comment, ...]
-    closed_by: str
-
-    @property
-    def description(self) -> str:
-        """The first comment: what it was opened with."""
-        return self.comments[0].text if self.comments else ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something can still come of it."""
-        return self.status in {"open", "draft"}
-
-
-def as_thread(details: DiscussionWithDetails) -> Thread:
-    """What the client read, in our words; hidden comments are left out."""
-    comments = [e for e in details.events if isinstance(e, DiscussionComment) and not e.hidden]
-    changes = [e for e in details.events if isinstance(e, DiscussionStatusChange)]
-    closed = details.status == "closed" and changes
-    return Thread(
-        details.num,
-        details.title,
-        details.status,
-        details.author,
-        details.is_pull_request,
-        tuple(Comment(c.id, c.author, c.content) for c in comments),
-        changes[-1].author if closed else "",
-    )
+KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
+    ("pull_request", "request"),
+    ("discussion", "discussion"),
+)
 
 
 @dataclass
@@ -95,6 +39,11 @@ class HubDiscussions:
     client: HubClient
     address: Address
     memory: MutableMapping[int, bytes]
+
+    @cached_property
+    def source(self) -> HubSource:
+        """The same repository, for reading."""
+        return HubSource(self.client, self.address)
 
     @property
     def _where(self) -> dict[str, Any]:
@@ -164,11 +113,11 @@ class HubDiscussions:
         rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
         return ((num, row) for num, row in rows if row["kind"] == kind)
 
-    # what is written; each call is sent once
+    # what is written: each call is sent once, and looked for where it may have landed
 
     def commit(
         self,
-        changes: dict[str, bytes | None],
+        changes: Mapping[str, bytes | None],
         title: str,
         text: str,
         *,
@@ -176,16 +125,59 @@ class HubDiscussions:
         parent: str | None = None,
         request: bool = False,
     ) -> tuple[str, int | None]:
-        """Commit files (None deletes) to a revision, or as a new request: the commit, and the request's number.
+        """Commit files (None deletes) to a revision, or as a new request: the last commit, and the request's number.
 
-        The number is None where the files are as they were: then nothing was written.
-        Raises Stale where the revision is no longer at `parent`.
+        Many files are several commits. Raises Stale where the revision is no longer at `parent`, or where a request
+        would change nothing.
         """
+        parts = list(in_chunks(changes))
+        oid, num = parent or "", None
+        for number, part in enumerate(parts, 1):
+            said = part_title(title[:TITLE_LIMIT], number, len(parts))[-TITLE_LIMIT:]
+            if request and num is None:
+                oid, num = self._open_request(part, title, text, parent)
+                revision = f"refs/pr/{num}"
+            else:
+                oid = self._commit(part, said, text, revision, oid or None)
+        return oid, num
+
+    def _open_request(
+        self, changes: Mapping[str, bytes | None], title: str, text: str, parent: str | None
+    ) -> tuple[str, int]:
+        """Open a request with one commit: the commit and the number."""
+        try:
+            made = self._send(changes, title, text, "main", parent, request=True)
+        except Unavailable as failure:
+            num = self.client.landed(failure, lambda: self.find_own("pull_request", title, text))
+            return self.source.refs(requests=True)[f"refs/pr/{num}"], num
+        if made.pr_num is None:
+            raise Stale(f"{self.address.url}: the files stand there already")
+        return made.oid, made.pr_num
+
+    def _commit(
+        self, changes: Mapping[str, bytes | None], title: str, text: str, revision: str, parent: str | None
+    ) -> str:
+        """Commit to a branch or a request's ref: the commit."""
+        try:
+            return str(self._send(changes, title, text, revision, parent).oid)
+        except Unavailable as failure:
+            return self.client.landed(failure, lambda: self._find_commit(changes, revision, parent))
+
+    def _send(
+        self,
+        changes: Mapping[str, bytes | None],
+        title: str,
+        text: str,
+        revision: str,
+        parent: str | None,
+        *,
+        request: bool = False,
+    ) -> CommitInfo:
         operations = [
             CommitOperationDelete(path) if data is None else CommitOperationAdd(path, data)
             for path, data in changes.items()
         ]
-        made = self.client.write(
+        return self.client.write(
             self.client.api.create_commit,
             operations=operations,
             commit_message=title[:TITLE_LIMIT],
@@ -195,23 +187,58 @@ class HubDiscussions:
             create_pr=request,
             **self._where,
         )
-        if request and made.pr_num is None:
-            raise Stale(f"{self.address.url}: the files stand there already")
-        return made.oid, made.pr_num
+
+    def _find_commit(self, changes: Mapping[str, bytes | None], revision: str, parent: str | None) -> str | None:
+        """The commit that brought these files, None where the revision has not moved. Raises Stale for another's."""
+        ref = revision if revision.startswith("refs/") else f"refs/heads/{revision}"
+        head = self.source.refs(requests=True).get(ref)
+        if head is None or head == parent:
+            return None
+        there = self.source.object_ids(list(changes), head)
+        if there == {path: blob_id(data) for path, data in changes.items() if data is not None}:
+            return head
+        if parent is None:
+            return None
+        raise Stale(f"{self.address.url}: {revision} moved while it was written to")
+
+    def find_own(self, kind: Kind, title: str, text: str) -> int | None:
+        """The number of an open discussion or request of ours with this title and text, None where there is none."""
+        for row in sorted(self.listed(kind, "open", self.client.user), key=lambda row: row.num):
+            if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
+                return row.num
+        return None
 
     def open_discussion(self, title: str, text: str) -> int:
         """Open a discussion; its number."""
-        made = self.client.write(
-            self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
-        )
+        try:
+            made = self.client.write(
+                self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
+            )
+        except Unavailable as failure:
+            return self.client.landed(failure, lambda: self.find_own("discussion", title, text))
         self.remember(as_thread(made))
         return made.num
 
     def comment(self, num: int, text: str) -> None:
         """Add a comment."""
-        self.client.write(
-            self.client.api.comment_discussion, discussion_num=num, comment=text, **self._where
-        )  # fmt: skip
+        try:
+            self.client.write(
+                self.client.api.comment_discussion, discussion_num=num, comment=text, **self._where
+            )  # fmt: skip
+        except Unavailable as failure:
+            self.client.landed(failure, lambda: self._find_comment(num, text))
+
+    def _find_comment(self, num: int, text: str) -> str | None:
+        """The id of a comment of ours with this text, None where there is none."""
+        ours = (one for one in self.read(num).comments if one.author == self.client.user)
+        return next((one.id for one in ours if one.text.strip() == text.strip()), None)
+
+    def hide(self, num: int, comment_id: str) -> None:
+        """Hide a comment of ours, for good."""
+        with catch_warnings(action="ignore"):  # the client warns of what is said in the line above
+            self.client.read(
+                self.client.api.hide_discussion_comment, discussion_num=num, comment_id=comment_id, **self._where
+            )
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
         """Put another text in the place of a comment of ours; the same text twice is no harm."""
@@ -223,6 +250,32 @@ class HubDiscussions:
             **self._where,
         )
 
+    def find_duplicates(self) -> list[Duplicate]:
+        """The open requests and discussions of ours, and the comments in those, that repeat an earlier mark."""
+        found: list[Duplicate] = []
+        for kind, word in KINDS:
+            numbered = [(num, row) for num, row in self.ours(kind) if row["status"] in {"open", "draft"}]
+            marked = [(find_marker(row["mark"]), str(num)) for num, row in numbered]
+            found += later_ones(word, [(mark, name) for mark, name in marked if mark])
+            for num, _ in numbered if kind == "discussion" else ():
+                found += self.repeated_comments(num)
+        return found
+
+    def repeated_comments(self, num: int) -> list[Duplicate]:
+        """The comments of ours in one discussion that repeat the mark of an earlier one there."""
+        ours = [one for one in self.read(num).comments[1:] if one.author == self.client.user]
+        marked = [(find_marker(one.text), f"{num} {one.id}") for one in ours]
+        return later_ones("comment", [(mark, name) for mark, name in marked if mark])
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close a request or discussion that repeats another, or hide a comment."""
+        num, _, comment_id = duplicate.name.partition(" ")
+        if comment_id:
+            self.hide(int(num), comment_id)
+        else:
+            self.set_status(int(num), "closed", REASON.format(kept=f"#{duplicate.kept}"))
+            self.read(int(num))
+
     def rename(self, num: int, title: str) -> None:
         """Give a discussion another title."""
         self.client.read(
@@ -231,21 +284,16 @@ class HubDiscussions:
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
         """Close or open a discussion or request, with a reason."""
-        self.client.write(
-            self.client.api.change_discussion_status,
-            discussion_num=num,
-            new_status=status,
-            comment=reason,
-            **self._where,
-        )
+        try:
+            self.client.write(
+                self.client.api.change_discussion_status,
+                discussion_num=num,
+                new_status=status,
+                comment=reason,
+                **self._where,
+            )
+        except Unavailable as failure:
+            self.client.landed(failure, lambda: True if self.read(num).status == status else None)
 
 
-def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:
-    """How many rows a list has, and those of one page."""
-    return int(answer["count"]), [as_listed(row) for row in answer["discussions"]]
-
-
-def as_listed(row: dict[str, Any]) -> Listed:
-    """A row of the list."""
-    author = (row.get("author") or {}).get("name", "")
-    return Listed(row["num"], row["title"], row["status"], author, row["isPullRequest"])
+__all__ = ["Comment", "HubDiscussions", "Kind", "Listed", "Status", "Thread"]

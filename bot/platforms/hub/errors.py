@@ -15,7 +15,7 @@ from bot.platforms.hub.address import place_of
 
 SERVICE = "the Hub"
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
-READING_POSTS = "/paths-info/"  # a POST that changes nothing
+READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml")  # that change nothing
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
@@ -29,7 +29,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 def is_write(request: httpx2.Request) -> bool:
     """Whether a request may change something."""
-    return request.method not in {"GET", "HEAD"} and READING_POSTS not in request.url.path
+    return request.method not in {"GET", "HEAD"} and not any(part in request.url.path for part in READING_POSTS)
 
 
 def about(request: httpx2.Request, why: str) -> str:
@@ -59,7 +59,8 @@ def _refusal(response: httpx2.Response, said: str) -> type[Refused]:
         return DiscussionsDisabled
     if response.headers.get("x-error-code") in MISSING or response.status_code in {404, 410}:
         return Gone
-    return NoWriteAccess if response.status_code == 403 and is_write(response.request) else Refused
+    is_commit = is_write(response.request) or "/preupload/" in response.request.url.path
+    return NoWriteAccess if response.status_code == 403 and is_commit else Refused
 
 
 def translated(error: Exception) -> BotError | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bot.errors import BotError, Refused, Stale
+from bot.errors import BotError, Gone, Refused, Stale
+from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.client import SERVICE, Address, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Thread
 from bot.platforms.hub.source import HubSource, added
@@ -66,7 +67,7 @@ class HubTarget:
     @cached_property
     def source(self) -> HubSource:
         """The same repository, for reading."""
-        return HubSource(self.client, self.address)
+        return self.talk.source
 
     @cached_property
     def talk(self) -> HubDiscussions:
@@ -191,7 +192,7 @@ class HubTarget:
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
-        texts = [row["mark"] for _, row in self.requests if row["status"] in {"open", "draft"}]
+        texts = [row["mark"] for _, row in self.open_requests]
         if self.has_notes and (talk := self.board_talk(Marker("entry", "", leaderboard))):
             texts += [comment.text for comment in talk.comments if comment.author == self.client.user]
         marks = [find_marker(text) for text in texts]
@@ -225,17 +226,41 @@ class HubTarget:
     def open_request(self, publication: OpenRequest) -> str:
         """Open a request, after a last look for one that another process opened meanwhile.
 
-        The Hub has no key that would keep two processes from opening one each at the same moment: the next
-        settlement closes the later one.
+        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
+        and close their own where it is the later one.
         """
         text, mark = publication.text, publication.mark
         self.look_again()
-        if any(find_marker(row["mark"]) == mark and row["status"] in {"open", "draft"} for _, row in self.requests):
+        if any(find_marker(row["mark"]) == mark for _, row in self.open_requests):
             raise Stale(f"{self.name}: a request stands there by now")
         oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.head(), request=True)
         self.own_commits.add(oid)
         self.look_again()
-        return self.url(num or 0)
+        return self.url(self.keep_first(mark, num or 0))
+
+    def keep_first(self, mark: Marker, num: int) -> int:
+        """Close our new request where an earlier one has its mark: the number of the one that stays."""
+        same = [other for other, row in self.open_requests if find_marker(row["mark"]) == mark]
+        first = min([num, *same])
+        if first != num:
+            self.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
+            self.look_again()
+        return first
+
+    @property
+    def open_requests(self) -> list[tuple[int, dict[str, str]]]:
+        """Our requests that are open."""
+        return [(num, row) for num, row in self.requests if row["status"] in {"open", "draft"}]
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """What of ours stands here twice under one mark."""
+        self.look_again()
+        return self.talk.find_duplicates() if self.has_requests or self.has_notes else []
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close or hide the later one."""
+        self.talk.remove_duplicate(duplicate)
+        self.look_again()
 
     def update_request(self, publication: UpdateRequest) -> str:
         """Bring a request's files, title and description to what they should be, in this order."""
@@ -245,8 +270,10 @@ class HubTarget:
         dropped = [path for path in request.files if path not in files]
         back = self.read_files(dropped, self.head())
         changes |= {path: back.get(path) for path in dropped}
+        ref = f"refs/pr/{num}"
+        if changes and ref not in self.refs:
+            raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
         if changes:
-            ref = f"refs/pr/{num}"
             oid, _ = self.talk.commit(changes, text.title, body, revision=ref, parent=self.refs[ref])
             self.own_commits.add(oid)
             self.look_again()
@@ -266,13 +293,23 @@ class HubTarget:
     def post_note(self, publication: PostComment) -> str:
         """Add the row's comment; its discussion is opened where there is none."""
         talk = self.board_talk(publication.mark)
-        if talk is None:
-            text = board_text(holder_of(publication.mark))
-            num = self.talk.open_discussion(text.title, text.body)
-        else:
-            num = talk.num
+        num = talk.num if talk else self.open_board(holder_of(publication.mark))
         self.talk.comment(num, publication.text.body)
+        for duplicate in self.talk.repeated_comments(num):
+            if duplicate.mark == publication.mark:
+                self.talk.remove_duplicate(duplicate)
         return self.url(num)
+
+    def open_board(self, holder: Marker) -> int:
+        """Open the discussion that holds comments; where another process was faster, ours is closed: its number."""
+        text = board_text(holder)
+        num = self.talk.open_discussion(text.title, text.body)
+        mark = holder.render()
+        same = [n for n, row in self.talk.ours("discussion") if row["mark"] == mark and row["status"] == "open"]
+        first = min([num, *same])
+        if first != num:
+            self.talk.remove_duplicate(Duplicate("discussion", holder, str(num), str(first)))
+        return first
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table as CSV, and into the card, where it is not what the entries on main give.

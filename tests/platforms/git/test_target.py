@@ -87,7 +87,7 @@ def test_after_a_merge_the_board_is_rebuilt_and_the_branch_is_gone(folder: Path)
     assert put(folder, entry()) == ["nothing"]
 
     assert git(folder, "branch", "--format=%(refname:short)") == "main"
-    assert (folder / "leaderboard.csv").read_text().splitlines()[1].startswith("1,acme/atlas-7b,")
+    assert (folder / "leaderboard.csv").read_text().splitlines()[1].startswith("1,1,acme/atlas-7b,")
     assert git(folder, "status", "--porcelain") == ""
     before = refs(folder)
     assert put(folder, entry()) == ["nothing"]
