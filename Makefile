@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all check bench install clean
+.PHONY: run test test-all check bench browser install clean
 
 # The main job on what is here: five result files checked, scored, explained, published; no account, no network.
 run: .venv/.run
@@ -28,6 +28,15 @@ check: .venv/.all
 	.venv/bin/lint-imports
 	.venv/bin/python .github/check_workflows.py
 
+# The tests of pages need a Chromium, which npm brings; without it they are skipped, but not where CI=true.
+browser: .venv/.browser
+
+.venv/.browser: tests/browser/package-lock.json tests/browser/unpack.mjs uv.lock | .venv/.all
+	$(UV) sync --frozen --quiet --inexact --all-extras --group browser
+	npm ci --silent --ignore-scripts --prefix tests/browser
+	node tests/browser/unpack.mjs
+	touch $@
+
 bench: .venv/.all
 	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark
 	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
@@ -46,4 +55,4 @@ bench: .venv/.all
 	.uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.8
 
 clean:
-	rm -rf .venv .uv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,135 @@
+"""A real Chromium, boards served on loopback as a static host serves them, and what went wrong on each page.
+
+The browser is LEADERBOARD_BOT_BROWSER, or the one that `make browser` unpacks. Where there is none these tests are
+skipped, but where CI is set they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from bot.pages.environment import POLICY
+from bot.pages.write import write_site
+from tests.pages.boards import examples, generated, hostile, site_of
+
+if TYPE_CHECKING:  # comes with `make browser`
+    from playwright.sync_api import Browser, Page
+
+HERE = Path(__file__).parent
+UNPACKED = HERE / ".chromium"
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+def is_absent(what: str) -> NoReturn:
+    """Skip the test, or fail it where CI is set."""
+    why = f"there is no {what}; make browser gets it"
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = Path(os.environ.get("LEADERBOARD_BOT_BROWSER") or UNPACKED / "chromium")
+    if not path.exists():
+        is_absent(f"browser at {path}")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        is_absent("playwright")
+    listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
+    libraries = {"LD_LIBRARY_PATH": str(UNPACKED / "al2023" / "lib")} if "not found" in listed else {}
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=FLAGS, env={**os.environ, **libraries})
+        yield started
+        started.close()
+
+
+@dataclass
+class Watched:
+    """A page, and what must not happen on it: requests to elsewhere, errors, dialogs, complaints on the console."""
+
+    page: Page
+    origin: str
+    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda said: self.faults.append(f"console: {said.text}"))
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
+        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("request", self._look)
+
+    def _look(self, request: Any) -> None:
+        if not request.url.startswith((self.origin, "data:", "blob:")):
+            self.faults.append(f"request: {request.url}")
+
+    def open(self, path: str) -> Page:
+        self.page.goto(f"{self.origin}/{path}")
+        return self.page
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """A static host that sends the policy as the service does, and logs nothing."""
+
+    def end_headers(self) -> None:
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        super().end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Sites as folders: the example rows, 200 made ones, and hostile ones among a few others."""
+    root = tmp_path_factory.mktemp("sites")
+    rows = {"examples": examples(), "generated": generated(200), "hostile": (*hostile(), *generated(4))}
+    for name, entries in rows.items():
+        write_site(site_of(entries), root / name)
+    return {name: root / name for name in rows}
+
+
+@pytest.fixture(scope="session")
+def served(folders: dict[str, Path]) -> Iterator[str]:
+    """The address below which the sites stand."""
+    root = next(iter(folders.values())).parent
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(root)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+Opener = Callable[..., Watched]
+
+
+@pytest.fixture
+def watch(browser: Browser, served: str, folders: dict[str, Path]) -> Iterator[Opener]:
+    """Open pages of a site; the test fails where anything happened that must not."""
+    opened: list[Watched] = []
+
+    def start(site: str = "examples", *, disk: bool = False, width: int = 1280, **options: Any) -> Watched:
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        origin = f"file://{folders[site]}" if disk else f"{served}/{site}"
+        opened.append(Watched(context.new_page(), origin))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.page.context.close()
+        assert one.faults == []

@@ -1,0 +1,193 @@
+"""The board's script in a real browser: sort, filter, columns, the address, the keyboard, what can be taken away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import Opener
+from tests.pages.boards import board_of_rows, examples, generated, site_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+BBH = "th[data-name=bbh]"
+
+
+def column(page: Page, name: str) -> list[str]:
+    """The texts of a column of the ranked rows that are shown, from the top down."""
+    return page.evaluate(
+        """name => {
+            const heads = [...document.querySelectorAll('#board thead th')];
+            const place = heads.findIndex(head => head.dataset.name === name);
+            return [...document.querySelectorAll('#board tbody tr')].filter(row => !row.hidden)
+                .map(row => row.cells[place].firstChild?.textContent ?? '');
+        }""",
+        name,
+    )
+
+
+def numbers(page: Page, name: str) -> list[float]:
+    return [float(text) for text in column(page, name)]
+
+
+def test_a_click_sorts_by_a_column_and_says_so(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    assert numbers(page, "average") == sorted(numbers(page, "average"), reverse=True)
+    page.click(f"{BBH} button")
+    assert numbers(page, "bbh") == sorted(numbers(page, "bbh"), reverse=True)
+    assert page.get_attribute(BBH, "aria-sort") == "descending"
+    assert page.inner_text("#status") == "200 of 200 rows shown, sorted by BBH, descending."
+    page.click(f"{BBH} button")
+    assert numbers(page, "bbh") == sorted(numbers(page, "bbh"))
+    assert page.get_attribute(BBH, "aria-sort") == "ascending"
+    page.click("th[data-name=model] button")
+    assert column(page, "model")[0] == "org-0/model-000"
+    assert page.locator("[aria-sort]").count() == 1
+    assert page.url.endswith("?sort=model")
+
+
+@pytest.mark.parametrize("disk", [False, True], ids=["served", "disk"])
+def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> None:
+    page = watch("generated", disk=disk).open("index.html")
+    first = column(page, "model")
+    page.click(f"{BBH} button")
+    by_bbh = column(page, "model")
+    page.click("summary")
+    page.select_option("#org", "org-3")
+    page.uncheck("input[value=gpqa]")
+    page.fill("#q", "MODEL-01")
+    assert page.url.endswith("sort=-bbh&org=org-3&hide=gpqa&q=MODEL-01")
+    chosen = column(page, "model")
+    assert chosen
+    assert all(name.startswith("org-3/model-01") for name in chosen)
+    page.reload()
+    assert column(page, "model") == chosen
+    assert page.input_value("#q") == "MODEL-01"
+    assert not page.locator("th[data-name=gpqa]").first.is_visible()
+    page.go_back()
+    assert page.locator("th[data-name=gpqa]").first.is_visible()
+    page.go_back()
+    assert column(page, "model") == by_bbh
+    page.go_back()
+    assert column(page, "model") == first
+    page.go_forward()
+    assert column(page, "model") == by_bbh
+    page.click("a.switch")
+    page.wait_for_url("**/raw.html*")
+    assert page.get_attribute(BBH, "aria-sort") == "descending"
+    assert column(page, "model")[0] == by_bbh[0]
+
+
+def test_filters_and_reset(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    page.click("summary")
+    page.fill("#since", "2026-03-01")
+    dates = column(page, "date")
+    assert 0 < len(dates) < 200
+    assert min(dates) >= "2026-03-01"
+    assert page.locator("#org option").count() == 8
+    page.click("#reset")
+    assert len(column(page, "date")) == 200
+    assert "?" not in page.url
+
+
+def test_an_incomplete_row_stands_apart_without_rank_and_average(watch: Opener) -> None:
+    page = watch("examples").open("index.html")
+    assert page.locator("table.board").count() == 2
+    page.click(f"{BBH} button")
+    row = page.locator("table.board >> nth=1").locator("tbody tr td")
+    assert row.nth(0).inner_text() == "–"
+    assert row.nth(3).inner_text() == "–"
+
+
+def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            "[document.activeElement.id || document.activeElement.textContent.trim(), "
+            "getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        reached.append(focused[0])
+        assert focused[1] != "none", focused  # where the focus is can be seen
+        if focused[0] == "BBH":
+            page.keyboard.press("Enter")
+        if focused[0] == "Filters and columns":
+            page.keyboard.press("Enter")
+        if focused[0] == "q":
+            page.keyboard.type("model-0")
+    assert page.get_attribute(BBH, "aria-sort") == "descending"
+    assert len(column(page, "model")) == 100
+    for name in (
+        "Skip to the content",
+        "q",
+        "copy",
+        "csv",
+        "json",
+        "reset",
+        "precision",
+        "chat",
+        "org",
+        "since",
+        "Rank",
+    ):
+        assert name in reached
+    assert "org-" in " ".join(reached)  # and so the page of a row
+
+
+def test_what_is_shown_can_be_copied_as_markdown(watch: Opener) -> None:
+    page = watch("generated", permissions=["clipboard-read", "clipboard-write"]).open("index.html?q=model-00&hide=date")
+    page.click("#copy")
+    page.wait_for_function("document.getElementById('status').textContent.includes('copied')")
+    head, _, *lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    first = next(row for row in board_of_rows(generated(200)).rows if "model-00" in row.entry.model.id)
+    error = 1.96 * (first.entry.stderr or 0.0)
+    assert len(lines) == 10
+    assert head.startswith("| Rank | Model | Precision | Template | Average | IFEval | BBH |")
+    assert "Measured" not in head
+    start = f"| {first.ranks} | {first.entry.model.id} | bfloat16 | plain | {first.entry.average:.2f} ±{error:.2f} |"
+    assert lines[0].startswith(start)
+
+
+def test_the_rows_that_are_shown_can_be_saved_with_full_numbers(watch: Opener) -> None:
+    page = watch("generated").open("index.html?q=model-00&sort=bbh")
+    shown = column(page, "model")
+    expected = {row.entry.model.id: row.entry.average for row in board_of_rows(generated(200)).rows}
+    with page.expect_download() as saved:
+        page.click("#csv")
+    rows = list(csv.DictReader(io.StringIO(saved.value.path().read_text(encoding="utf-8"))))
+    assert [row["model"] for row in rows] == shown
+    assert [float(row["average"]) for row in rows] == [expected[name] for name in shown]
+    with page.expect_download() as saved:
+        page.click("#json")
+    data = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    assert [(row["model"], row["average"]) for row in data["rows"]] == [(name, expected[name]) for name in shown]
+    assert data["schema"] == "leaderboard-bot/board/1"
+
+
+@pytest.mark.parametrize("disk", [False, True], ids=["served", "disk"])
+def test_two_rows_are_compared_with_the_interval_of_the_difference(watch: Opener, *, disk: bool) -> None:
+    content = site_of(examples()).content
+    (first, one), (second, other) = list(content.rows.items())[:2]
+    page = watch("examples", disk=disk).open("compare.html")
+    assert page.inner_text("#status") == "Choose two rows or more."
+    page.fill("#compare input >> nth=0", first)
+    page.fill("#compare input >> nth=1", second)
+    page.click("#compare button")
+    cells = page.locator("#found tbody tr >> nth=0").locator("td").all_inner_texts()
+    a, b = one.entry, other.entry
+    assert a.average is not None
+    assert b.average is not None
+    reach = 1.96 * ((a.stderr or 0) ** 2 + (b.stderr or 0) ** 2) ** 0.5
+    assert cells == [f"{a.average:.2f}", f"{b.average:.2f}", f"{b.average - a.average:+.2f} ±{reach:.2f}"]
+    axes = page.locator("#found table >> nth=1").locator("tbody tr").all_inner_texts()
+    assert axes[0].startswith("Harness")
+    assert all(line.endswith("same") for line in axes)
+    page.reload()
+    assert page.locator("#found table").count() == 2

@@ -1,0 +1,110 @@
+"""Every kind of page in a real browser: no accessibility fault, nothing leaves, names run nothing, right numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from bot.pages.addresses import column_page, row_page
+from tests.browser.conftest import HERE, Opener
+from tests.evaluation.judging import declared
+from tests.pages.boards import examples, generated, hostile, site_of
+
+FIXED = ("index.html", "raw.html", "compare.html", "changes.html", "rules.html", "scores.html", "about.html")
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+}
+
+
+def kinds(*, disk: bool = False) -> list[str]:
+    """One page of each kind of the hostile site, two rows compared, and a complete and an incomplete row."""
+    names = list(site_of((*hostile(), *generated(4))).content.names.values())
+    mark = "#" if disk else "?"
+    return [
+        *FIXED,
+        f"compare.html{mark}rows={names[0]},{names[1]}",
+        column_page("bbh"),
+        row_page(names[0]),
+        row_page(names[-1]),
+    ]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(watch: Opener, width: int, scheme: str) -> None:
+    source = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    watched = watch("hostile", width=width, color_scheme=scheme, bypass_csp=True)
+    for path in kinds():
+        page = watched.open(path)
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.evaluate(source)
+        found = page.evaluate("rules => axe.run(document, rules)", RULES)
+        seen = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found["violations"]]
+        assert seen == [], path
+        assert len(found["passes"]) > 10
+
+
+@pytest.mark.parametrize("disk", [False, True], ids=["served", "disk"])
+def test_no_page_is_wider_than_a_telephone_and_a_row_opens_its_page(watch: Opener, *, disk: bool) -> None:
+    watched = watch("hostile", disk=disk, width=360)
+    for path in kinds(disk=disk):
+        page = watched.open(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        assert page.evaluate("getComputedStyle(document.body).marginTop") == "0px"  # the style sheet is there
+    page = watched.open("index.html")
+    page.click("tbody th a >> nth=0")
+    assert page.locator("h1").inner_text() == page.title().partition(" · ")[0]
+
+
+def test_names_of_strangers_run_nothing_and_are_read_as_they_are(watch: Opener) -> None:
+    watched = watch("hostile")
+    page = watched.open("index.html")
+    shown = page.locator("tbody th").all_inner_texts()
+    for name in ("evil/<script>alert(1)</script>", 'evil/"><img src=x onerror=alert(1)>', "evil/{{ 7 * 7 }}"):
+        assert name in shown
+    assert "evil/\\u202etxt.exe" in shown
+    for link in page.locator("tbody th a").evaluate_all("links => links.map(link => link.href)"):
+        page.goto(link)
+        assert page.locator("h1").count() == 1
+    page.wait_for_timeout(100)  # a picture that fails to load says so later
+
+
+def test_without_script_the_board_has_the_rows_and_numbers_of_the_csv(watch: Opener, folders: dict[str, Path]) -> None:
+    page = watch("generated", java_script_enabled=False).open("index.html")
+    shown = page.locator("#board tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.firstChild ? cell.textContent : ''))"
+    )
+    rows = list(csv.DictReader(io.StringIO((folders["generated"] / "leaderboard.csv").read_text(encoding="utf-8"))))
+    assert len(shown) == len(rows) == 200
+    for line, row in zip(shown, rows, strict=True):
+        cells = [row["average"], *(row[task.id] for task in declared().tasks)]
+        assert line[1] == row["model"]
+        assert [cell.partition("±")[0] for cell in line[4:-2]] == [f"{float(cell):.2f}" for cell in cells]
+    assert not page.locator("#controls").is_visible()
+
+
+@pytest.mark.parametrize("site", ["examples", "generated"])
+def test_the_numbers_of_every_row_are_those_of_its_entry(watch: Opener, site: str) -> None:
+    watched = watch(site)
+    content = site_of({"examples": examples, "generated": lambda: generated(200)}[site]()).content
+    for name, row in content.rows.items():
+        page = watched.open(row_page(name))
+        average = page.locator("p data").first.get_attribute("value")
+        tasks = page.locator("h3 data").evaluate_all("all => all.map(one => one.value)")
+        assert row.entry.average is None or float(average or "") == row.entry.average
+        assert tasks == ["" if task.score is None else repr(task.score) for task in row.entry.tasks]
+        leaves = page.locator("td data").evaluate_all("all => all.map(one => Number(one.value))")
+        assert leaves == [
+            number for task in row.entry.tasks for leaf in task.leaves for number in (leaf.raw, leaf.score)
+        ]
+
+
+def test_print_shows_the_table_and_no_controls(watch: Opener) -> None:
+    page = watch().open("index.html")
+    page.emulate_media(media="print")
+    assert not page.locator("#controls").is_visible()
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#board").is_visible()
