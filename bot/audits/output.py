@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.errors import CallError
-from bot.reporting.escape import without_commands
+from bot.reporting.escape import plain_json, without_commands
 
 
 class AuditFormat(StrEnum):
@@ -51,4 +51,4 @@ def write_report(text: Callable[[], str], html: Path | None, page: Callable[[], 
 
 def as_json(value: Any) -> str:
     """Return indented JSON that ends with a line break."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).replace("##", "#\\u0023") + "\n"
+    return plain_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"

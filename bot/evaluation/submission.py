@@ -13,6 +13,8 @@ from bot.evaluation.finding import shown
 from bot.evaluation.formats import MAX_BYTES, Content, parse_content
 from bot.evaluation.result import Result
 
+MAX_PATH = 1_000  # bytes; the name of a file has at most 255 on a disk
+
 log = logging.getLogger(__name__)
 
 
@@ -122,10 +124,20 @@ def one_file(path: str, data: bytes | None, size: int | None = None) -> Submissi
     return Submission(path, (SubmittedFile(path, data, len(data or b"") if size is None else size),))
 
 
+def why_misplaced(path: str) -> Problem | None:
+    """Why a file is not read because of its path, which every text and entry about it repeats; None where it is."""
+    size = len(path.encode("utf-8", "surrogateescape"))
+    if size <= MAX_PATH:
+        return None
+    return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
+
+
 def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES) -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold."""
-    problem, result, sha256 = None, None, submission.sha256
-    if not sha256:
+    problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256
+    if problem is not None:
+        pass
+    elif not sha256:
         why = f"has {submission.size:,} bytes; more than {max_bytes:,} are not read"
         problem = Problem(why)
     else:

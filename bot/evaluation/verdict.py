@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot import HOME
-from bot.evaluation.dates import believed_date, own_date
+from bot.evaluation.dates import believed_date, latest_date, own_date
 from bot.evaluation.finding import Finding, Location, Severity, shown
 from bot.evaluation.identity import with_names
 from bot.evaluation.leaderboard import Leaderboard
@@ -58,13 +58,14 @@ class Verdict:
 def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rules: Iterable[Rule] = RULES) -> Verdict:
     """Check one submission by the rules. A rule that fails is an error finding of this submission."""
     parsed = with_names(parsed, leaderboard.models)
-    date = believed_date(own_date(parsed.result, parsed.path), facts.committed.get(parsed.path))
+    own, committed = own_date(parsed.result, parsed.path), facts.committed.get(parsed.path)
+    date = believed_date(own, committed, facts.today)
     if parsed.result is None:
         problem = parsed.problem or Problem("was not read")
         findings = tuple(findings_of(malformed_file, UnreadFile(problem), parsed, line=problem.line))
         return Verdict(parsed, leaderboard, "rejected", findings, None, date)
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)
-    case = Case(parsed.result, leaderboard, measurements, facts)
+    case = Case(parsed.result, leaderboard, measurements, facts, own, latest_date(facts.today, committed))
     found: list[Finding] = []
     for rule in rules:
         found += findings_of(rule, case, parsed)

@@ -188,13 +188,22 @@ def checked(entry: Entry) -> Entry:
 
 def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
     harness = file.result.harness if isinstance(file.result, Result) else EntryHarness("")
+    place = place or Evidence(path=file.path)
     return replace(
-        place or Evidence(path=file.path),
+        place,
+        source=_as_text(place.source),
+        path=_as_text(place.path),
+        submitter=_as_text(place.submitter),
         sha256=file.sha256,
         date=iso_date(file.date),
         format=file.parsed.format or "",
         harness=EntryHarness(harness.name, harness.repository, harness.git_hash, harness.version),
     )
+
+
+def _as_text(name: str) -> str:
+    """A name as JSON can hold it: a byte of a file's name that is no UTF-8 is written as its escape."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _names(places: Mapping[str, Evidence]) -> dict[str, str]:
@@ -234,7 +243,7 @@ def _samples(measurements: Measurements) -> dict[str, int]:
 def _remarks(findings: Iterable[Finding]) -> tuple[Remark, ...]:
     """The warnings, each once; of very many the first, and how many more there are."""
     found = dict.fromkeys(
-        Remark(finding.rule, finding.message[:LONGEST_REMARK])
+        Remark(finding.rule, _as_text(finding.message[:LONGEST_REMARK]))
         for finding in findings
         if finding.severity is Severity.WARNING
     )

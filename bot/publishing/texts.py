@@ -10,7 +10,7 @@ from bot.audits.board.report import board_markdown
 from bot.evaluation.judgement import Judgement
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.publication import Marker, PostText
-from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
+from bot.reporting.escape import code, code_in_table, in_title, plain_json, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
 
@@ -30,7 +30,7 @@ def request_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText
 
 def row_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
-    row = ["```json", entry.to_bytes().decode().rstrip(), "```"]
+    row = ["```json", plain_json(entry.to_bytes().decode()).rstrip(), "```"]
     fold = ["<details><summary>The row as JSON</summary>", "", *row, "", "</details>"]
     return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, fold), mark)
 

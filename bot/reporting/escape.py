@@ -17,6 +17,8 @@ MENTION = re.compile(r"(?<!\w)@(?=\w)")
 SKIP_MARK = re.compile(
     r"\[(?=(?:skip|no|ci|actions)[ _-]+\w+\s*\])|skip-(?=checks\s*:)|NO(?=_CI(?![^\W_]))", re.IGNORECASE
 )
+# Beside the controls that JSON escapes anyway: further controls, marks of direction, halves of surrogates.
+UNSHOWN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 
 
@@ -59,6 +61,11 @@ def inert(text: str) -> str:
 def without_commands(text: str) -> str:
     """A text of any number of lines in which the runner of a workflow hears no command: a backslash breaks each."""
     return COMMAND_INSIDE.sub(r"#\\", COMMAND_LINE.sub(r"\1\2\\", text))
+
+
+def plain_json(text: str) -> str:
+    """The same JSON with escapes for what a terminal does not show, and for `##`: no runner hears a command in it."""
+    return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text.replace("##", "#\\u0023"))
 
 
 def in_title(text: str, limit: int = 100) -> str:

@@ -18,6 +18,7 @@ from bot.evaluation.row import Row
 from bot.evaluation.row_key import key_of
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.verdict import Verdict
+from bot.reporting.escape import plain_json
 
 SCHEMA = "leaderboard-bot/report/2"
 
@@ -42,10 +43,9 @@ def make_report(judgement: Judgement) -> dict[str, Any]:
 def to_json(report: Mapping[str, Any]) -> str:
     """The report as text; it never holds NaN, nor what the runner of a workflow takes for a command (`##[…]`).
 
-    What a file's name holds that is no UTF-8 is written as its escape.
+    What a terminal would not show as it is (control characters, marks of direction, halves of surrogates) is escaped.
     """
-    text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False).replace("##", "#\\u0023")
-    return text.encode("utf-8", "backslashreplace").decode()
+    return plain_json(json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def summarize(judgement: Judgement) -> dict[str, Any]:

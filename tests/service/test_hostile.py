@@ -32,7 +32,7 @@ PATHS = {
     "a mention": "@everyone/results_<b>.json",
     "a line": "acme\n# x/results_1\n.json",
     "a command": "acme/results_'; rm -rf x; `id`.json",
-    "no end": "acme/results_" + 4000 * "n" + ".json",
+    "no end": "acme/results_" + 900 * "n" + ".json",
     "turned": "acme/results_\u202enosj.json",
 }
 

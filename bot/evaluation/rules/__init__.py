@@ -6,6 +6,7 @@ from bot.evaluation.rules.chat_template_differs import chat_template_differs
 from bot.evaluation.rules.drop_at_the_floor import drop_at_the_floor
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
 from bot.evaluation.rules.extra_task import extra_task
+from bot.evaluation.rules.future_date import future_date
 from bot.evaluation.rules.group_contradicts_leaves import group_contradicts_leaves
 from bot.evaluation.rules.implausibly_low import implausibly_low
 from bot.evaluation.rules.implementation_mismatch import implementation_mismatch
@@ -64,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     stderr_contradicts_samples,
     unidentified_model,
     unpinned_revision,
+    future_date,
     group_contradicts_leaves,
     quantized_run,
     unscored_samples,

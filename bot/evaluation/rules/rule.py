@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
+from bot.evaluation.dates import LATEST
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
@@ -25,10 +26,11 @@ Subject = Literal["file", "result", "row"]
 class Facts:
     """What lies outside the results, looked up before and handed in: no rule looks anything up.
 
-    `today` decides whether a waiver still holds (None: none does). `commits` answers for a `git_hash` as the file
-    spells it, `reasons` says why, `repositories` in which accepted repository it was found; a hash that is absent was
-    not looked up. `same_values` names, for the raw values of all tasks in order, the model on the board that has them.
-    `waivers` are further ones. `committed` has, by path, the date in Unix seconds of the commit that brought a file.
+    `today` decides whether a waiver still holds (None: none does), and which dates lie in the future. `commits` answers
+    for a `git_hash` as the file spells it, `reasons` says why, `repositories` in which accepted repository it was
+    found; a hash that is absent was not looked up. `same_values` names, for the raw values of all tasks in order, the
+    model on the board that has them. `waivers` are further ones. `committed` has, by path, the date in Unix seconds of
+    the commit that brought a file.
     """
 
     today: date | None = None
@@ -45,12 +47,18 @@ NO_FACTS = Facts()
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One result held against one leaderboard."""
+    """One result held against one leaderboard.
+
+    `dated` is when it was measured as its file or the file's name says, None where neither does, `latest` after what it
+    cannot have been; both in Unix seconds.
+    """
 
     result: Result
     leaderboard: Leaderboard
     measurements: Measurements
     facts: Facts = NO_FACTS
+    dated: float | None = None
+    latest: float = LATEST
 
     @property
     def takes_format(self) -> bool:

@@ -1,0 +1,33 @@
+"""The file says that it was measured after it was uploaded.
+
+## What it does
+Compares the date in the file, or in its name, with the date of the commit that brought it, or with today where there
+is none. A day is allowed for clocks and time zones. The date is not believed; that of the commit takes its place.
+
+## Why is this bad?
+Where a task was run twice, the newest run counts: a date in the future would win for years.
+
+## Example
+/date: 3000000000.0
+
+## Use instead
+/date: 1777777777.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.dates import LATEST, iso_date
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+HINT = "set the clock of the machine that measures; the date of the upload counts for this file"
+
+
+@rule(Severity.WARNING)
+def future_date(case: Case) -> Iterator[Violation]:
+    """Yield a violation where the file's own date is later than it can be."""
+    if case.dated is not None and case.dated > case.latest:
+        when = iso_date(case.dated) if case.dated < LATEST else "a day after 2096"
+        yield Violation(f"the file says that it was measured on {when}, which is after it was uploaded", HINT)
