@@ -3,7 +3,7 @@ FROM python:3.11-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 user
 WORKDIR /app
-COPY --chown=user pyproject.toml README.md LICENSE ./
+COPY --chown=user pyproject.toml README.md LICENSE bot.example.toml ./
 COPY --chown=user bot ./bot
 RUN pip install --no-cache-dir '.[server]'
 COPY --chown=user bot.toml ./

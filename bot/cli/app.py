@@ -22,6 +22,7 @@ class Commands(LazyGroup):
     """All commands, in the order of the help."""
 
     sources: ClassVar = {
+        "init": "bot.cli.init:init",
         "check": "bot.cli.results:check",
         "score": "bot.cli.results:score",
         "explain": "bot.cli.results:explain",

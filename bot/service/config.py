@@ -98,7 +98,7 @@ def load_settings(path: Path) -> Settings:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise CallError(f"{path}: there is no such file; bot.example.toml shows one") from None
+        raise CallError(f"{path}: there is no such file; leaderboard-bot init writes one") from None
     except OSError as error:
         raise CallError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -178,7 +178,7 @@ def test_settle_from_the_command_line_says_what_it_did(story: Story) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("settle", "--config", "none.toml"), 2, "none.toml: there is no such file; bot.example.toml shows one"),
+        (("settle", "--config", "none.toml"), 2, "none.toml: there is no such file; leaderboard-bot init writes one"),
         (("settle", "--watch", "other"), 2, "there is no watch 'other'; the settings have tiny"),
         (("serve", "--host", "0.0.0.0"), 2, "WEBHOOK_SECRET is not set"),
         (("webhook", "create", "http://x"), 2, "WEBHOOK_SECRET is not set"),

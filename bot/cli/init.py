@@ -1,0 +1,134 @@
+"""The command that begins a board: init."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.judging import parse_places, warn
+from bot.cli.publish import AsForm
+from bot.errors import CallError
+from bot.evaluation.leaderboard import parse_leaderboard, shipped
+from bot.evaluation.submission import UnreadPath
+from bot.platforms.inputs import find_places
+from bot.platforms.registry import open_target
+from bot.service.environment import read_access
+from bot.service.new_board import BOARD, CARD, SETTINGS, NewBoard, card_text, copied, drafted, settings_text
+
+BARE = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
+RESULTS = "Result files or folders to draft the declaration from (none: copy a shipped one)"
+LIKE = f"The shipped declaration to copy ({', '.join(shipped())})"
+SOURCE = "Where results are pushed (hf://datasets/org/name, or a local git repository)"
+TARGET = "Where rows go (hf://datasets/org/name, github://owner/name, or a folder)"
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where the files are written; here by default.")] = Path(),
+    results: Annotated[
+        list[str] | None,
+        typer.Option("--results", metavar="PATH", help="Result files or folders to draft the declaration from."),
+    ] = None,
+    *,
+    like: Annotated[str, typer.Option("--like", metavar="ID", help="Copy this shipped declaration instead.")] = "",
+    source: Annotated[str, typer.Option("--source", help="Where results are pushed.")] = "",
+    to: Annotated[str, typer.Option("--to", metavar="TARGET", help="Where rows go.")] = "",
+    form: Annotated[AsForm, typer.Option("--as", help="How rows go there.")] = AsForm.PULL_REQUEST,
+    title: Annotated[str, typer.Option("--title", help="What people call the board.")] = "",
+    description: Annotated[str, typer.Option("--description", help="One sentence that says what it compares.")] = "",
+) -> None:
+    """Begin a board: write its declaration, the settings of its service and its card. No file is written over."""
+    places = list(results or [])
+    if not places and not like:
+        places = shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))
+        like = "" if places else _asked(LIKE, "--like ID")
+    board = NewBoard(
+        _place(source or _asked(SOURCE, "--source")),
+        _place(to or _asked(TARGET, "--to TARGET")),
+        form.value,
+        title or _offered("What people call the board (may wait)"),
+        description or _offered("One sentence that says what it compares (may wait)"),
+    )
+    open_target(board.target, read_access(), form.value)  # refuses what is none; nothing is asked
+    declaration = _drafted(places, board) if places else copied(like, board)
+    declared = _declared(folder, declaration)
+    _write(folder, {BOARD: declared, SETTINGS: settings_text(board), CARD: _card(declared, board)})
+    typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
+    settings = shlex.quote(str(folder / SETTINGS))
+    warn(f"when nothing is left to decide: leaderboard-bot settle --config {settings} --dry-run")
+    warn(f"{CARD} and {BOARD} belong into {board.target}: the table will stand in the card")
+
+
+def _asked(question: str, flag: str, default: str | None = None) -> str:
+    """The answer of the person at the terminal. Raises CallError where there is none to ask."""
+    if not sys.stdin.isatty():
+        raise CallError(f"nobody can be asked here: say it with {flag}")
+    while True:
+        typer.echo(f"{question}: ", nl=False, err=True)
+        line = sys.stdin.readline()
+        if line.strip() or (line and default is not None):
+            return line.strip() or default or ""
+        if not line:
+            raise CallError("the answers ended before the last question")
+
+
+def _offered(question: str) -> str:
+    """An answer that may wait, "" where it does."""
+    return _asked(question, "", "") if sys.stdin.isatty() else ""
+
+
+def _place(name: str) -> str:
+    """A source or a target as it is written. Raises CallError for a name on the Hub without `hf://`."""
+    if BARE.fullmatch(name) and not Path(name).exists():
+        raise CallError(f"{name}: write hf://datasets/{name}, or ./{name} for a folder")
+    return name
+
+
+def _drafted(paths: list[str], board: NewBoard) -> str:
+    """The declaration that takes the results at these paths. Raises CallError where there is none."""
+    unread: list[UnreadPath] = []
+    parsed = list(parse_places(find_places(paths, read_access()), unread))
+    found = [one.result for one in parsed if one.result is not None and one.result.leaves]
+    if not found:
+        raise CallError(f"none of {len(parsed) + len(unread)} files holds a result to draft a declaration from")
+    return drafted(found, board)
+
+
+def _declared(folder: Path, declaration: str) -> str:
+    """The declaration that counts: the one that stands in the folder already, where there is one."""
+    try:
+        return (folder / BOARD).read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return declaration
+    except (OSError, UnicodeDecodeError):
+        raise CallError(f"{folder / BOARD}: stands there and cannot be read") from None
+
+
+def _card(declared: str, board: NewBoard) -> str:
+    return card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    """Write each file that is not there, and say of each what became of it. Raises CallError where it cannot."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            _write_new(folder / name, text)
+    except OSError as error:
+        raise CallError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        warn(f"{path}: is there already and stays as it is")
+        return
+    todo = text.count("TODO")
+    left = f", with {todo} TODO to decide" if todo else ""
+    warn(f"{path}: written{left}")

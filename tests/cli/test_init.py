@@ -1,0 +1,116 @@
+"""Beginning a board: three files that the other commands take, asked for or said with options, never written over."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from bot.evaluation.leaderboard import load_leaderboard
+from bot.publishing.board import make_board
+from bot.publishing.card import BEGIN, END, with_table
+from bot.service.config import load_settings
+from bot.service.new_board import NewBoard, settings_text
+from tests.command import BOT, bot
+from tests.evaluation.judging import EXAMPLES, ROOT
+
+SOURCE, TARGET = "hf://datasets/acme/results", "hf://datasets/acme/contents"
+PLACES = ("--source", SOURCE, "--to", TARGET)
+
+
+def init(*words: object) -> Any:
+    return CliRunner().invoke(app, ["init", *map(str, words)])
+
+
+def test_a_board_drafted_from_results_is_taken_by_the_other_commands(tmp_path: Path) -> None:
+    folder = tmp_path / "new board"
+    done = init(
+        folder, "--results", EXAMPLES[0], *PLACES, "--title", 'Birds of "prey"', "--description", "Small models."
+    )
+    assert (done.exit_code, done.stdout) == (0, f"leaderboard-bot leaderboards '{folder}/board.toml'\n")
+    declared = load_leaderboard(str(folder / "board.toml"))
+    assert (declared.title, declared.description) == ('Birds of "prey"', "Small models.")
+    checked = CliRunner().invoke(app, ["score", str(EXAMPLES[0]), "-l", str(folder / "board.toml")])
+    assert checked.exit_code == 0
+    [watch] = load_settings(folder / "bot.toml").watches
+    assert (watch.name, watch.leaderboard, watch.source) == ("contents", "board.toml", SOURCE)
+    assert [(target.to, target.form) for target in watch.targets] == [(TARGET, "pull-request")]
+    card = (folder / "README.md").read_bytes()
+    assert b'pretty_name: "Birds of \\"prey\\""' in card
+    shown = with_table(card, make_board([], declared))
+    assert shown is not None
+    assert shown.startswith(card.partition(BEGIN.encode())[0])
+
+
+def test_the_settings_explain_every_key_of_the_example() -> None:
+    text = settings_text(NewBoard(SOURCE, "github://acme/board", "comment"))
+    example = (ROOT / "bot.example.toml").read_text(encoding="utf-8")
+    ours, theirs = (tomllib.loads(one)["watches"][0] for one in (text, example))
+    assert ours.keys() == theirs.keys()
+    assert [line for line in example.splitlines() if line.startswith("#")][1:10] == [
+        line for line in text.splitlines() if line.startswith("#")
+    ][1:10]
+    assert [dict(target) for target in ours["targets"]] == [{"to": "github://acme/board", "as": "comment"}]
+    assert tomllib.loads(settings_text(NewBoard("./results", "./", "commit")))["watches"][0]["name"] == "board"
+
+
+def test_a_shipped_declaration_is_copied_with_its_words(tmp_path: Path) -> None:
+    assert init(tmp_path, "--like", "open-llm-v2", *PLACES).exit_code == 0
+    copied, shipped = load_leaderboard(str(tmp_path / "board.toml")), load_leaderboard("open-llm-v2")
+    assert copied.scoring_digest != ""
+    assert (copied.title, copied.tasks) == (shipped.title, shipped.tasks)
+
+
+def test_no_file_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine\n", encoding="utf-8")
+    assert init(tmp_path, "--like", "open-llm-v1", *PLACES).exit_code == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = init(tmp_path, "--results", EXAMPLES[0], "--source", "./other", "--to", "./board", "--title", "Other")
+    assert (done.exit_code, done.stderr.count("is there already and stays as it is")) == (0, 3)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert before["README.md"] == b"mine\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((*PLACES,), "nobody can be asked here: say it with --results PATH or --like ID"),
+        (("--like", "open-llm-v2"), "nobody can be asked here: say it with --source"),
+        (("--like", "open-llm-v2", "--source", SOURCE), "nobody can be asked here: say it with --to TARGET"),
+        (("--like", "open-llm", *PLACES), "there is no leaderboard 'open-llm'; shipped are open-llm-v1"),
+        (("--like", "open-llm-v2", "--source", "acme/results", "--to", TARGET), "write hf://datasets/acme/results"),
+        (("--like", "open-llm-v2", "--source", SOURCE, "--to", "s3://acme/x"), "s3://acme/x: a target is a folder"),
+        (("--results", str(ROOT / "pyproject.toml"), *PLACES), "none of 1 files holds a result"),
+        (("--like", "open-llm-v2", *PLACES, "/dev/null/x"), "cannot be written"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_one_line_and_nothing_is_written(
+    words: tuple[str, ...], why: str, tmp_path: Path
+) -> None:
+    status, out, err = bot("init", *words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=-3)
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert why in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_terminal_is_asked_for_what_was_not_said(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    answers = ["", "open-llm-v2", SOURCE, TARGET, "Ours", ""]
+    with subprocess.Popen(
+        [*BOT, "init", str(tmp_path)], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        os.close(theirs)
+        os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
+        out, err = process.communicate(timeout=60)
+    os.close(ours)
+    assert (process.returncode, out.decode()) == (0, f"leaderboard-bot leaderboards {tmp_path}/board.toml\n")
+    assert b"Where results are pushed" in err
+    assert load_leaderboard(str(tmp_path / "board.toml")).title == "Ours"
+    assert END in (tmp_path / "README.md").read_text(encoding="utf-8")
