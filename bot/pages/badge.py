@@ -16,5 +16,9 @@ def badge_svg(content: Content, row: BoardRow) -> bytes:
     left = content.board.leaderboard.title[:60]
     right = "incomplete" if entry.average is None else f"{entry.average:.2f} · rank {row.ranks} of {content.ranked}"
     widths = [LETTER * len(text) + 12 for text in (left, right)]
-    made = templates().get_template("badge.svg").render(left=left, right=right, widths=widths, height=HEIGHT)
+    made = (
+        templates()
+        .get_template("badge.svg")
+        .render(left=left, right=right, widths=widths, height=HEIGHT, stamp=content.stamp(row))
+    )
     return made.encode()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import Content
@@ -11,7 +13,7 @@ from bot.pages.environment import points, raw
 from bot.publishing.board import BoardRow, average_without
 from bot.publishing.ranks import TIE
 
-Cell = tuple[str, str]  # a number, and what is uncertain of it
+Cell = str | Markup  # a number, with what is uncertain of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,10 @@ def _line(content: Content, row: BoardRow, *, is_raw: bool) -> Line:
     scores = {score.id: score for score in entry.tasks}
     found = [scores.get(task.id) for task in content.board.leaderboard.tasks]
     if is_raw:
-        cells = [(raw(score.raw if score else None), "") for score in found]
+        cells: list[Cell] = [raw(score.raw if score else None) for score in found]
     else:
         cells = [_with_error(score.score, score.stderr) if score else _with_error(None, None) for score in found]
-    without = [(points(average_without(entry, content.board.leaderboard)), "")] if content.has_quarantined else []
+    without = [points(average_without(entry, content.board.leaderboard))] if content.has_quarantined else []
     return Line(
         row.ranks,
         row_page(content.names[entry.key]),
@@ -100,4 +102,6 @@ def _line(content: Content, row: BoardRow, *, is_raw: bool) -> Line:
 
 
 def _with_error(value: float | None, stderr: float | None) -> Cell:
-    return points(value), f"{TIE * stderr:.2f}" if value is not None and stderr is not None else ""
+    if value is None or stderr is None:
+        return points(value)
+    return Markup(f"{value:.2f}<small>±{TIE * stderr:.2f}</small>")  # noqa: S704 - two numbers

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.audits.board.audit import ColumnFigures, complete, rest
+from bot.audits.board.audit import ColumnFigures, rest
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page
 from bot.pages.content import Content
 from bot.pages.drawing import Axis, Figure, histogram, scatter
-from bot.publishing.board import board_of
 
 SCORE = (0.0, 100.0)
 MOVED = 20  # rows of the table of ranks
@@ -49,8 +48,7 @@ def column_page_of(content: Content, task: Task) -> bytes:
 
 def _against_rest(content: Content, task: Task) -> Iterator[Figure]:
     """The column against the mean of the other columns, where there are any."""
-    table = board_of((row.entry for row in content.board.rows), content.board.leaderboard.id)
-    names, columns, _ = complete(table)
+    names, columns = content.whole
     if task.id not in columns or len(columns) < 2 or not names:
         return
     others = rest(columns, task.id, {})

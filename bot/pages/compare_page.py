@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -60,7 +62,10 @@ def _row(entry: Entry, leaves: Mapping[str, list[Leaf]], texts: dict[str, int]) 
     tasks = []
     for task_id, names in leaves.items():
         score = by_id.get(task_id)
-        measured = {(leaf.id, leaf.metric): _points(leaf) for leaf in score.leaves} if score else {}
+        measured = {
+            (leaf.id, leaf.metric): (leaf.score, None if leaf.stderr is None else leaf.stderr * _scale(leaf))
+            for leaf in (score.leaves if score else ())
+        }
         whole = (score.score, score.stderr) if score else NOTHING
         tasks.append((whole, [measured.get(name, NOTHING) for name in names]))
     return {
@@ -70,38 +75,37 @@ def _row(entry: Entry, leaves: Mapping[str, list[Leaf]], texts: dict[str, int]) 
     }
 
 
-def _points(leaf: LeafScore) -> Score:
-    """A leaf's score and its standard error, both in points."""
-    return leaf.score, None if leaf.stderr is None else 100 * leaf.stderr / _span(leaf.lower_bound, leaf.upper_bound)
+def _scale(leaf: LeafScore) -> float:
+    """How many points of the score one unit of the raw value is."""
+    return _points_of(leaf.lower_bound, leaf.upper_bound)
 
 
 @cache
-def _span(lower: str, upper: str) -> float:
-    return abs(float(Fraction(upper) - Fraction(lower)))
+def _points_of(lower: str, upper: str) -> float:
+    return 100 / abs(float(Fraction(upper) - Fraction(lower)))
 
 
 def circumstances(entry: Entry) -> tuple[str, ...]:
     """What a measurement was made with, a text for each of the axes; equal texts are equal circumstances."""
     harness = entry.harness
-    bounds = sorted({(leaf.id, leaf.lower_bound, leaf.upper_bound) for task in entry.tasks for leaf in task.leaves})
     return (
         " ".join(filter(None, (harness.name, harness.repository, harness.version, harness.git_hash))),
         ", ".join(sorted({file.format for file in entry.evidence if file.format})) or "unknown",
-        _mapping(entry.versions),
-        _mapping(entry.num_fewshot),
-        _mapping(entry.num_samples),
+        _counted(tuple(entry.versions.items())),
+        _counted(tuple(entry.num_fewshot.items())),
+        _counted(tuple(entry.num_samples.items())),
         "used" if entry.model.chat_template else "not used",
         entry.model.precision or "unknown",
         entry.leaderboard.scoring_digest,
-        _counted([f"{lower} to {upper}" for _, lower, upper in bounds]),
+        _counted(
+            tuple((leaf.id, f"{leaf.lower_bound} to {leaf.upper_bound}") for t in entry.tasks for leaf in t.leaves)
+        ),
     )
 
 
-def _mapping(values: dict[str, Any]) -> str:
-    return _counted([str(value) for value in values.values()]) if values else "not recorded"
-
-
-def _counted(values: list[str]) -> str:
-    """The values, each once, with how many subtasks have it."""
-    counts = {value: values.count(value) for value in sorted(set(values))}
-    return ", ".join(f"{value} ({count} subtasks)" for value, count in counts.items())
+@lru_cache(maxsize=1024)
+def _counted(values: tuple[tuple[str, object], ...]) -> str:
+    """The values by leaf, each once, with how many subtasks have it, and a digest that tells which."""
+    counts = Counter(str(value) for _, value in dict(values).items())
+    shown = ", ".join(f"{value} ({count} subtasks)" for value, count in sorted(counts.items()))
+    return f"{shown} [{sha256(repr(sorted(values)).encode()).hexdigest()[:6]}]" if values else "not recorded"

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from bot.audits.board.audit import BoardAudit, audit_board
+from bot.audits.board.audit import BoardAudit, audit_board, complete
+from bot.audits.score_table import ScoreTable
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, board_of
@@ -52,9 +53,20 @@ class Content:
         return found
 
     @cached_property
+    def table(self) -> ScoreTable:
+        """The scores as columns."""
+        return board_of((row.entry for row in self.board.rows), self.board.leaderboard.id)
+
+    @cached_property
     def audit(self) -> BoardAudit:
         """What the columns say about each other."""
-        return audit_board(board_of((row.entry for row in self.board.rows), self.board.leaderboard.id))
+        return audit_board(self.table)
+
+    @cached_property
+    def whole(self) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]]]:
+        """The models and columns of the rows that have every score."""
+        names, columns, _ = complete(self.table)
+        return names, columns
 
     @property
     def has_quarantined(self) -> bool:

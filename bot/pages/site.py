@@ -23,7 +23,7 @@ Maker = Callable[[], bytes]
 
 
 class Site(Mapping[str, bytes]):
-    """The files of a board's site; the pages of rows have stamps, see `Content.stamp`."""
+    """The files of a board's site; the pages and badges of rows have stamps, see `Content.stamp`."""
 
     def __init__(self, content: Content) -> None:
         self.content = content
@@ -42,8 +42,9 @@ class Site(Mapping[str, bytes]):
         return len(self._makers)
 
     def stamps(self) -> dict[str, str]:
-        """The stamp of each row's page, by path."""
-        return {row_page(name): self.content.stamp(row) for name, row in self.content.rows.items()}
+        """The stamp of each row's page and badge, by path."""
+        stamps = {name: self.content.stamp(row) for name, row in self.content.rows.items()}
+        return {path(name): stamp for name, stamp in stamps.items() for path in (row_page, badge)}
 
 
 def _makers(content: Content) -> Iterator[tuple[str, Maker]]:

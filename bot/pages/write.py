@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -106,19 +107,23 @@ def _has(file: Path, data: bytes) -> bool:
         return False
 
 
-def _remove(site: Site, folder: Path) -> Iterator[Path]:
+def _remove(site: Site, folder: Path) -> Iterator[str]:
     """Remove pages of rows that are gone, and the style and script of older versions."""
-    wanted = {folder / path for path in site}
+    wanted = {os.path.join(folder, path) for path in site}  # noqa: PTH118 - ten thousand of them
     for kind in (ROWS, COLUMNS, BADGES):
-        ours = [path for path in (folder / kind).rglob("*") if path.is_file() and path.suffix in {".html", ".svg"}]
-        for path in ours:
-            if path not in wanted:
-                path.unlink()
+        for place, _, names in os.walk(folder / kind, topdown=False):
+            gone = [path for path in _ours(place, names) if path not in wanted]
+            for path in gone:
+                os.unlink(path)  # noqa: PTH108 - the same
                 yield path
-        for empty in sorted((path for path in (folder / kind).rglob("*") if path.is_dir()), reverse=True):
-            with suppress(OSError):
-                empty.rmdir()
-    for path in (*folder.glob("site.*.css"), *folder.glob("site.*.js")):
-        if path not in wanted:
-            path.unlink()
-            yield path
+            if gone or not names:
+                with suppress(OSError):  # what stands in it is not the site's
+                    os.rmdir(place)  # noqa: PTH106 - the same
+    for old in (*folder.glob("site.*.css"), *folder.glob("site.*.js")):
+        if str(old) not in wanted:
+            old.unlink()
+            yield str(old)
+
+
+def _ours(place: str, names: list[str]) -> list[str]:
+    return [os.path.join(place, name) for name in names if name.endswith((".html", ".svg"))]  # noqa: PTH118 - the same

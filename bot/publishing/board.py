@@ -109,13 +109,17 @@ def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
 
 def to_csv(board: Board) -> bytes:
     """The table as CSV: full doubles, empty where there is no value."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns(board.leaderboard), lineterminator="\n")
-    writer.writeheader()
-    for record in records(board):
-        texts = {name: inert(cell) for name, cell in record.items() if isinstance(cell, str)}
-        writer.writerow({**record, **texts, "chat_template": str(record["chat_template"]).lower()})
+    text, named = io.StringIO(newline=""), columns(board.leaderboard)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(named)
+    writer.writerows([_csv_cell(record[name]) for name in named] for record in records(board))
     return text.getvalue().encode()
+
+
+def _csv_cell(value: str | float | bool | None) -> str | float | None:  # noqa: FBT001 - a cell of any kind
+    if isinstance(value, bool):
+        return str(value).lower()
+    return inert(value) if isinstance(value, str) else value
 
 
 def to_parquet(board: Board) -> bytes | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from textwrap import fill
+
+import msgspec
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import Board, BoardRow, average_without, records
@@ -34,7 +35,7 @@ def board_markdown(board: Board) -> str:
 def board_json(board: Board) -> str:
     """The rows with full doubles, keyed by the columns of the CSV; `schema` changes when a column goes or changes."""
     rows = {"schema": SCHEMA, "leaderboard": board.leaderboard.id, "rows": records(board)}
-    return json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"
 
 
 def _table(board: Board) -> Table:

@@ -99,12 +99,14 @@ def audit_board(board: ScoreTable) -> BoardAudit:
     if silent:
         return BoardAudit(len(names), len(board.names) - len(names), (), (), None, (), {}, left_out, silent)
     named: dict[str, ColumnFigures] = {}
+    judged = _judge_others(names, columns, named)
     while len(columns) - len(named) > 2:
-        worst = _worst(names, columns, named)
+        worst = _worst(judged)
         if worst is None:
             break
         named[worst.column] = worst
-    figures = tuple(named.get(column) or judge(names, columns, column, named) for column in columns)
+        judged = _judge_others(names, columns, named)
+    figures = tuple(named.get(column) or judged[column] for column in columns)
     effect, moved = effect_of(names, columns, tuple(named)) if named else (None, ())
     points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
     incomplete = len(board.names) - len(names)
@@ -134,12 +136,16 @@ def _silent(rows: int, columns: int) -> str:
     return ""
 
 
-def _worst(
+def _judge_others(
     names: Sequence[str], columns: Mapping[str, Sequence[float]], named: Mapping[str, ColumnFigures]
-) -> ColumnFigures | None:
+) -> dict[str, ColumnFigures]:
+    """Return the figures of each column that is not named yet."""
+    return {column: judge(names, columns, column, named) for column in columns if column not in named}
+
+
+def _worst(judged: Mapping[str, ColumnFigures]) -> ColumnFigures | None:
     """Return the column with an alarm that follows the rest least, None where no alarm is left."""
-    judged = (judge(names, columns, column, named) for column in columns if column not in named)
-    alarmed = [figures for figures in judged if figures.alarms]
+    alarmed = [figures for figures in judged.values() if figures.alarms]
     return min(alarmed, key=lambda figures: figures.correlation or 0.0, default=None)
 
 
