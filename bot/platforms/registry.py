@@ -1,19 +1,37 @@
-"""A TARGET as people write it in, the forge that serves it out; and the judge that asks a forge."""
+"""The platforms by the scheme of their addresses, and the one opener of sources, targets and discussions.
+
+A platform is one object here, or an entry point of another package in the group `leaderboard_bot.platforms` that names
+one. Nobody asks what kind of thing was opened: what a platform has not, such as discussions, it gives as None.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from bot.errors import CallError
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
+    from bot.platforms.hub.discussions import HubDiscussions
+    from bot.platforms.source import Source
     from bot.platforms.target import Target
     from bot.publishing.publication import Form
 
-EXPECTED = "a target is a folder, hf://datasets/org/name, or github://owner/name"
+T = TypeVar("T")
+GROUP = "leaderboard_bot.platforms"
 GITHUB_API_URL = "https://api.github.com"
 HF_ENDPOINT = "https://huggingface.co"
+# Modules whose PLATFORM is loaded when an address of its scheme is first opened; no scheme is a folder.
+BUILT_IN = {
+    "": "bot.platforms.git.platform",
+    "hf": "bot.platforms.hub.platform",
+    "github": "bot.platforms.github.platform",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +45,108 @@ class Access:
     hf_keyless: bool = False
 
 
+def no_memory(_: str) -> MutableMapping[int, bytes]:
+    """Remember nothing of the discussions of a repository: they are read again."""
+    return {}
+
+
+@dataclass
+class Kept:
+    """What one service keeps between two passes; a single command starts with nothing.
+
+    `memory` gives, for a repository, what was read of its discussions before. `blobs` are contents by object id,
+    `own_commits` the commits that we made, and `clients` and `listings` belong to the platforms.
+    """
+
+    memory: Callable[[str], MutableMapping[int, bytes]] = no_memory
+    blobs: MutableMapping[str, bytes] = field(default_factory=dict)
+    own_commits: set[str] = field(default_factory=set)
+    listings: dict[str, Any] = field(default_factory=dict)
+    clients: dict[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Platform(Protocol):
+    """One kind of place for results and rows: `scheme` begins its addresses, `address` shows how one is written."""
+
+    scheme: str
+    address: str
+
+    def open_source(self, name: str, opener: Opener) -> Source:
+        """The source at an address; nothing is asked yet. Raises CallError for what is none."""
+        ...
+
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Target:
+        """The target at an address, for one form of publication; `discussion` is the number of the one for comments."""
+        ...
+
+    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions | None:
+        """Where something can be said about a source, None where nothing can be."""
+        ...
+
+
+@dataclass
+class Opener:
+    """Opens whatever an address names; relative folders start at `folder`."""
+
+    access: Access
+    folder: Path = field(default_factory=Path)
+    kept: Kept = field(default_factory=Kept, repr=False)
+
+    def source(self, name: str) -> Source:
+        """A source. Raises CallError for an address of no platform, or that its platform cannot read."""
+        return platform_of(name).open_source(name, self)
+
+    def target(self, name: str, form: Form = "pull-request", discussion: int | None = None) -> Target:
+        """A target for one form of publication. Raises CallError for what is none."""
+        return platform_of(name).open_target(name, self, form, discussion)
+
+    def discussions(self, name: str) -> HubDiscussions | None:
+        """Where something can be said about a source, None where nothing can be. Raises CallError."""
+        return platform_of(name).open_discussions(name, self)
+
+    def client(self, scheme: str, make: Callable[[], T]) -> T:
+        """The one client of a platform, made when it is first needed."""
+        if scheme not in self.kept.clients:
+            self.kept.clients[scheme] = make()
+        client: T = self.kept.clients[scheme]
+        return client
+
+
 def open_target(name: str, access: Access, form: Form = "pull-request") -> Target:
     """Open a target for one form of publication; nothing is asked yet. Raises CallError for what is none."""
-    if name.startswith("github://"):
-        from bot.platforms.github.client import GitHubClient, parse_address
-        from bot.platforms.github.target import GitHubTarget
+    return Opener(access).target(name, form)
 
-        return GitHubTarget(GitHubClient(access.github_token, access.github_api_url), parse_address(name), form)
-    if name.startswith("hf://"):
-        from bot.platforms.hub.client import HubClient
-        from bot.platforms.hub.client import parse_address as parse_hub_address
-        from bot.platforms.hub.target import HubTarget
 
-        client = HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless)
-        address = parse_hub_address(name)
-        return HubTarget(client, address, has_notes=form == "comment", has_requests=form == "pull-request")
-    if "://" in name:
-        raise CallError(f"{name}: {EXPECTED}")
-    from bot.platforms.git.target import Folder
+def platform_of(name: str) -> Platform:
+    """The platform that an address belongs to. Raises CallError where there is none."""
+    scheme, separator, _ = name.partition("://")
+    if not separator:
+        return _load("")
+    if scheme in BUILT_IN:
+        return _load(scheme)
+    found = others().get(scheme)
+    if found is None:
+        known = [*(_load(each).address for each in BUILT_IN), *(each.address for each in others().values())]
+        raise CallError(f"{name}: write {', '.join(known[:-1])} or {known[-1]}")
+    return found
 
-    return Folder(name)
+
+@cache
+def _load(scheme: str) -> Platform:
+    platform: Platform = import_module(BUILT_IN[scheme]).PLATFORM
+    return platform
+
+
+@cache
+def others() -> dict[str, Platform]:
+    """The platforms of other packages by scheme. Raises CallError for an entry point that names none."""
+    return {each.scheme: each for each in (_checked(point.name, point.load()) for point in entry_points(group=GROUP))}
+
+
+def _checked(name: str, found: object) -> Platform:
+    if not isinstance(found, Platform):
+        raise CallError(f"the entry point {name!r} in {GROUP} does not name a Platform")
+    if found.scheme in BUILT_IN:
+        raise CallError(f"the entry point {name!r} in {GROUP} has the scheme of a built-in platform")
+    return found

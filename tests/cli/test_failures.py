@@ -142,7 +142,7 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
         (["check", KESTREL, "-l", "v3"], "there is no leaderboard 'v3': name a TOML file, or one of open-llm-v1, "),
         (
             ["publish", KESTREL, "--to", "ftp://x"],
-            "ftp://x: a target is a folder, hf://datasets/org/name, or github://",
+            "ftp://x: write a folder, hf://datasets/org/name or github://",
         ),
         (["check", ""], "a path is empty: name a file or a folder"),
         (["publish", KESTREL, "--to", ""], "the target is empty: name a folder, "),

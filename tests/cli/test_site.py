@@ -32,7 +32,7 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
         ("board", "open-llm-v1", "there is no entry of open-llm-v1; there are entries of open-llm-v2"),
         ("foreign", "open-llm-v2", "is no git repository and not empty"),
         ("file", "open-llm-v2", "is a file"),
-        ("ftp://x", "open-llm-v2", "a target is a folder"),
+        ("ftp://x", "open-llm-v2", "write a folder"),
     ],
 )
 def test_a_target_without_entries_is_one_line_and_writes_nothing(

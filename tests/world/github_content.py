@@ -117,8 +117,17 @@ def create_blob(state: GitHubState, request: Request) -> Answer:
     return Answer(201, {"sha": sha, "url": f"{request.base}{request.path}/{sha}"})
 
 
-def _tree(request: Request, sha: str, paths: dict[str, str]) -> dict[str, Any]:
-    entries = [{"path": p, "mode": "100644", "type": "blob", "sha": s} for p, s in sorted(paths.items())]
+def _tree(request: Request, git: GitRepository, sha: str, *, recursive: bool) -> dict[str, Any]:
+    paths = git.trees[sha]
+    shown = {path: blob for path, blob in paths.items() if recursive or "/" not in path}
+    entries: list[dict[str, Any]] = [
+        {"path": path, "mode": "100644", "type": "blob", "sha": blob, "size": len(git.blobs[blob])}
+        for path, blob in sorted(shown.items())
+    ]
+    folders = sorted({path.partition("/")[0] for path in paths.keys() - shown.keys()})
+    for name in folders:
+        below = {path.removeprefix(f"{name}/"): blob for path, blob in paths.items() if path.startswith(f"{name}/")}
+        entries.append({"path": name, "mode": "040000", "type": "tree", "sha": git.add_tree(below)})
     url = f"{request.base}/repos/{request.parts[0]}/git/trees/{sha}"
     return {"sha": sha, "url": url, "tree": entries, "truncated": False}
 
@@ -133,10 +142,7 @@ def read_tree(state: GitHubState, request: Request) -> Answer:
             sha = repo.git.commits[repo.git.resolve(sha)].tree
         except GitError:
             return refuse(404, "Not Found")
-    paths = repo.git.trees[sha]
-    if "recursive" not in request.query:
-        paths = {path: blob for path, blob in paths.items() if "/" not in path}
-    return Answer(200, _tree(request, sha, paths))
+    return Answer(200, _tree(request, repo.git, sha, recursive="recursive" in request.query))
 
 
 def create_tree(state: GitHubState, request: Request) -> Answer:
@@ -156,7 +162,7 @@ def create_tree(state: GitHubState, request: Request) -> Answer:
         elif paths.pop(entry["path"], None) is None:
             return refuse(422, "GitRPC::BadObjectState")
     sha = repo.git.add_tree(paths)
-    return Answer(201, _tree(request, sha, paths))
+    return Answer(201, _tree(request, repo.git, sha, recursive=True))
 
 
 def commit_entry(request: Request, git: GitRepository, sha: str) -> dict[str, Any]:

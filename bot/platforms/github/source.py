@@ -6,9 +6,10 @@ Nothing is checked out: files come one by one through the API, by the id of thei
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from github.File import File
+from github.GitTree import GitTree
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
@@ -18,9 +19,22 @@ from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
 from bot.platforms.source import Change, named_change
 
-MOST_FILES = 3000  # GitHub lists no more of a pull request, and 300 of a comparison
-MOST_COMPARED = 300
+MOST_FILES = 3000  # GitHub lists no more of a pull request
+FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
+KEPT = 64  # folders whose listings are kept
 TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What lies at a name in a folder; `kind` is blob, tree or commit (a submodule), `size` in bytes."""
+
+    kind: str
+    oid: str
+    size: int
+
+
+Tree = dict[str, Item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +55,7 @@ class GitHubSource:
 
     client: GitHubClient
     address: Address
+    trees: dict[str, Tree] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -53,11 +68,61 @@ class GitHubSource:
         return self.client(lambda: repo.get_git_ref(f"heads/{repo.default_branch}")).object.sha
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
-        """The files that differ between two commits; every file where there is no old one."""
+        """The files that differ between two commits; every file where there is no old one.
+
+        Folders whose object id is the same are not entered, so requests follow the change.
+        """
         if old == new:
             return
-        compared = self._compared(old, new) if old else None
-        yield from self._all_files(new) if compared is None else compared
+        if old is None or self._kept_tree(old) is None:  # never settled, or the history was rewritten
+            yield from self._all_files(new)
+        else:
+            yield from self._compare(old, new, "")
+
+    def _compare(self, old: str | None, new: str | None, folder: str) -> Iterator[Change]:
+        """What differs between two versions of one folder, and below; None for a folder that is not there."""
+        before, after = self._below(old), self._below(new)
+        names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
+        deep = [name for name in names if _tree_id(before.get(name)) or _tree_id(after.get(name))]
+        if len(deep) > FEW:
+            whole = self._whole(old), self._whole(new)
+            if None not in whole:
+                yield from _differences(whole[0] or {}, whole[1] or {}, folder)
+                return
+        yield from _differences(before, after, folder)
+        for name in deep:
+            yield from self._compare(_tree_id(before.get(name)), _tree_id(after.get(name)), f"{folder}{name}/")
+
+    def _below(self, sha: str | None) -> Tree:
+        """What lies in a folder."""
+        return (self._kept_tree(sha) or {}) if sha else {}
+
+    def _whole(self, sha: str | None) -> Tree | None:
+        """What lies in a folder and everywhere below it; None where that is more than one answer lists."""
+        if sha is None:
+            return {}
+        found = self.client(lambda: self._repo.get_git_tree(sha, recursive=True))
+        if found.raw_data.get("truncated"):
+            return None
+        return {item.path: Item(item.type, item.sha, item.size or 0) for item in found.tree}
+
+    def _kept_tree(self, sha: str) -> Tree | None:
+        """What lies in a folder, by the id of its tree or of a commit; None where there is none.
+
+        What an id names never changes, so it is kept for the next push.
+        """
+        known = self.trees.get(sha)
+        if known is None:
+            try:
+                found = self.client(lambda: self._repo.get_git_tree(sha))
+            except NotThere:
+                return None
+            self._check_whole(found)
+            known = {item.path: Item(item.type, item.sha, item.size or 0) for item in found.tree}
+            while len(self.trees) >= KEPT:
+                del self.trees[next(iter(self.trees))]
+            self.trees[sha] = known
+        return known
 
     def touched(self, paths: list[str], commit: str) -> dict[str, str]:
         """For each path, the commit that last touched it, as of `commit`."""
@@ -132,25 +197,31 @@ class GitHubSource:
     def _repo(self) -> Repository:
         return self.client.repo(self.address.name)
 
-    def _compared(self, old: str, new: str) -> list[Change] | None:
-        """What a comparison lists; None where the old commit is gone or the list may be cut."""
-        try:
-            compared = self.client(lambda: self._repo.compare(old, new))
-            files = self.client(lambda: compared.files)
-        except NotThere:
-            return None
-        if len(files) >= MOST_COMPARED or compared.status == "diverged":
-            return None
-        gone = [Change(file.previous_filename, None, 0) for file in files if file.status == "renamed"]
-        return gone + [change(file) for file in files]
-
     def _all_files(self, commit: str) -> Iterator[Change]:
-        tree = self.client(lambda: self._repo.get_git_tree(commit, recursive=True))
+        """Every file; folder by folder where there are more than one answer lists."""
+        whole = self._whole(commit)
+        yield from self._compare(None, commit, "") if whole is None else _differences({}, whole, "")
+
+    def _check_whole(self, tree: GitTree) -> None:
         if tree.raw_data.get("truncated"):
-            raise Refused(SERVICE, f"{self.name} has more files than one tree lists; name folders of their own")
-        for item in tree.tree:
-            if item.type == "blob":
-                yield named_change(item.path, item.sha, item.size or 0)
+            raise Refused(SERVICE, f"{self.name} has more files in one folder than an answer lists; part it in folders")
+
+
+def _tree_id(item: Item | None) -> str | None:
+    """The id of a folder, None for all else."""
+    return item.oid if item is not None and item.kind == "tree" else None
+
+
+def _differences(before: Tree, after: Tree, folder: str) -> Iterator[Change]:
+    """The files that differ between two listings; what lies below their folders is not looked at."""
+    for name in sorted(before.keys() | after.keys()):
+        was, now = before.get(name), after.get(name)
+        if was == now:
+            continue
+        if now is not None and now.kind == "blob":
+            yield named_change(f"{folder}{name}", now.oid, now.size)
+        elif was is not None and was.kind == "blob":
+            yield named_change(f"{folder}{name}", None, 0)
 
 
 def change(file: File) -> Change:

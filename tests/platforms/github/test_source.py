@@ -35,9 +35,9 @@ def test_a_push_lists_what_it_added_changed_and_removed(github: GitHubServer) ->
 
     assert board.head() == new
     assert set(board.changes(old, new)) == {
-        Change("a.json", blob_id(b"2"), 0),
+        Change("a.json", blob_id(b"2"), 1),
         Change("b.json", None, 0),
-        Change("dir/ü c.json", blob_id(b"3"), 0),
+        Change("dir/ü c.json", blob_id(b"3"), 1),
     }
     assert board.read("dir/ü c.json", new, 10) == b"3"
     assert board.read("b.json", old, 10) == b"1"
@@ -187,3 +187,18 @@ def test_bytes_that_are_not_those_of_the_object_are_asked_for_again(github: GitH
     fault.times = 99
     with pytest.raises(Unavailable, match=r"github://acme/leaderboard object 9e26dfeeb6e6: 21 bytes came"):
         source(github).read("a.json", commit, 100)
+
+
+def test_changes_follow_the_folders_that_changed(github: GitHubServer) -> None:
+    git = github.state.repos[BOARD].git
+    old = git.push("heads/main", {f"org{n}/model/r.json": b"%d" % n for n in range(40)} | {"x": b"1", "y/z": b"2"})
+    new = git.push("heads/main", {"org3/model/r.json": b"new", "x": None, "x/a.json": b"3", "y/z": None})
+    board = source(github)
+
+    found = {change.path: change.oid for change in board.changes(old, new)}
+
+    expected = {"org3/model/r.json": blob_id(b"new"), "x": None, "x/a.json": blob_id(b"3"), "y/z": None}
+    assert found == expected
+    assert github.state.count("GET", "/git/trees/") == 8
+    assert {change.path: change.oid for change in board.changes(old, new)} == expected
+    assert github.state.count("GET", "/git/trees/") == 8  # what an id names is not asked for again

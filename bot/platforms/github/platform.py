@@ -1,0 +1,39 @@
+"""GitHub as a platform."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.platforms.github.client import GitHubClient, parse_address
+from bot.platforms.github.source import GitHubSource
+from bot.platforms.github.target import GitHubTarget
+from bot.platforms.registry import Opener
+from bot.publishing.publication import Form
+
+
+class GitHubPlatform:
+    """Repositories of GitHub: results and rows in their files, requests and issues beside them."""
+
+    scheme = "github"
+    address = "github://owner/name"
+
+    def open_source(self, name: str, opener: Opener) -> GitHubSource:
+        """A repository of results."""
+        address = parse_address(name)
+        return GitHubSource(self.client(opener), address, opener.kept.listings.setdefault(f"github {address.name}", {}))
+
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> GitHubTarget:
+        """A repository of rows; comments go to the issue of that number, or of the address."""
+        address = parse_address(name)
+        return GitHubTarget(self.client(opener), replace(address, number=discussion or address.number), form)
+
+    def open_discussions(self, name: str, opener: Opener) -> None:
+        """None: on GitHub, submissions are answered by the Action, where they are proposed."""
+
+    @staticmethod
+    def client(opener: Opener) -> GitHubClient:
+        """The one way to GitHub."""
+        return opener.client("github", lambda: GitHubClient(opener.access.github_token, opener.access.github_api_url))
+
+
+PLATFORM = GitHubPlatform()

@@ -1,0 +1,52 @@
+"""The Hugging Face Hub as a platform."""
+
+from __future__ import annotations
+
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.target import HubTarget
+from bot.platforms.registry import Opener
+from bot.publishing.publication import Form
+
+
+class HubPlatform:
+    """Repositories of the Hub: results and rows in their files, requests and discussions beside them."""
+
+    scheme = "hf"
+    address = "hf://datasets/org/name"
+
+    def open_source(self, name: str, opener: Opener) -> HubSource:
+        """A repository of results."""
+        address = parse_address(name)
+        return HubSource(self.client(opener), address, opener.kept.listings.setdefault(address.url, {}))
+
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget:
+        """A repository of rows, with what is remembered of it."""
+        address = parse_address(name)
+        return HubTarget(
+            self.client(opener),
+            address,
+            memory=opener.kept.memory(address.url),
+            blobs=opener.kept.blobs,
+            discussion=discussion,
+            has_notes=form == "comment",
+            has_requests=form == "pull-request",
+            own_commits=opener.kept.own_commits,
+        )
+
+    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
+        """The discussions and requests of a repository of results."""
+        source = self.open_source(name, opener)
+        found = HubDiscussions(source.client, source.address, opener.kept.memory(source.address.url))
+        found.source = source
+        return found
+
+    @staticmethod
+    def client(opener: Opener) -> HubClient:
+        """The one way to the Hub."""
+        access = opener.access
+        return opener.client("hf", lambda: HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless))
+
+
+PLATFORM = HubPlatform()
