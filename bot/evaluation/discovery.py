@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from bot.evaluation.formats import MAX_BYTES, formats
 from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.zip_members import MAGIC
 from bot.evaluation.kinds import OTHER, Kind, kind_of_head, kind_of_json
 from bot.evaluation.submission import (
     Parsed,
@@ -118,7 +119,7 @@ def _parsed(file: ListedFile, data: bytes | None, *, is_named: bool) -> Parsed |
     kind = kind_of_json(data)
     if kind is not None:
         return _unread(file, kind, is_named=is_named, sha256=parsed.sha256)
-    is_damaged = parsed.problem.is_damage and b'"results"' in data
+    is_damaged = parsed.problem.is_damage and (data.startswith(MAGIC) or b'"results"' in data)
     return parsed if is_named or is_damaged else UnreadPath(file.path, OTHER.id, f"{parsed.problem.why}")
 
 

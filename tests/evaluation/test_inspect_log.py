@@ -310,6 +310,12 @@ def test_a_bad_archive_is_refused_in_one_line(name: str) -> None:
     assert "\n" not in raised.value.why
 
 
+def test_a_damaged_log_that_is_found_is_told_and_not_passed_over() -> None:
+    files = {"cut.eval": log_archive()[:-300], "locked.eval": flagged(log_archive())}
+    found = found_in(files)
+    assert [one.problem.is_damage for one in found.values() if isinstance(one, Parsed) and one.problem] == [True, True]
+
+
 def test_a_log_of_json_that_is_too_large_says_how_to_convert_it() -> None:
     data = dumps(header()).ljust(MAX_BYTES + 1)
     one = found_in({"logs/a.json": data})["logs/a.json"]

@@ -126,7 +126,8 @@ def parse(content: Content) -> Result:
         limit=_limit(run),
         date=_date(log, run),
         settings=_settings(run),
-        places={field: above + pointer for field, pointer in PLACES.items()},
+        places={field: above + pointer for field, pointer in PLACES.items()}
+        | ({} if member else {"edited": "/samples"}),
         unfinished="" if status == "success" else status,
         invalidated=log.get("invalidated") is True,
         edited=edited,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.evaluation.rules.chat_template_differs import chat_template_differs
 from bot.evaluation.rules.drop_at_the_floor import drop_at_the_floor
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
+from bot.evaluation.rules.edited_run import edited_run
 from bot.evaluation.rules.extra_task import extra_task
 from bot.evaluation.rules.future_date import future_date
 from bot.evaluation.rules.group_contradicts_leaves import group_contradicts_leaves
@@ -51,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     secret_in_file,
     unfinished_run,
     invalidated_run,
+    edited_run,
     quoted_result,
     limited_run,
     wrong_sample_count,

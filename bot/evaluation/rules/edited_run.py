@@ -1,0 +1,33 @@
+"""Scores were changed after the run.
+
+## What it does
+Looks in the samples of a log for scores that have a history: whoever edits a score in Inspect leaves the old one there,
+and the metrics are computed again. Samples of more than 32 MB together are not looked through.
+
+## Why is this bad?
+The numbers are no longer those that the scorer gave. A correction by hand can be right; a reader has to know of it.
+
+## Example
+(result) edited: true
+
+## Use instead
+(result) edited: false
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity
+from bot.evaluation.rules.rule import Case, Violation, rule
+
+
+@rule(Severity.WARNING)
+def edited_run(case: Case) -> Iterator[Violation]:
+    """Yield a violation where scores of samples were edited."""
+    if case.result.edited:
+        yield Violation(
+            "scores of samples were edited after the run",
+            "say in the pull request why, or upload the log as it was before",
+            case.result.pointer_to("edited"),
+        )
