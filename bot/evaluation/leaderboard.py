@@ -47,12 +47,13 @@ class KnownBad(Declared):
 
 
 class Harness(Declared):
-    """What results must have been measured with."""
+    """What results must have been measured with; `pins` says whether a file must show all of it that is declared."""
 
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
     accepted: tuple[Accepted, ...] = ()
     known_bad: tuple[KnownBad, ...] = ()
     chat_template: Literal["any", "never", "always"] = "any"
+    pins: Literal["any", "required"] = "any"
 
 
 class Waiver(Declared):

@@ -66,12 +66,17 @@ class Measurement(msgspec.Struct, gc=False):
     samples: int | None
     file: str
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a mean of zeros and ones; where each sample was answered several times it is one of means."""
+        return self.required.integral and self.leaf.epochs == 1
+
     def count(self) -> int | None:
         """The number of values behind the mean: as recorded, else recovered from value and standard error.
 
         What is recovered must be whole and make the number of right answers whole, or the two are not of one run.
         """
-        if self.samples is not None or self.stderr is None or not self.required.integral:
+        if self.samples is not None or self.stderr is None or not self.is_share:
             return self.samples
         share = self.value / self.required.unit
         behind = samples_behind(share, self.stderr / self.required.unit)

@@ -136,7 +136,7 @@ def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
     for number, measurement in enumerate(measurements, start=1):
         required = measurement.required
         samples = required.samples or measurement.samples
-        if required.integral and samples is not None:
+        if samples is not None and measurement.is_share:
             share = measurement.value / required.unit
             spread = share * (1.0 - share)
             error = required.unit * sqrt(spread / (samples - 1)) if spread > 0.0 and samples > 1 else 0.0

@@ -68,13 +68,15 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     case = Case(parsed.result, leaderboard, measurements, facts, own, latest_date(facts.today, committed))
     found: list[Finding] = []
     for rule in rules:
-        found += findings_of(rule, case, parsed)
+        found += findings_of(rule, case, parsed, severity=rule.severity_on(leaderboard))
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
     return Verdict(parsed, leaderboard, status, findings, measurements, date)
 
 
-def findings_of(rule: Rule, case: object, parsed: Parsed, *, line: int = 0) -> list[Finding]:
+def findings_of(
+    rule: Rule, case: object, parsed: Parsed, *, line: int = 0, severity: Severity | None = None
+) -> list[Finding]:
     """What one rule finds; one that raises blocks what it judges and names itself."""
     try:
         violations = [*rule.check(case)]
@@ -83,15 +85,16 @@ def findings_of(rule: Rule, case: object, parsed: Parsed, *, line: int = 0) -> l
         return [_failure(rule, error, parsed.path)]
     if not violations:
         return []
-    return [finding_of(rule, violation, violation.file or parsed.path, line=line) for violation in violations]
+    severity = severity or rule.severity
+    return [finding_of(rule, severity, violation, violation.file or parsed.path, line=line) for violation in violations]
 
 
-def finding_of(rule: Rule, violation: Violation, path: str, *, line: int = 0) -> Finding:
+def finding_of(rule: Rule, severity: Severity, violation: Violation, path: str, *, line: int = 0) -> Finding:
     """A violation as a finding in a file; a pointer of a folder's file names the file before `#`."""
     name, _, pointer = violation.pointer.rpartition("#") if not violation.pointer.startswith("/") else ("", "", "")
     return Finding(
         rule=rule.id,
-        severity=rule.severity,
+        severity=severity,
         message=violation.message,
         hint=violation.hint,
         location=Location(f"{path}/{name}" if name else path, pointer or violation.pointer, line),

@@ -8,6 +8,7 @@ from math import isfinite
 from os.path import commonprefix
 from textwrap import fill, wrap
 
+from bot.evaluation.counts import right_answers
 from bot.evaluation.finding import examples
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.row import Row
@@ -97,10 +98,11 @@ def _right_answers(leaf: LeafScore, task: Task) -> str:
     samples = leaf.samples or metric.samples or declared.samples
     if samples is None:
         return "–"
-    if not metric.integral:
-        return f"mean of {samples}"
     share = leaf.raw / (100 if task.unit == "percent" else 1)
-    return f"{round(share * samples)} / {samples}" if isfinite(share) else f"? / {samples}"
+    if not isfinite(share):
+        return f"? / {samples}"
+    right = right_answers(share, samples) if metric.integral else None
+    return f"mean of {samples}" if right is None else f"{right} / {samples}"
 
 
 def _bound_name(task: Task) -> str:

@@ -279,7 +279,7 @@ ODD: dict[str, tuple[str, set[str]]] = {
         "rejected",  # the transcription left out which model it was
         {
             "group-contradicts-leaves", "stderr-contradicts-samples", "extra-task",
-            "unidentified-model", "unpinned-revision", "unverifiable-harness-commit",
+            "unidentified-model", "unpinned-revision", "unverifiable-harness-commit", "unverifiable-pin",
         },
     ),
     "missing_bbh_subtask.json": ("incomplete", {"missing-task"}),

@@ -84,7 +84,7 @@ def test_a_limit_below_all_sizes_is_said_once_for_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shots", "rules"), [([5], set()), ([5, 5], set()), ([3], {"wrong-num-fewshot"}), ([5, 3], set())]
+    ("shots", "rules"), [([5], set()), ([5, 5], set()), ([3], {"wrong-num-fewshot"}), ([5, 3], {"unverifiable-pin"})]
 )
 def test_shots_may_be_a_list(shots: list[int], rules: set[str]) -> None:
     assert rules_of(outcome_of(patched({"/n-shot/leaderboard_mmlu_pro": shots}))) == rules

@@ -126,13 +126,18 @@ def parse(content: Content) -> Result:
         limit=_limit(run),
         date=_date(log, run),
         settings=_settings(run),
-        places={field: above + pointer for field, pointer in PLACES.items()}
-        | ({} if member else {"edited": "/samples"}),
+        places=_places(member),
         unfinished="" if status == "success" else status,
         invalidated=log.get("invalidated") is True,
         edited=edited,
         secrets=secrets_in(run, f"{above}/eval"),
     )
+
+
+def _places(member: str) -> dict[str, str]:
+    """Where fields lie: in JSON, or in the member of an archive, whose samples are members of their own."""
+    above = f"{member}#" if member else ""
+    return {field: above + pointer for field, pointer in PLACES.items()} | ({} if member else {"edited": "/samples"})
 
 
 def _model(run: Mapping[str, Any]) -> Model:

@@ -39,6 +39,7 @@ from bot.evaluation.rules.unidentified_model import unidentified_model
 from bot.evaluation.rules.unpinned_revision import unpinned_revision
 from bot.evaluation.rules.unscored_samples import unscored_samples
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
+from bot.evaluation.rules.unverifiable_pin import unverifiable_pin
 from bot.evaluation.rules.value_not_integral import value_not_integral
 from bot.evaluation.rules.value_out_of_range import value_out_of_range
 from bot.evaluation.rules.wrong_num_fewshot import wrong_num_fewshot
@@ -77,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     silent_change,
     not_comparable,
     unverifiable_harness_commit,
+    unverifiable_pin,
     extra_task,
     chat_template_differs,
 )

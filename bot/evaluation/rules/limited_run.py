@@ -44,7 +44,7 @@ def limited_run(case: Case) -> Iterator[Violation]:
 def _is_cut(case: Case, measurement: Measurement) -> bool:
     """Whether fewer samples were run than the task has; a limit that is not below its size cuts nothing."""
     samples, original, limit = measurement.leaf.samples, measurement.leaf.original, case.result.limit
-    if samples is not None and original is not None and samples < original:
+    if samples is not None and original is not None and samples + (measurement.leaf.unscored or 0) < original:
         return True
     size = original or measurement.required.size
     return limit is not None and (limit < 1 or size is None or limit < size)

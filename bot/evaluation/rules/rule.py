@@ -130,7 +130,8 @@ class Rule:
     """A registered rule.
 
     `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
-    `invalidates_score` says that where it reports an error there is no number to show.
+    `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
+    what a file does not show: an error on a leaderboard that demands its pins.
     """
 
     id: str
@@ -140,6 +141,11 @@ class Rule:
     check: Callable[[Any], Iterable[Violation]]
     page: str
     subject: Subject = "result"
+    is_pin: bool = False
+
+    def severity_on(self, leaderboard: Leaderboard) -> Severity:
+        """How severe it is where a leaderboard judges."""
+        return Severity.ERROR if self.is_pin and leaderboard.harness.pins == "required" else self.severity
 
     @property
     def title(self) -> str:
@@ -148,13 +154,18 @@ class Rule:
 
 
 def rule(
-    severity: Severity, *, since: str = "0.1.0", invalidates_score: bool | None = None, subject: Subject = "result"
+    severity: Severity,
+    *,
+    since: str = "0.1.0",
+    invalidates_score: bool | None = None,
+    subject: Subject = "result",
+    is_pin: bool = False,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case; its module's docstring is its page."""
 
     def register(check: Callable[[Any], Iterable[Violation]]) -> Rule:
         page = (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
-        return Rule(check.__name__.replace("_", "-"), severity, since, blocks, check, page, subject)
+        return Rule(check.__name__.replace("_", "-"), severity, since, blocks, check, page, subject, is_pin)
 
     return register

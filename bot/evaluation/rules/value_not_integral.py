@@ -35,7 +35,7 @@ def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required, value = measurement.required, measurement.value
         samples = required.samples if measurement.leaf.samples is None else measurement.samples
-        if not required.integral or samples is None:
+        if samples is None or not measurement.is_share:
             continue
         right = value / required.unit * samples
         # NaN and what lies outside the range are other rules'; the comparison is false for NaN

@@ -1,0 +1,50 @@
+"""A file does not show what the leaderboard asks of it.
+
+## What it does
+Names the tasks whose number of shots or task version is declared and not recorded. Some formats record them for no
+task: what each cannot show is on its page. Whether the harness can be told is `unverifiable-harness-commit`, whether
+the model's commit is recorded is `unpinned-revision`. With `pins = "required"` in the declaration all three are errors.
+
+## Why is this bad?
+The result may be as it should; the file does not prove it. Five shots and none differ by ten points.
+
+## Example
+/versions/leaderboard_ifeval: (absent)
+
+## Use instead
+/versions/leaderboard_ifeval: 2.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.evaluation.finding import Severity, examples
+from bot.evaluation.measurement import Measurement
+from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
+
+
+@rule(Severity.NOTICE, is_pin=True)
+def unverifiable_pin(case: Case) -> Iterator[Violation]:
+    """Yield one violation for the shots and one for the versions that are declared and not recorded."""
+    if not case.takes_format:
+        return
+    present = case.measurements.present
+    versions = [one for one in present if one.leaf.version is None and one.required.versions]
+    shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
+    if versions:
+        yield _violation(case, "task version", "version", versions)
+    if shots:
+        yield _violation(case, "number of shots", "num_fewshot", shots)
+
+
+def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> Violation:
+    keys = list(dict.fromkeys(one.required.leaf_key for one in found))
+    tasks = {one.required.task_id for one in found}
+    return Violation(
+        f"the file does not record the {what} of {examples(keys)}, so it cannot be held against the declared one",
+        f"the result may be sound; measure with a release that records the {what}, where there is one",
+        case.result.pointer_to(field, keys[0]),
+        tasks.pop() if len(tasks) == 1 else "",
+        leaves_of(found),
+    )
