@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.errors import MalformedResult
+from bot.evaluation.counts import samples_behind
 from bot.evaluation.formats import parse_result
 from tests.evaluation.judging import dumps
 
@@ -90,3 +91,28 @@ def test_a_list_of_anything_else_is_no_result() -> None:
     for results in ([], [1], [{"em": 0.5}], [None, {"task_name": 5}]):
         with pytest.raises(MalformedResult):
             parse_result(dumps({"results": results, "versions": {}, "config": CONFIG}))
+
+
+# ---- 0.3 ----
+
+
+@pytest.mark.parametrize(
+    ("task", "numbers", "config", "shots", "samples"),
+    [
+        ("agieval_aqua_rat", {"acc": 0.20866141732283464, "acc_stderr": 0.02554712225493389},
+         {"model_args": "pretrained=mrm8488/bert-tiny,trust_remote_code=False", "num_fewshot": 0}, 0, 254),
+        ("arc_ar_challenge", {"acc": 0.22818791946308725, "acc_stderr": 0.02435139725761051},
+         {"model_args": "pretrained=bigscience/bloom-1b7"}, None, 298),
+        ("arc_challenge", {"acc": 0.23122866894197952, "acc_stderr": 0.012320858834772276},
+         {"model_args": "pretrained=facebook/opt-1.3b,use_accelerate=True", "num_fewshot": 0}, 0, 1172),
+    ],
+)  # fmt: skip
+def test_a_file_of_0_3_has_one_shot_count_and_samples_behind_its_errors(
+    task: str, numbers: dict[str, float], config: dict[str, Any], shots: int | None, samples: int
+) -> None:
+    frame = {"model": "hf-causal", "batch_size": 16, "no_cache": False, "limit": None, "description_dict": {}}
+    result = parse_result(dumps({"results": {task: numbers}, "versions": {task: 0}, "config": {**frame, **config}}))
+    leaf = result.leaves[task]
+    assert (dict(leaf.numbers), leaf.version, leaf.num_fewshot, leaf.samples) == (numbers, 0, shots, None)
+    assert round(samples_behind(numbers["acc"], numbers["acc_stderr"]) or 0) == samples
+    assert config["model_args"].startswith(f"pretrained={result.model.id}")

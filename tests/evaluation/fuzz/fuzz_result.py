@@ -3,10 +3,12 @@
 Not part of the suite. In an environment of its own (Python 3.11), from the root of the project:
 
     python3.11 -m venv .fuzz && .fuzz/bin/pip install atheris msgspec pydantic
-    .fuzz/bin/python tests/fuzz/fuzz_result.py corpus -max_total_time=600 -max_len=131072 -timeout=20
+    .fuzz/bin/python tests/evaluation/fuzz/fuzz_result.py corpus -max_total_time=600 -max_len=131072 -timeout=20
 
 `corpus` is a folder of files to begin with, such as a copy of the files in examples/results; what the search finds to
-be new it adds there. What crashes is written as crash-*, and belongs in tests/fuzz/found once it is mended.
+be new it adds there. Each of them that is a result is judged under a board drafted from it, too, so that every format's
+own leaves meet the rules. What crashes is written as crash-*, and belongs in tests/evaluation/fuzz/found once it is
+mended.
 """
 
 from __future__ import annotations
@@ -24,15 +26,18 @@ import atheris
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 with atheris.instrument_imports(include=["bot"]):
+    from bot.evaluation.draft.tasks import draft_of
     from bot.evaluation.judgement import judge_all
-    from bot.evaluation.leaderboard import load_leaderboard
+    from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
     from bot.evaluation.rules.rule import Facts
     from bot.evaluation.submission import Parsed, one_file, parse_submission
     from bot.publishing.entry import entry_of, parse_entry
+    from bot.reporting.draft import draft_text
     from bot.reporting.lines import with_lines
     from bot.reporting.report import make_report, to_json
     from bot.reporting.text import Ink, judgement_text
 
+PATH = "results/acme__atlas/0f3c/results_x.json"
 BOARDS = [load_leaderboard(name) for name in ("open-llm-v2", "open-llm-v1", "open-llm-v1-drop")]
 FACTS = Facts(today=date(2026, 11, 1))
 
@@ -63,16 +68,19 @@ def change(whole: dict[str, Any], random: Random) -> None:
     """Go down at random; there replace, remove, copy or rename one member."""
     at: Any = whole
     while True:
-        inner = [value for value in at.values() if isinstance(value, dict) and value]
+        members = at.values() if isinstance(at, dict) else at
+        inner = [value for value in members if isinstance(value, dict | list) and value]
         if not inner or random.random() < 0.3:
             break
         at = random.choice(inner)
     if not at:
         return
-    key = random.choice(list(at))
+    key = random.choice(list(at)) if isinstance(at, dict) else random.randrange(len(at))
     doing = random.randrange(4)
     if doing == 0:
         del at[key]
+    elif doing == 1 and isinstance(at, list):
+        at.append(deepcopy(at[key]))
     elif doing == 1:
         at[random.choice((" ", "a|b|5", f"{key}/~", "leaderboard", "acc,none"))] = at[key]
     else:
@@ -81,7 +89,7 @@ def change(whole: dict[str, Any], random: Random) -> None:
 
 def run(data: bytes) -> None:
     """Read, judge under every declaration, report; what is accepted makes an entry that can be read back."""
-    parsed = parse_submission(one_file("results_x.json", data))
+    parsed = parse_submission(one_file(PATH, data))
     assert Parsed.from_bytes(parsed.to_bytes()).to_bytes() == parsed.to_bytes()
     for board in BOARDS:
         judgement = judge_all([parsed], board, FACTS)
@@ -93,8 +101,21 @@ def run(data: bytes) -> None:
                 assert parse_entry(entry.to_bytes()) == entry
 
 
+def add_boards(folder: Path) -> None:
+    """Draft a board from each format that is among the files to begin with."""
+    seen: set[str | None] = {None}
+    for file in sorted(folder.iterdir()):
+        parsed = parse_submission(one_file(PATH, file.read_bytes()))
+        if parsed.result is not None and parsed.result.leaves and parsed.format not in seen:
+            seen.add(parsed.format)
+            BOARDS.append(parse_leaderboard(draft_text(draft_of([parsed.result])), "board", "board.toml"))
+
+
 def main() -> None:
     """Hand over to the fuzzer."""
+    for name in sys.argv[1:]:
+        if Path(name).is_dir():
+            add_boards(Path(name))
     atheris.Setup(sys.argv, run, custom_mutator=mutate)
     atheris.Fuzz()
 
