@@ -9,7 +9,7 @@ PYTEST := .venv/bin/pytest
 
 .PHONY: run test test-all check bench browser install clean
 
-# The main job on what is here: five result files checked, scored, explained, published; no account, no network.
+# The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run
 	.venv/bin/python examples/tour.py
 

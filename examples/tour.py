@@ -1,6 +1,7 @@
-"""The tour that `make run` takes: five result files checked, scored, explained and published on this machine.
+"""The tour that `make run` takes: from five result files to a board that can be browsed, all on this machine.
 
-Each step prints the command, so that it can be run by hand; everything is written below `demo/`.
+Each step prints the command, so that it can be run by hand; everything is written below `demo/`. On a terminal the tour
+ends with the board at an address, until it is stopped.
 """
 
 from __future__ import annotations
@@ -13,12 +14,30 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import Random
+from socket import socket
+
+from make_results import dumps, make_result
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "demo"
 BOT = [sys.executable, "-m", "bot"]
-PORT = 7861
+MORE = 30  # rows that fill the board
+
+
+def free_port(first: int) -> int:
+    """A port that nobody listens on, the first one if it is free."""
+    for port in (first, 0):
+        with suppress(OSError), socket() as tried:
+            tried.bind(("127.0.0.1", port))
+            return int(tried.getsockname()[1])
+    return first
+
+
+PORT = free_port(7861)
 HINT = '{"event":{"scope":"repo.content","action":"update"},"repo":{"type":"watch","name":"demo"}}'
 # What `curl -d @hint.json` does, on machines without curl too.
 HOOK = (
@@ -34,7 +53,7 @@ settle_every = "1h"
 [[watches.targets]]
 to = "served"
 """
-REQUEST = "leaderboard-bot/example-org__kestrel-7b"
+REQUEST = "leaderboard-bot/open-llm-v2/example-org/kestrel-7b/"
 
 
 def say(text: str) -> None:
@@ -45,10 +64,11 @@ def say(text: str) -> None:
 def show(command: str, *, expected: int = 0) -> None:
     """Print a command as a person types it, run it, and stop the tour where it ends in another way than expected."""
     print(f"$ {command}", flush=True)  # noqa: T201
-    words = shlex.split(command)
+    asked, _, silent = command.partition(" 2> ")
+    words = shlex.split(asked)
     words = [*BOT, *words[1:]] if words[0] == "leaderboard-bot" else words
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "GIT_PAGER": "cat"}
-    done = subprocess.run(words, cwd=ROOT, env=environment, check=False)
+    done = subprocess.run(words, cwd=ROOT, env=environment, check=False, stderr=subprocess.DEVNULL if silent else None)
     if done.returncode != expected:
         sys.exit(f"the tour expected status {expected} and got {done.returncode}: {command}")
 
@@ -118,32 +138,64 @@ def wait_for(look: Callable[[], str]) -> None:
         time.sleep(0.1)
 
 
+def fill_board() -> None:
+    """Put the rows of models that do not exist on the board, so that there is something to browse."""
+    strengths = Random(1)  # noqa: S311 - drawn numbers, no secret
+    for number in range(MORE):
+        model = f"example-org/model-{number:02}"
+        file = DEMO / "more" / model.replace("/", "__") / "results_2026-03-01T00-00-00.000000.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(dumps(make_result(model, strengths.uniform(0.05, 0.8))), encoding="utf-8")
+
+
+def publish_more() -> None:
+    """Publish them; a line for each would only be long."""
+    words = [*BOT, "publish", "demo/more", "--to", "demo/board", "--as", "commit", "--quiet"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    print(f"… {done.stdout.count('commit')} rows")  # noqa: T201
+
+
+class Pages(SimpleHTTPRequestHandler):
+    """The files of the site, without a line for each request."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def serve_site() -> None:
+    """Serve the site until the tour is stopped, where a person looks on."""
+    if not sys.stdout.isatty():
+        say("The board is in demo/site: open demo/site/index.html in a browser.")
+        return
+    handler = lambda *args: Pages(*args, directory=str(DEMO / "site"))  # noqa: E731 - the form that the server calls
+    with ThreadingHTTPServer(("127.0.0.1", free_port(7862)), handler) as server:
+        say(f"The board: http://127.0.0.1:{server.server_port}/ or the file demo/site/index.html; Ctrl-C ends this.")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
 def main() -> None:
     """Take the tour."""
     shutil.rmtree(DEMO, ignore_errors=True)
-    say("1. Five result files: what is wrong with them, and where?")
-    show("leaderboard-bot check examples/results --quiet", expected=1)
-    say("2. What are they worth on the Open LLM Leaderboard v2?")
-    show("leaderboard-bot score examples/results", expected=1)
-    say("3. How did one of these numbers come about?")
-    kestrel = "examples/results/example-org__kestrel-7b/results_2026-02-14T09-30-00.000000.json"
+    results, kestrel = "examples/results", "examples/results/example-org__kestrel-7b"
+    say("1. Five models were evaluated. Are their results sound?")
+    show(f"leaderboard-bot check {results} --format summary", expected=1)
+    say("2. What is wrong with one of them, and what repairs it?")
+    show(f"leaderboard-bot check {results}/example-org__harrier-3b --quiet", expected=1)
+    say("3. How does a number come about?")
     show(f"leaderboard-bot explain {kestrel} musr")
-    say("4. Publish what is sound: each row as a request that a person can read and merge (a branch, here)")
-    show("leaderboard-bot publish examples/results --to demo/board --quiet", expected=1)
-    say("5. Publishing again changes nothing")
-    show("leaderboard-bot publish examples/results --to demo/board --quiet", expected=1)
-    say("6. One request, as a reviewer sees it")
-    request = branch_of(REQUEST)
-    show(f"git -C demo/board log -1 --format=%B {request}")
-    say("7. Merge it; the next publication rebuilds the board")
-    show(f"git -C demo/board -c user.name=you -c user.email=you@localhost merge --quiet --no-edit {request}")
-    show(f"leaderboard-bot publish {kestrel} --to demo/board --quiet")
-    show("leaderboard-bot board demo/board")
-    say(
-        "8. The same with nobody typing: a server keeps a board in step with a repository of results; a commit tells it"
-    )
+    say("4. Publish what is sound: each row is a request that a person merges (in a folder, a branch)")
+    show(f"leaderboard-bot publish {results} --to demo/board --quiet 2> /dev/null", expected=1)
+    show(f"git -C demo/board -c user.name=you -c user.email=you@localhost merge --quiet --no-edit {branch_of(REQUEST)}")
+    say("5. The same with nobody typing: a server hears of a commit, and opens the request")
     serve_and_push()
-    say("Everything is in demo/board, a git repository like any other. README.md says how to go on.")
+    say(f"6. A board to browse: {MORE} more rows, published without review, and the site that is made of all")
+    fill_board()
+    print("$ leaderboard-bot publish demo/more --to demo/board --as commit --quiet", flush=True)  # noqa: T201
+    publish_more()
+    show("leaderboard-bot site demo/board --out demo/site")
+    serve_site()
 
 
 if __name__ == "__main__":

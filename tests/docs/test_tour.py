@@ -1,0 +1,23 @@
+"""The tour that `make run` takes, as a whole: it ends well, is short enough to be read, and leaves a board."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.evaluation.judging import ROOT
+from tests.pages.boards import found
+
+
+def test_the_tour_ends_with_a_board_of_a_few_dozen_rows(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "examples" / "tour.py"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("\n") < 80
+    assert done.stdout.count("limited-run") == 1  # a fault is said once
+    page = found((tmp_path / "demo" / "site" / "index.html").read_bytes())
+    assert len(page.tables[0]) == 1 + 31
