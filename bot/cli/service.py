@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-import sys
+import os
 from typing import Annotated
 
 import typer
 
 from bot.errors import BotError, CallError
-from bot.service.environment import database_url, read_access, settings_path, webhook_secret
+from bot.service.environment import database_url, log_format, read_access, settings_path, webhook_secret
 
+PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
 webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
 
@@ -60,14 +61,17 @@ def serve(
     _need_extra("serve")
     from prometheus_client import CollectorRegistry
 
+    from bot.reporting.log_lines import log_handler
     from bot.server.app import make_app
+    from bot.server.reload import Reloader
     from bot.server.run import require_webhook_secret, run
     from bot.server.service import Service
+    from bot.service.config import load_settings
     from bot.service.context import open_context_factory
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(level=logging.INFO, handlers=[log_handler(log_format())])
     for noisy in ("httpx2", "httpx", "urllib3"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     path = settings_path(config)
@@ -76,10 +80,15 @@ def serve(
     service = Service(contexts, settings.watches, registry)
     service.check()
     service.start()
+    reloader = Reloader(path, load_settings, service.apply)
+    reloader.start()
     try:
         run(make_app(service, secret=secret, registry=registry), host=host, port=port)
     finally:
-        service.stop(patience=30.0)
+        reloader.stop()
+        if not service.stop(PATIENCE):
+            logging.shutdown()
+            os._exit(0)  # a thread that waits for a slow service would keep the process; the next start goes on
 
 
 @webhook.command("create")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,13 +12,14 @@ from typing import Any, Protocol
 from jinja2 import Environment, FileSystemLoader
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from bot.service.event import Event, parse_event
 
 BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
+BODY_SECONDS = 10.0  # in which a body must be there
 Endpoint = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger(__name__)
 
@@ -61,16 +63,20 @@ def make_app(service: Service, *, secret: str | None, registry: CollectorRegistr
 
 
 async def take_delivery(service: Service, request: Request, secret: str | None) -> Response:
-    """Answer a delivery: 413, 401 or 403 to strangers without a word, 202 to everything authentic."""
+    """Answer a delivery: 413, 408, 401 or 403 to strangers without a word, 202 to everything authentic."""
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > BODY_LIMIT:
         return Response(status_code=413)
     refused = refuse_strangers(request, secret)
     if refused is not None:
         return refused
-    body = await read_body(request)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await read_body(request)
+    except (TimeoutError, ClientDisconnect):
+        return Response(status_code=408, headers={"connection": "close"})
     if body is None:
-        return Response(status_code=413)
+        return Response(status_code=413, headers={"connection": "close"})
     event = parse_event(body)
     taken = event is not None and service.take(event)
     return JSONResponse({"taken": taken}, status_code=202)

@@ -9,8 +9,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.errors import CallError
+from bot.server.connections import HEAD_BYTES, PatientProtocol, connections_allowed
 
-GRACE = 10  # seconds for answers that are being sent when the server stops
+GRACE = 2  # seconds for answers that are being sent when the server stops
+KEEP_ALIVE = 5  # seconds that a connection may be idle between two requests
+BACKLOG = 128  # connections that wait at the system to be taken
 
 
 def is_loopback(host: str) -> bool:
@@ -35,7 +38,8 @@ def require_webhook_secret(host: str, secret: str | None) -> None:
 def run(app: ASGIApp, *, host: str, port: int) -> None:
     """Serve until SIGINT or SIGTERM.
 
-    There is no access log: the secret may stand in a delivery's address.
+    There is no access log: the secret may stand in a delivery's address. Above the limit of requests at once the answer
+    is 503.
     """
     config = uvicorn.Config(
         app,
@@ -45,6 +49,12 @@ def run(app: ASGIApp, *, host: str, port: int) -> None:
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=KEEP_ALIVE,
+        limit_concurrency=connections_allowed(),
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        backlog=BACKLOG,
+        http=PatientProtocol,
+        ws="none",
     )
     # The server raises the signal that ended it once more, for a handler of ours: the caller still has to tidy up.
     before = signal.signal(signal.SIGTERM, lambda *_: None)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bot.errors import BotError
-from bot.service.config import Watch
+from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
 from bot.service.settlement import settle
@@ -61,15 +63,16 @@ class Service:
     clock: Callable[[], float] = time.time
     keepers: dict[str, WatchWorker] = field(init=False)
     states: dict[str, State] = field(init=False)
+    locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.registry)
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
-        self.keepers = {
-            watch.name: WatchWorker(watch.name, lambda watch=watch: self.settle(watch), watch.settle_every, self.quiet)  # type: ignore[misc]
-            for watch in self.watches_settings
-        }
+        self.keepers = {watch.name: self._keeper(watch) for watch in self.watches_settings}
+
+    def _keeper(self, watch: Watch) -> WatchWorker:
+        return WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
 
     def check(self) -> None:
         """See that every watch can be opened. Raises CallError or MalformedDeclaration; no service is asked."""
@@ -81,15 +84,44 @@ class Service:
         for keeper in self.keepers.values():
             keeper.start()
 
-    def stop(self, patience: float) -> None:
-        """Let what runs be finished, for a while; the rest is left to the next start."""
+    def stop(self, patience: float) -> bool:
+        """Let what runs be finished, for a while; the rest is left to the next start. Whether all ended in time."""
         end = time.monotonic() + patience
-        for name, keeper in self.keepers.items():
-            if not keeper.stop(max(0.0, end - time.monotonic())):
-                log.warning("%s: the settlement is left to the next start", name)
+        late = [name for name, keeper in self.keepers.items() if not keeper.stop(max(0.0, end - time.monotonic()))]
+        for name in late:
+            log.warning("%s: the settlement is left to the next start", name)
+        return not late
+
+    def apply(self, settings: Settings) -> None:
+        """Take new settings over: watches that changed begin anew, the others go on undisturbed.
+
+        Raises CallError or MalformedDeclaration where a watch cannot be opened; then nothing has changed.
+        """
+        for watch in settings.watches:
+            self.contexts.open_context(watch)
+        known = {watch.name: watch for watch in self.watches_settings}
+        wanted = {watch.name: watch for watch in settings.watches}
+        for name in known.keys() - wanted.keys():
+            self.keepers.pop(name).stop(0.0)
+        for name, watch in wanted.items():
+            self.states.setdefault(name, State())
+            if known.get(name) != watch:
+                self._replace(watch)
+        self.watches_settings = settings.watches
+
+    def _replace(self, watch: Watch) -> None:
+        old = self.keepers.get(watch.name)
+        if old is not None:
+            old.stop(0.0)
+        self.keepers[watch.name] = self._keeper(watch)
+        self.keepers[watch.name].start()
 
     def settle(self, watch: Watch) -> None:
         """Settle one watch, and note how it ended. Raises what the settlement raises."""
+        with self.locks[watch.name]:  # under settings from before, it may still be running
+            self._settle(watch)
+
+    def _settle(self, watch: Watch) -> None:
         state = self.states[watch.name]
         with self.metrics.seconds.labels(watch.name).time():
             try:

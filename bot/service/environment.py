@@ -31,6 +31,16 @@ def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
     return environ.get("WEBHOOK_SECRET") or None
 
 
+def operator_token(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The token that changes on the pages need; an empty one is none."""
+    return environ.get("OPERATOR_TOKEN") or None
+
+
+def log_format(environ: Mapping[str, str] = os.environ) -> str:
+    """How log lines are written: "json", or "" for lines for people."""
+    return "json" if environ.get("LOG_FORMAT", "").lower() == "json" else ""
+
+
 def settings_path(given: str | None, environ: Mapping[str, str] = os.environ) -> Path:
     """The settings file: as given, as LEADERBOARD_BOT_CONFIG says, or bot.toml here."""
     return Path(given or environ.get("LEADERBOARD_BOT_CONFIG") or "bot.toml")

@@ -1,0 +1,83 @@
+"""The settings while the service runs: read again when their file changes or a SIGHUP comes, else kept."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from bot.errors import BotError
+from bot.reporting.escape import visible
+
+EVERY = 5.0  # seconds between two looks at the file
+Loaded = TypeVar("Loaded")
+Stamp = tuple[int, int, int]
+log = logging.getLogger(__name__)
+
+
+class Reloader(Generic[Loaded]):
+    """Reads a file again when it changed, and hands on what it says.
+
+    `load` reads and checks it, and raises a BotError for what is refused; `apply` takes the new state over, and may
+    refuse it in the same way. What was refused is said once, in the log and as `refusal`; what stood before goes on.
+    """
+
+    def __init__(self, path: Path, load: Callable[[Path], Loaded], apply: Callable[[Loaded], None]) -> None:
+        self.path, self.refusal = path, ""
+        self._load, self._apply = load, apply
+        self._seen = stamp_of(path)
+        self._asked, self._stopping = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def look(self, *, always: bool = False) -> bool:
+        """Read the file again where it changed, or `always`; whether a new state was taken over."""
+        stamp = stamp_of(self.path)
+        if stamp == self._seen and not always:
+            return False
+        self._seen = stamp
+        try:
+            self._apply(self._load(self.path))
+        except BotError as refused:
+            self.refusal = " ".join(visible(line) for line in str(refused).splitlines())
+            log.error("the settings are not taken over, those from before go on: %s", self.refusal)  # noqa: TRY400
+            return False
+        except Exception:
+            self.refusal = "a fault of ours; the log has it"
+            log.exception("the settings are not taken over, those from before go on")
+            return False
+        self.refusal = ""
+        log.info("the settings were read again")
+        return True
+
+    def start(self) -> None:
+        """Look every few seconds, and at once after a SIGHUP; only the main thread can take that signal."""
+        if hasattr(signal, "SIGHUP"):
+            with suppress(ValueError):
+                signal.signal(signal.SIGHUP, lambda *_: self._asked.set())
+        self._thread = threading.Thread(target=self._keep, name="settings", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; a read that is under way is left alone."""
+        self._stopping.set()
+        self._asked.set()
+
+    def _keep(self) -> None:
+        while not self._stopping.is_set():
+            was_asked = self._asked.wait(EVERY)
+            self._asked.clear()
+            if not self._stopping.is_set():
+                self.look(always=was_asked)
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What changes when a file does; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,59 @@
+"""Who may change the state: nobody by accident, no page of somebody else's, no guess of the token."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.requests import Request
+
+from bot.server.operator import COOKIE, refuse_change
+
+TOKEN = "MARKER-TOKEN"
+
+
+def status(method: str = "POST", token: str | None = TOKEN, bound_to: str = "0.0.0.0", **headers: str) -> int:
+    raw = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
+    request = Request({"type": "http", "method": method, "path": "/x", "query_string": b"", "headers": raw})
+    refused = refuse_change(request, token, bound_to)
+    return 200 if refused is None else refused.status_code
+
+
+def test_the_token_opens_in_a_header_or_a_cookie() -> None:
+    assert status(host="board.example", authorization=f"Bearer {TOKEN}") == 200
+    assert status(host="board.example", authorization=f"bearer {TOKEN}") == 200
+    assert status(host="board.example", cookie=f"{COOKIE}={TOKEN}", origin="https://board.example") == 200
+
+
+@pytest.mark.parametrize("bound_to", ["0.0.0.0", "127.0.0.1"])
+def test_without_the_token_or_with_a_wrong_one_nothing_opens(bound_to: str) -> None:
+    assert status(bound_to=bound_to, host="localhost") == 401
+    assert status(bound_to=bound_to, host="localhost", authorization="Bearer wrong") == 403
+    assert status(bound_to=bound_to, host="localhost", authorization="Bearer ü") == 403
+    assert status(bound_to=bound_to, host="localhost", authorization=f"Basic {TOKEN}") == 401
+    assert status(bound_to=bound_to, host="localhost", authorization="Bearer ") == 403
+    assert status(bound_to=bound_to, host="localhost", cookie=f"{COOKIE}=wrong") == 403
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "https://board.example.evil", "https://board.example:8443", "x", "http://["],
+)
+def test_a_page_of_somebody_else_changes_nothing_even_with_the_token(origin: str) -> None:
+    assert status(host="board.example", origin=origin, authorization=f"Bearer {TOKEN}") == 403
+    assert status(token=None, bound_to="127.0.0.1", host="localhost:7860", origin=origin) == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:7860", "127.0.0.1:7860", "[::1]:7860"])
+def test_without_a_token_loopback_asked_by_its_name_may(host: str) -> None:
+    assert status(token=None, bound_to="127.0.0.1", host=host) == 200
+    assert status(token=None, bound_to="127.0.0.1", host=host, origin=f"http://{host}") == 200
+    assert status(token=None, bound_to="0.0.0.0", host=host) == 403
+
+
+@pytest.mark.parametrize("host", ["rebound.example", "", "127.0.0.1.evil.example", "10.0.0.1"])
+def test_without_a_token_another_name_that_leads_to_loopback_may_not(host: str) -> None:
+    assert status(token=None, bound_to="127.0.0.1", host=host) == 403
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+def test_a_get_changes_nothing(method: str) -> None:
+    assert status(method, host="localhost", authorization=f"Bearer {TOKEN}") == 405
