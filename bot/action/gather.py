@@ -14,7 +14,7 @@ from bot.action.inputs import Inputs
 from bot.action.trigger import TriggerContext
 from bot.errors import BotError, CallError
 from bot.evaluation.discovery import ListedFile, candidates_in
-from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.formats import most_bytes
 from bot.platforms.files import read_file
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.blobs import blob_id
@@ -59,7 +59,7 @@ def changed_places(patterns: list[str], occasion: TriggerContext, source: GitHub
 
     def read(path: str, limit: int) -> bytes:
         try:
-            return source.read_content(wanted[path].oid or "", MAX_BYTES)[:limit]
+            return source.read_content(wanted[path].oid or "", most_bytes(path))[:limit]
         except TooLarge:
             return b""
 
@@ -73,9 +73,9 @@ def _size(change: Change, source: GitHubSource) -> int:
     if change.size:
         return change.size
     try:
-        return len(source.read_content(change.oid or "", MAX_BYTES))
+        return len(source.read_content(change.oid or "", most_bytes(change.path)))
     except TooLarge:
-        return MAX_BYTES + 1
+        return most_bytes(change.path) + 1
 
 
 def workspace_places(patterns: list[str], occasion: TriggerContext, source: str) -> Iterator[Place]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
-from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.submission import Parsed, Submission, UnreadPath, one_file
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
@@ -87,7 +87,7 @@ def _reader(source: Source, commit: str, shown: str) -> Read:
         if path not in last:
             last.clear()
             try:
-                last[path] = source.read(path.removeprefix(shown), commit, MAX_BYTES)
+                last[path] = source.read(path.removeprefix(shown), commit, most_bytes(path))
             except TooLarge:
                 last[path] = b""
         data = last[path]

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.discovery import ListedFile, discover
-from bot.evaluation.formats import format_of, parse_result
+from bot.evaluation.formats import format_of, most_bytes, parse_result
 from bot.evaluation.formats.format import MAX_BYTES, Rerun
 from bot.evaluation.formats.inspect_log import MAX_SAMPLES
 from bot.evaluation.identity import why_unidentified
@@ -192,6 +193,16 @@ def test_a_large_log_is_read_by_its_header() -> None:
     damaged = data[:200].replace(b"\x28\xb5\x2f\xfd", b"\x00\x00\x00\x00") + data[200:]
     assert damaged != data
     assert parse_result(damaged) == parse_result(data)
+
+
+def test_an_archive_may_be_larger_than_json() -> None:
+    noise = Random(1).randbytes(MAX_BYTES)
+    data = archive({"samples/1_epoch_1.json": noise, "header.json": header()})
+    assert len(data) > MAX_BYTES
+    one = found_in({"logs/a.eval": data})["logs/a.eval"]
+    assert isinstance(one, Parsed)
+    assert one.result is not None
+    assert most_bytes("logs/a.eval") == 16 * most_bytes("logs/a.json") == 128 * 1024 * 1024
 
 
 def test_a_secret_is_named_and_never_held() -> None:

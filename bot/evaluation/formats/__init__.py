@@ -70,6 +70,12 @@ def format_ids() -> frozenset[str]:
     return frozenset(known.id for known in formats())
 
 
+def most_bytes(path: str) -> int:
+    """The most bytes of a file that are fetched from afar, where its name is known before its content."""
+    larger = [limit for known in formats() if path.endswith(known.suffixes) for limit in known.larger.values()]
+    return max(larger, default=MAX_BYTES)
+
+
 def parse_content(content: Content) -> Result:
     """Recognise a submission by its content and read it. Raises MalformedResult, and nothing else."""
     for known in formats():
@@ -97,4 +103,14 @@ def _unknown(content: Content) -> str:
     return f"is of no format that is read here: {', '.join(known.title for known in formats())}"
 
 
-__all__ = ["MAX_BYTES", "Content", "Format", "find_format", "format_ids", "format_of", "formats", "parse_content"]
+__all__ = [
+    "MAX_BYTES",
+    "Content",
+    "Format",
+    "find_format",
+    "format_ids",
+    "format_of",
+    "formats",
+    "most_bytes",
+    "parse_content",
+]

@@ -64,8 +64,8 @@ class Format:
 
     `rerun` writes the command that measures tasks again, "" where it cannot; a format without one is None. `leaf_key`,
     `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
-    that begin with a key of `larger` have a limit of their own. `when_large` says by the first bytes of a file over the
-    limit what to do with it, "" where it is not of this format.
+    that begin with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says
+    by the first bytes of a file over the limit what to do with it, "" where it is not of this format.
     """
 
     id: str
@@ -85,6 +85,7 @@ class Format:
     pinning: str = PINNING
     shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
     larger: Mapping[bytes, int] = field(default_factory=dict)
+    suffixes: tuple[str, ...] = ()
     when_large: Callable[[bytes], str] = no_advice
 
     def limit(self, head: bytes) -> int:

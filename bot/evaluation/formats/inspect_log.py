@@ -290,6 +290,7 @@ INSPECT = Format(
     stderr_key=stderr_key,
     starts=(b"{", MAGIC),
     larger={MAGIC: MAX_ARCHIVE},
+    suffixes=(".eval",),
     naming="run with --model hf/<organization>/<name> of a model on the Hub",
     pinning="run with -M revision=<40 hex digits>",
     shows=frozenset({"samples"}),
