@@ -18,18 +18,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-import msgspec
 
-from bot.evaluation.judgement import judge_all
-from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.registry import Access
-from bot.publishing.entry import Evidence, entry_of
 from bot.service.config import parse_settings
 from bot.service.context import ContextFactory
-from bot.service.reading import CachedVerdict, encode
+from bot.service.observe import selection_of
+from bot.service.reading import batches
 from bot.service.settlement import settle
-from bot.service.store import Store, connect
+from bot.service.store import IndexedFile, Store, StoredSubmission, connect, folder_of
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
 from tests.world.results import TINY, result
@@ -74,14 +71,15 @@ def remember(store: Store, paths: list[str]) -> None:
     """What a first reading would have left in the store."""
     data = result()
     parsed = parse_submission(one_file(paths[0], data))
-    (made,) = judge_all([parsed], parse_leaderboard(TINY, "tiny", "tiny.toml")).rows
-    entry = entry_of(made, {paths[0]: Evidence("hf://datasets/acme/results", paths[0], "c" * 40)})
-    row = CachedVerdict(
-        paths[0], "o" * 40, "c" * 40, "accepted", None, entry and entry.to_bytes(), "", "", parsed.sha256
-    )
-    for start in range(0, len(paths), 5000):
-        rows = {path: encode(msgspec.structs.replace(row, path=path)) for path in paths[start : start + 5000]}
-        store.set_submissions("tiny", {path: (f"key-{path}", kept) for path, (_, kept) in rows.items()})
+    for some in batches(paths, 5000):
+        store.set_files("tiny", [IndexedFile(path, "o" * 40, len(data)) for path in some])
+        store.set_submissions(
+            "tiny",
+            [
+                StoredSubmission(path, folder_of(path), f"key-{path}", "accepted", "o" * 40, "c" * 40, None, parsed)
+                for path in some
+            ],
+        )
 
 
 def measure(layout: str, size: int, pushes: int, delay: float) -> tuple[float, Counter[str], float, float]:
@@ -109,6 +107,9 @@ def measure(layout: str, size: int, pushes: int, delay: float) -> tuple[float, C
         gc.freeze()  # the Hub and its files lie in this process: collecting them is no cost of the bot's
         # As after a first reading: everything up to here is settled, and the board is as it should be.
         contexts.store.set_cursor("tiny", "source", source.main.oid)
+        contexts.store.set_cursor("tiny", "selection", selection_of(watch))
+        contexts.store.set_cursor("tiny", "definition", contexts.open_context(watch).definition())
+        contexts.store.set_cursor("tiny", "waivers", "[]")
         contexts.store.set_cursor("tiny", "board hf://datasets/acme/contents", target.main.oid)
         seconds, own, kinds = [], [], Counter[str]()
         for number in range(pushes + 1):  # the first one warms up both sides, and is not counted

@@ -124,3 +124,13 @@ class Stale(BotError):
     """What stands at the target moved since it was read: read again and decide again (exit status 3)."""
 
     status = 3
+
+
+class StateUnavailable(BotError):
+    """The database of the service cannot be used now; nothing of it was changed (exit status 3)."""
+
+    status = 3
+
+    def __init__(self, where: str, why: str) -> None:
+        self.where, self.why = where, why
+        super().__init__(f"the state at {where} cannot be used: {why}")

@@ -42,7 +42,8 @@ from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, summarize
 from bot.service.environment import kept_answers, read_access
 from bot.service.judging import open_look_up
-from bot.service.reconcile import publish, publish_note, rebuild_board
+from bot.service.publish import publish
+from bot.service.reconcile import publish_comment, rebuild_board
 
 FAULT = "a fault of ours, {name}: {error}; please report it"
 NO_FILES = "no result file {where} matches {patterns}"
@@ -201,7 +202,7 @@ def publish_rows(run: Run, found: Sequence[Place], judgement: Judgement, target:
     rows = [entry_of(row, evidence) for row in judgement.rows]
     where = []
     for done in publish([row for row in rows if row is not None], target, run.inputs.form):
-        run.say(f"{done.entry.key}: {done.decision.why} {done.where}")
+        run.say(f"{done.subject}: {done.decision.why} {done.where}")
         where += [done.where] if done.where else []
     if rebuild_board(target, run.leaderboard):
         run.say("rebuilt the board")
@@ -221,7 +222,7 @@ def keep_comment(run: Run, judgement: Judgement) -> None:
     has_findings = any(True for _ in findings_in(judgement))
     may_open = bool(judgement.verdicts) and (has_findings or run.inputs.comment == "always")
     try:
-        where = publish_note(mark, judgement_text(judgement, mark), target, may_open=may_open)
+        where = publish_comment(mark, judgement_text(judgement, mark), target, may_open=may_open)
     except BotError as error:
         run.warn(NO_COMMENT.format(error=error))
         return

@@ -46,7 +46,7 @@ def publish(
 ) -> None:
     """Check, score, and publish the rows that are not rejected."""
     from bot.publishing.publication import describe
-    from bot.service.reconcile import publish as publish_entries
+    from bot.service.publish import publish as publish_entries
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form.value)
     target.check()
@@ -57,7 +57,7 @@ def publish(
     for done in publish_entries([entry for entry in made if entry], target, form.value, dry_run=dry_run):
         publication = done.decision.publication
         what = describe(publication)["do"] if publication else "unchanged"
-        typer.echo(f"{'would ' if dry_run and publication else ''}{what}  {done.entry.key}  {done.where}".rstrip())
+        typer.echo(f"{'would ' if dry_run and publication else ''}{what}  {done.subject}  {done.where}".rstrip())
         warn(f"  {done.decision.why}")
     for text in _not_published(with_lines(judgement, reader_of(places))):
         warn(text)

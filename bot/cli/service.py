@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from bot.errors import BotError, CallError
+from bot.errors import CallError
 from bot.service.environment import database_url, log_format, read_access, settings_path, webhook_secret
 
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
@@ -24,32 +26,37 @@ def _need_extra(name: str) -> None:
         raise CallError(f"{name} needs the extra `server`: pip install 'leaderboard-bot[server]'")
 
 
+class PlanFormat(StrEnum):
+    """The forms of what a pass did or would do."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 def settle(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
+    approve: Annotated[str, typer.Option("--approve", help="Carry out the held plan with this digest.")] = "",
+    form: Annotated[PlanFormat, typer.Option("--format", help="How to show the outcome.")] = PlanFormat.TEXT,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
 ) -> None:
-    """Bring the targets of every watch to what their sources imply, once: for cron, an HF Job, a catch-up."""
+    """Bring the targets of every watch in step with its source, once: for cron, an HF Job, a catch-up."""
     _need_extra("settle")
     from bot.service.context import open_context_factory
-    from bot.service.settlement import settle as settle_desk
+    from bot.service.passes import exit_status, settle_watches
 
     settings, contexts = open_context_factory(settings_path(config), read_access(), database_url(settings_path(config)))
-    failures: list[BotError] = []
-    for each in (settings.only(watch) if watch else settings).watches:
-        try:
-            outcomes = settle_desk(contexts.open_context(each, dry_run=dry_run))
-        except BotError as failure:
-            failures.append(failure)
-            typer.echo(f"{each.name}: failed: {failure}", err=True)
-            continue
-        for outcome in outcomes:
-            typer.echo(f"{each.name}: {outcome.outcome} {outcome.subject}: {outcome.text}")
-        if not outcomes:
-            typer.echo(f"{each.name}: unchanged")
-    if failures:
-        raise typer.Exit(failures[0].status)
+    watches = (settings.only(watch) if watch else settings).watches
+    passes = settle_watches(contexts, watches, dry_run=dry_run, approve=approve)
+    if form is PlanFormat.JSON:
+        typer.echo(json.dumps([one.to_json() for one in passes], indent=2))
+    else:
+        for line in (line for one in passes for line in one.lines(dry_run=dry_run)):
+            typer.echo(line)
+    status = exit_status(passes)
+    if status:
+        raise typer.Exit(status)
 
 
 def serve(

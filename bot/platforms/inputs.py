@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
-from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.submission import Parsed, Submission, UnreadPath, one_file
+from bot.evaluation.formats import most_bytes
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
-from bot.platforms.source import Change, Source, TooLarge
+from bot.platforms.source import Source, TooLarge
 from bot.publishing.entry import Evidence
 
 
@@ -74,12 +74,12 @@ def hub_places(name: str, access: Access) -> Iterator[Place]:
     if not files:
         raise CallError(f"{name}: there is no such file, and no file below it")
     shown = f"{address.url}@{commit[:12]}/"
-    read = _reader(source, commit, shown)
+    read = read_whole_files(source, commit, shown)
     for candidate in candidates_in(ListedFile(shown + item.path, item.size) for item in files):
         yield Place(candidate, read, candidate.path.removeprefix(shown), bool(named), source.name, commit, source)
 
 
-def _reader(source: Source, commit: str, shown: str) -> Read:
+def read_whole_files(source: Source, commit: str, shown: str = "") -> Read:
     """What reads files of a source by the names they are shown with; the last one is kept, for it is read in parts."""
     last: dict[str, bytes | None] = {}
 
@@ -104,7 +104,7 @@ def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:
     for origin in origins.values():
         group = [place for place in known if place.origin is origin]
         touched = origin.touched([place.path for place in group], group[0].commit)
-        commits |= {place.name: touched.get(place.path, place.commit) for place in group}
+        commits |= {place.name: touched[place.path].oid for place in group if place.path in touched}
     return {place.name: Evidence(place.source, place.path, commits[place.name]) for place in known}
 
 
@@ -119,14 +119,3 @@ def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
         return read_part(path, size)
 
     return read
-
-
-def read_bounded(source: Source, change: Change, commit: str) -> Submission:
-    """Read a file within the limit; one that is larger, or gone, is a submission without data."""
-    if change.size > MAX_BYTES:
-        return one_file(change.path, None, change.size)
-    try:
-        data = source.read(change.path, commit, MAX_BYTES, change.oid)
-    except TooLarge:
-        return one_file(change.path, None, MAX_BYTES + 1)
-    return one_file(change.path, data)

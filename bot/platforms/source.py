@@ -47,6 +47,14 @@ def _is_escaped(path: str) -> bool:
     return all(not "\ud800" <= sign <= "\udfff" or "\udc80" <= sign <= "\udcff" for sign in path)
 
 
+@dataclass(frozen=True, slots=True)
+class LastCommit:
+    """The commit that last touched a file; `date` is in Unix seconds, None where it is unknown."""
+
+    oid: str
+    date: float | None = None
+
+
 class Source(Protocol):
     """A repository in which results are pushed; commits are full ids."""
 
@@ -59,11 +67,15 @@ class Source(Protocol):
         """The commit at main."""
         ...
 
+    def knows(self, commit: str) -> bool:
+        """Whether a commit is still there; a rewritten history may have lost it."""
+        ...
+
     def changes(self, old: str | None, new: str) -> Iterable[Change]:
         """The files that differ between two commits; every file where there is no old one."""
         ...
 
-    def touched(self, paths: list[str], commit: str) -> dict[str, str]:
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
         ...
 

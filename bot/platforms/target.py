@@ -7,7 +7,7 @@ from typing import Protocol
 from bot.platforms.duplicates import Duplicate
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
-from bot.publishing.publication import CurrentState, Marker, Publication
+from bot.publishing.publication import CurrentState, Marker, Publication, Reply
 from bot.publishing.stored import StoredEntries
 
 
@@ -40,6 +40,10 @@ class Target(Protocol):
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there for one mark, and the files at these paths."""
+        ...
+
+    def read_replies(self, mark: Marker) -> list[Reply]:
+        """What others wrote in the discussion that holds a comment of ours; nothing where a target has none."""
         ...
 
     def apply(self, publication: Publication) -> str:

@@ -7,21 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bot.errors import Unwritable
 from bot.publishing.board import CSV_NAME, Board, BoardRow, to_csv
 from bot.reporting.escape import code_in_table
 from bot.reporting.markdown import cell
 
 CARD = "README.md"
 BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
+OUR_COLUMNS = 3  # columns by which a table of ours is known
 SHOWN = 100  # rows: a card is read by people, the rest stands in the CSV
 
 
 def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
-    """The table and the card where they are not what the board gives; `read` gives what stands there."""
-    table, card = to_csv(board), read(CARD)
-    files = {CSV_NAME: table} if read(CSV_NAME) != table else {}
+    """The table and the card where they are not what the board gives; `read` gives what stands there.
+
+    Raises Unwritable where the table that stands there is not ours.
+    """
+    table, card, there = to_csv(board), read(CARD), read(CSV_NAME)
+    if there is None and not board.rows:
+        return {}
+    if there is not None and not _is_ours(there, table):
+        raise Unwritable(f"{CSV_NAME} was not made by leaderboard-bot, so it is not overwritten; rename it")
+    files = {CSV_NAME: table} if there != table else {}
     shown = None if card is None else with_table(card, board)
     return files if shown is None or shown == card else {**files, CARD: shown}
+
+
+def _is_ours(there: bytes, table: bytes) -> bool:
+    """Whether a table has the first columns of ours; the tasks may be others by now."""
+    return there.split(b",")[:OUR_COLUMNS] == table.split(b",")[:OUR_COLUMNS]
 
 
 def with_table(card: bytes, board: Board) -> bytes | None:

@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 from bot.publishing.entry import Entry, is_same_row
 from bot.reporting.escape import without_references
 
-Kind = Literal["entry", "rolling", "verdict", "reply", "board", "alarm"]
+Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "reply", "board", "alarm"]
+SHARED = frozenset({"rolling", "migration"})  # marks of requests that many rows share
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
@@ -25,6 +26,16 @@ class Marker:
     key: str
     leaderboard: str = ""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether it marks a request that many rows share."""
+        return self.kind in SHARED
+
+    @property
+    def has_own_discussion(self) -> bool:
+        """Whether it marks the one comment of a discussion of its own, whatever the form of publication."""
+        return self.kind in {"alarm", "plan"}
+
     def render(self) -> str:
         """The mark as an HTML comment; no `>` or `-` inside can end it."""
         data = {"kind": self.kind, "key": self.key, "leaderboard": self.leaderboard}
@@ -35,8 +46,8 @@ class Marker:
 
 
 def holder_of(mark: Marker) -> Marker:
-    """The mark of the discussion or issue that holds a comment: one for all rows, one for the alarms about columns."""
-    return Marker("alarm" if mark.kind == "alarm" else "board", mark.leaderboard, mark.leaderboard)
+    """The mark of the discussion or issue that holds a comment: one for all rows, one for alarms, one for plans."""
+    return Marker(mark.kind if mark.has_own_discussion else "board", mark.leaderboard, mark.leaderboard)
 
 
 def find_marker(text: str) -> Marker | None:
@@ -75,6 +86,14 @@ class PostedComment:
     """A comment of ours that stands: its name at the target and its text."""
 
     name: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A comment of somebody else."""
+
+    author: str
     body: str
 
 

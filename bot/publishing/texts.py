@@ -8,9 +8,11 @@ from bot import HOME
 from bot.audits.board.audit import BoardAudit
 from bot.audits.board.report import board_markdown
 from bot.evaluation.judgement import Judgement
+from bot.publishing.comment_row import json_block
 from bot.publishing.entry import Entry, Evidence
+from bot.publishing.plan import Plan, average_change
 from bot.publishing.publication import Marker, PostText
-from bot.reporting.escape import code, code_in_table, in_title, plain_json, visible, without_references
+from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
 
@@ -19,29 +21,86 @@ VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with wh
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
 CUT = 200  # characters of room for the words that say so
+ROWS = 500  # of a plan that a text names
 FILES = 10  # of a row's evidence that a text names
 
 
-def request_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText:
-    """The text of a request that adds or changes one row."""
+def request_text(entry: Entry, standing: Entry | None, mark: Marker, first: str = "") -> PostText:
+    """The text of a request that adds or changes one row; `first` names the folder of another first submitter."""
     verb = "Add" if standing is None else "Update"
-    return fitted(f"{verb} {_name(entry)}: {_average(entry)}", _body(entry, standing), mark)
+    title = f"{verb} {_name(entry)}: {_average(entry)}"
+    if not first:
+        return fitted(title, _body(entry, standing), mark)
+    told = f"**This row was first submitted in {code(first)}, by files that this change does not come from.** "
+    told += "Merge it only if both measure the same model."
+    return fitted(f"{title}, first submitted in {visible(first)}", f"{told}\n\n{_body(entry, standing)}", mark)
 
 
 def row_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
-    row = ["```json", plain_json(entry.to_bytes().decode()).rstrip(), "```"]
-    fold = ["<details><summary>The row as JSON</summary>", "", *row, "", "</details>"]
+    fold = ["<details><summary>The row as JSON</summary>", "", *json_block(entry), "", "</details>"]
     return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, fold), mark)
 
 
-def rolling_text(entries: Sequence[Entry], mark: Marker) -> PostText:
-    """The text of one request for many rows."""
-    lines = ["| Model | Average |", "| --- | ---: |"]
-    lines += [f"| {code_in_table(entry.model.id)} | {cell(entry.average, 2)} |" for entry in entries[:500]]
-    more = [f"… and {len(entries) - 500} more."] if len(entries) > 500 else []
-    body = "\n".join([f"{len(entries)} rows of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT])
-    return fitted(f"Update {len(entries)} rows of {mark.leaderboard}", body, mark)
+def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> PostText:
+    """The text of one request for many rows, each as it stands and as it should be; None where it is not there."""
+    lines = ["| Model | Average before and after |", "| --- | ---: |"]
+    lines += [_shared_line(old, new) for old, new in rows[:ROWS]]
+    more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
+    body = "\n".join([f"{len(rows)} rows of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT])
+    return fitted(_shared_title(rows, mark), body, mark)
+
+
+def _shared_line(old: Entry | None, new: Entry | None) -> str:
+    known = new or old
+    shown = cell(new.average, 2) if new is not None else "removed"
+    shown = shown if old is None else f"{cell(old.average, 2)} → {shown}"
+    return f"| {code_in_table(known.model.id if known else 'unreadable')} | {shown} |"
+
+
+def _shared_title(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> str:
+    """How many rows are added or changed, and how many removed."""
+    removed = sum(new is None for _, new in rows)
+    changed = len(rows) - removed
+    parts = [f"{verb} {_rows(count)}" for verb, count in (("update", changed), ("remove", removed)) if count]
+    title = " and ".join(parts) or "update no rows"
+    return f"{title[0].upper()}{title[1:]} of {mark.leaderboard}"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def migration_text(plan: Plan, mark: Marker) -> PostText:
+    """The text of the one request for the rows that a changed declaration, or a newer bot, scores otherwise."""
+    lines = ["| Row | Average before and after | Reason |", "| --- | ---: | --- |"]
+    rows = plan.having("changed") + plan.having("removed")
+    lines += [f"| {code_in_table(row.key)} | {average_change(row)} | {row.reason} |" for row in rows[:ROWS]]
+    more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
+    head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
+    body = "\n".join([head, "", *lines, "", *more, FOOT])
+    return fitted(f"Score {len(rows)} rows of {mark.leaderboard} again", body, mark)
+
+
+def plan_done_text(mark: Marker) -> PostText:
+    """What the comment says where no plan waits any more."""
+    return fitted("No plan waits", f"No plan of {code(mark.leaderboard)} waits for a maintainer.\n\n{FOOT}", mark)
+
+
+def plan_text(plan: Plan, mark: Marker) -> PostText:
+    """The discussion about a plan that waits for a maintainer."""
+    changed, removed = len(plan.having("changed")), len(plan.having("removed"))
+    head = (
+        f"{removed} rows would be removed and {changed} changed, more than the settings allow without a person. "
+        f"Nothing of this is done until a maintainer writes `/approve {plan.digest}` here."
+    )
+    reasons = [f"- {count} rows: {reason}" for reason, count in plan.reasons.items()]
+    lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
+    rows = plan.having("removed") + plan.having("changed")
+    lines += [f"| {code_in_table(row.key)} | {row.action} | {average_change(row)} |" for row in rows[:ROWS]]
+    more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
+    body = "\n".join([head, "", *reasons, "", *lines, "", *more, FOOT])
+    return fitted(f"Held: {removed} rows of {mark.leaderboard} to be removed, {changed} to be changed", body, mark)
 
 
 def withdrawn_text(entry_path: str, mark: Marker) -> PostText:
@@ -52,6 +111,9 @@ def withdrawn_text(entry_path: str, mark: Marker) -> PostText:
 
 def board_text(mark: Marker) -> PostText:
     """The text of the discussion that holds one comment for each row, or of that about columns."""
+    if mark.kind == "plan":
+        title = f"Plans of {mark.leaderboard} that wait for a maintainer"
+        return fitted(title, f"One comment shows the plan that waits, and is edited when that changes.\n\n{FOOT}", mark)
     if mark.kind == "alarm":
         title = f"Columns of {mark.leaderboard} that do not follow the rest"
         return fitted(title, f"One comment says which, and is edited when that changes.\n\n{FOOT}", mark)
@@ -67,7 +129,7 @@ def alarm_mark(leaderboard: str) -> Marker:
 def alarm_text(audit: BoardAudit, target: str, mark: Marker) -> PostText:
     """What a board's audit found; where it names no column any more, that."""
     named = ", ".join(audit.named) or "none"
-    lead = f"CachedVerdict by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
+    lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
     return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)
 
 

@@ -98,7 +98,7 @@ def reply_text(words: str, comment_id: str, leaderboard_id: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """PostText in a code block that nothing in it can end."""
+    """Text in a code block that nothing in it can end."""
     lines = [visible(line) for line in text.splitlines()]
     fence = "```"
     while any(fence in line for line in lines):

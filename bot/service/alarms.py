@@ -1,4 +1,4 @@
-"""A target in whose table was rebuilt, one discussion where a column stopped following the rest out.
+"""The alarm about columns of a board that do not follow the rest.
 
 The alarm that would have caught DROP at its first push. Columns that the declaration quarantines are known to be in
 doubt and are not named again. Where no column is named any more, the comment says so; none is opened to say that.
@@ -11,7 +11,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.board import board_of
 from bot.publishing.texts import alarm_mark, alarm_text
-from bot.service.reconcile import publish_note
+from bot.service.reconcile import publish_comment
 
 FEWEST = 3  # columns: a column is held against the mean of at least two others
 
@@ -24,4 +24,4 @@ def watch_columns(target: Target, leaderboard: Leaderboard) -> str:
         return ""
     found = audit_board(board_of(entries, leaderboard.id, columns))
     mark = alarm_mark(leaderboard.id)
-    return publish_note(mark, alarm_text(found, target.name, mark), target, may_open=bool(found.named))
+    return publish_comment(mark, alarm_text(found, target.name, mark), target, may_open=bool(found.named))

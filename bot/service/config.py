@@ -25,6 +25,16 @@ def seconds(value: object) -> float:
     return float(int(match[1]) * UNITS[match[2]])
 
 
+def limit(value: object) -> object:
+    """A number of rows, or a share of the board such as "10%"."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and re.fullmatch(r"\d{1,3}%", value) and int(value[:-1]) <= 100:
+        return value
+    raise ValueError('write a number of rows such as 20, or a share of the board such as "10%"')
+
+
+Limit = Annotated[int | str, BeforeValidator(limit)]
 Period = Annotated[float, BeforeValidator(seconds)]
 
 
@@ -55,18 +65,23 @@ class Watch(_Declared):
     """A source, a leaderboard, and its targets.
 
     `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
-    one rolling request. `maintainers` are accounts at the source that may waive a rule by a comment.
+    one rolling request. `maintainers` are accounts that may waive a rule and approve a plan by a comment. Where one
+    pass would remove or change more rows than `max_removed` and `max_changed` allow, a plan waits for approval.
+    `owners` has, by the prefix of a path, the organizations whose models may be submitted there.
     """
 
     name: Name
     leaderboard: Text
     source: Text
-    paths: Annotated[tuple[Text, ...], Field(min_length=1)] = ("**/results_*.json",)
+    paths: Annotated[tuple[Text, ...], Field(min_length=1)] = ("**/*.json", "**/*.eval")
     settle_every: Period = 900.0
     pull_requests: Literal["entry", "rolling"] = "entry"
     backfill_limit: Annotated[int, Field(gt=0)] = 20
     comments: bool = True
     maintainers: tuple[Text, ...] = ()
+    max_removed: Limit = "10%"
+    max_changed: Limit = "10%"
+    owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     look_up_commits: bool = False
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 

@@ -1,14 +1,20 @@
-"""A watch of the settings in, the context to settle it at out: source, targets, declaration, opened but not asked."""
+"""What one pass over a watch needs: its source, targets, declaration, store and the facts that judging asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 
+from bot import __version__
 from bot.errors import CallError
-from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
+from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.leaderboard import Leaderboard, Waiver, load_leaderboard
+from bot.evaluation.rules.rule import Facts
 from bot.platforms.git.source import GitSource
 from bot.platforms.github.answers import AnswersInStore
 from bot.platforms.hub.client import HubClient, parse_address
@@ -18,10 +24,61 @@ from bot.platforms.hub.target import HubTarget
 from bot.platforms.registry import Access, open_target
 from bot.platforms.source import Source
 from bot.platforms.target import Target
+from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
-from bot.service.judging import Judge, judge_offline, open_judge
-from bot.service.settlement import WatchContext
-from bot.service.store import Store, connect
+from bot.service.judging import LookUp, no_look_up, open_look_up
+from bot.service.store import Store, StoredSubmission, connect
+
+
+@dataclass
+class WatchContext:
+    """Everything that one watch needs. `discussions` is None where nothing can be said at the source.
+
+    `waivers` are those that maintainers gave by comments. `clock` gives Unix seconds.
+    """
+
+    watch: Watch
+    leaderboard: Leaderboard
+    source: Source
+    targets: Sequence[tuple[Target, WatchTarget]]
+    store: Store
+    today: date
+    look_up: LookUp = no_look_up
+    discussions: HubDiscussions | None = None
+    dry_run: bool = False
+    clock: Callable[[], float] = time.time
+    waivers: list[Waiver] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The name of the watch."""
+        return self.watch.name
+
+    @property
+    def targets_by_address(self) -> dict[str, tuple[Target, WatchTarget]]:
+        """The targets by the addresses that the settings give them."""
+        return {settings.to: (target, settings) for target, settings in self.targets}
+
+    def definition(self) -> str:
+        """What decides over what was read: where it changes, everything is judged again, and nothing is read."""
+        waived = [*self.leaderboard.waivers, *self.waivers]
+        expired = sorted(f"{one.rule} {one.submission} {one.until}" for one in waived if one.until < self.today)
+        text = json.dumps([__version__, self.leaderboard.scoring_digest, self.watch.owners, expired], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def judge(self, found: Sequence[StoredSubmission]) -> Judgement:
+        """Judge submissions and join them into rows; files that are no result are left out."""
+        parsed = [one.parsed for one in found if one.parsed is not None]
+        committed = {one.path: one.committed for one in found if one.committed is not None}
+        facts = Facts(today=self.today, waivers=tuple(self.waivers), committed=committed)
+        facts = self.look_up(parsed, self.leaderboard, replace(facts))
+        return judge_all(parsed, self.leaderboard, facts)
+
+    def entries(self, found: Sequence[StoredSubmission]) -> list[Entry]:
+        """The entries of the rows that submissions make. Raises MalformedEntry."""
+        places = {one.path: Evidence(source=self.source.name, path=one.path, commit=one.commit) for one in found}
+        made = [entry_of(row, places) for row in self.judge(found).rows]
+        return [entry for entry in made if entry is not None]
 
 
 def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:
@@ -32,7 +89,7 @@ def open_context_factory(path: Path, access: Access, database: str) -> tuple[Set
 
 @dataclass
 class ContextFactory:
-    """Opens desks for one service; what can be kept between settlements is kept here.
+    """Opens the contexts of one service; what can be kept between passes is kept here.
 
     `folder` is that of the settings file: relative paths in it start there.
     """
@@ -57,18 +114,20 @@ class ContextFactory:
         return None if self._client is None else self._client.__dict__.get("account")
 
     def open_context(self, watch: Watch, *, dry_run: bool = False) -> WatchContext:
-        """Everything that one settlement of a watch needs. Raises CallError or MalformedDeclaration."""
+        """Everything that one pass over a watch needs. Raises CallError or MalformedDeclaration."""
         source = self.open_source(watch)
-        says = watch.comments and isinstance(source, HubSource)
+        speaks = watch.comments and isinstance(source, HubSource)
         return WatchContext(
             watch=watch,
             leaderboard=self.leaderboard(watch),
             source=source,
             targets=[(self.open_target(target), target) for target in watch.targets],
-            store=self.store,
-            judge=self.judge(watch),
+            store=self.store.scratch() if dry_run else self.store,
+            look_up=open_look_up(self.access, AnswersInStore(self.store), print)
+            if watch.look_up_commits
+            else no_look_up,
             today=datetime.now(UTC).date(),
-            talk=self.talk(source) if says and isinstance(source, HubSource) else None,
+            discussions=self.discussions(source) if speaks and isinstance(source, HubSource) else None,
             dry_run=dry_run,
         )
 
@@ -77,10 +136,6 @@ class ContextFactory:
         beside = self.folder / watch.leaderboard
         return load_leaderboard(str(beside) if beside.is_file() else watch.leaderboard)
 
-    def judge(self, watch: Watch) -> Judge:
-        """The judge, with or without GitHub to ask about harness commits."""
-        return open_judge(self.access, AnswersInStore(self.store), print) if watch.look_up_commits else judge_offline
-
     def open_source(self, watch: Watch) -> Source:
         """A dataset on the Hub, or a local git repository."""
         if watch.source.startswith("hf://"):
@@ -88,7 +143,7 @@ class ContextFactory:
             return HubSource(self.client, address, self.listings.setdefault(address.url, {}))
         return GitSource(self.folder / watch.source, watch.source)
 
-    def talk(self, source: HubSource) -> HubDiscussions:
+    def discussions(self, source: HubSource) -> HubDiscussions:
         """The discussions of a source."""
         return HubDiscussions(self.client, source.address, self.store.memory(source.address.url))
 

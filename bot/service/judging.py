@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import Parsed, Submission, parse_submission
+from bot.evaluation.submission import Parsed
 from bot.platforms.registry import Access
 
 if TYPE_CHECKING:  # `check` asks GitHub nothing by default, and starts faster without its client
@@ -18,7 +17,6 @@ if TYPE_CHECKING:  # `check` asks GitHub nothing by default, and starts faster w
     from bot.platforms.github.commits import Commits
 
 LookUp = Callable[[Iterable[Parsed], Leaderboard, Facts], Facts]
-Judge = Callable[[Submission, Leaderboard, Facts], Judgement]
 
 
 def no_look_up(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> Facts:
@@ -66,19 +64,3 @@ def with_commits(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Fact
             **{t: answer.repository for t, answer in looked.items() if answer.repository},
         },
     )
-
-
-def open_judge(access: Access, kept: Answers, say: Callable[[str], None]) -> Judge:
-    """Return what judges a single submission, and looks its harness commit up on GitHub."""
-    look_up = open_look_up(access, kept, say)
-
-    def judge_with_look_up(submission: Submission, leaderboard: Leaderboard, facts: Facts) -> Judgement:
-        parsed = parse_submission(submission)
-        return judge_all([parsed], leaderboard, look_up([parsed], leaderboard, facts))
-
-    return judge_with_look_up
-
-
-def judge_offline(submission: Submission, leaderboard: Leaderboard, facts: Facts) -> Judgement:
-    """Judge a single submission, with a row of its own."""
-    return judge_all([parse_submission(submission)], leaderboard, facts)

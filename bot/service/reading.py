@@ -1,120 +1,195 @@
-"""A source and the commit it was last read at in, what each changed file came to out."""
+"""Reading submissions: the files that changed are read at the observed commit, judged, and kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-import msgspec
-
-from bot.evaluation.dates import iso_date
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import Submission
-from bot.platforms.inputs import read_bounded
-from bot.platforms.patterns import is_wanted
-from bot.platforms.source import Change, Source
-from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
-from bot.service.judging import Judge
+from bot.errors import BotError, MalformedEntry, Unavailable
+from bot.evaluation.discovery import Candidate, read_candidate
+from bot.evaluation.formats import most_bytes
+from bot.evaluation.row_key import key_of
+from bot.evaluation.submission import Parsed, Problem, unread_submission
+from bot.platforms.inputs import read_whole_files
+from bot.platforms.source import LastCommit
+from bot.publishing.entry import digest_of
+from bot.service.context import WatchContext
+from bot.service.items import Cause, Item, Mark, marks
+from bot.service.observe import candidate_at
+from bot.service.store import StoredSubmission, folder_of
 
 THREADS = 8
+RESULT_NAME = re.compile(r"results(_.*)?\.json")
 BATCH = 100  # files between two notes of how far a reading came
-
-
-class CachedVerdict(msgspec.Struct, frozen=True):
-    """What one file came to.
-
-    `oid` names the content that was judged, `commit` the one that last touched the file, `key` the row that the file
-    measures (None where it measures none), `entry` that row's bytes, `said` the verdict as Markdown where something is
-    wrong, `date` when it was measured ("" where unknown), `sha256` the content's own digest.
-    """
-
-    path: str
-    oid: str
-    commit: str
-    status: str
-    key: str | None
-    entry: bytes | None
-    said: str
-    date: str
-    sha256: str
-
-    def row(self) -> Entry | None:
-        """The row, read back."""
-        return parse_entry(self.entry, self.path) if self.entry is not None else None
-
-
-ENCODER = msgspec.msgpack.Encoder()
-DECODER = msgspec.msgpack.Decoder(CachedVerdict)
-
-
-def encode(judged: CachedVerdict) -> tuple[str | None, bytes]:
-    """As the store keeps it: key and data."""
-    return judged.key, ENCODER.encode(judged)
-
-
-def decode(data: bytes) -> CachedVerdict:
-    """As the store kept it."""
-    return DECODER.decode(data)
+Fail = Callable[[Item, Exception], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads and judges files of one source, at named commits."""
+class Wanted:
+    """A submission that is to be read."""
 
-    source: Source
-    leaderboard: Leaderboard
-    judge: Judge
-    facts: Facts
-    describe: Callable[[Judgement, str], str]
+    item: Item
+    candidate: Candidate
+    oid: str
 
-    def read_all(self, changes: Iterable[Change], commit: str) -> Iterator[list[CachedVerdict]]:
-        """Judge the changed files that are there, in batches."""
-        for batch in batches((change for change in changes if change.oid is not None), BATCH):
-            touched = self.source.touched([change.path for change in batch], commit)
-            with ThreadPoolExecutor(THREADS) as pool:
-                submissions = list(pool.map(lambda change: self.read(change, commit), batch))
-            pairs = zip(batch, submissions, strict=True)
-            yield [self.judged(change, read, touched.get(change.path, commit)) for change, read in pairs]
 
-    def read(self, change: Change, commit: str) -> Submission:
-        """Read a file within the limit."""
-        return read_bounded(self.source, change, commit)
+def read_files(context: WatchContext, items: Sequence[Item], fail: Fail) -> None:
+    """Read the submissions of these items; one that cannot be read is noted by `fail`, and the others go on."""
+    for batch in batches(items, BATCH):
+        _read_batch(context, batch, fail)
 
-    def judgement(self, submission: Submission) -> Judgement:
-        """Judge one submission."""
-        return self.judge(submission, self.leaderboard, self.facts)
 
-    def judged(self, change: Change, submission: Submission, commit: str) -> CachedVerdict:
-        """Judge, and keep what publication needs."""
-        judgement = self.judgement(submission)
-        (verdict,) = judgement.verdicts
-        place = Evidence(source=self.source.name, path=verdict.path, commit=commit)
-        entry = next((entry_of(row, {verdict.path: place}) for row in judgement.rows), None)
-        return CachedVerdict(
-            path=change.path,
-            oid=change.oid or "",
-            commit=commit,
-            status=next((row.status for row in judgement.rows), verdict.status),
-            key=entry.key if entry else None,
-            entry=entry.to_bytes() if entry else None,
-            said=self.describe(judgement, commit) if verdict.status == "rejected" else "",
-            date=iso_date(verdict.date),
-            sha256=verdict.sha256,
+def _read_batch(context: WatchContext, items: Sequence[Item], fail: Fail) -> None:
+    store, name = context.store, context.name
+    before = store.submissions_at(name, [item.subject for item in items])
+    found = {item.subject: candidate_at(context, item.subject) for item in items}
+    wanted = [
+        Wanted(item, *there)
+        for item in items
+        if (there := found[item.subject]) is not None
+        and not ((known := before.get(item.subject)) and known.oid == there[1])
+    ]
+    gone = [path for path, there in found.items() if there is None and path in before]
+    read = list(_read_all(context, wanted, fail))
+    failed = {one.item.subject for one in wanted} - {one.path for one in read}
+    with store.transaction():
+        store.set_submissions(name, read, gone)
+        mark_changed(context, [before[path] for path in gone], read, before)
+        store.finish(item for item in items if item.subject not in failed)
+
+
+def _read_all(context: WatchContext, wanted: Sequence[Wanted], fail: Fail) -> Iterator[StoredSubmission]:
+    """Read and judge; what fails is told to `fail`."""
+    if not wanted:
+        return
+    commit = context.store.cursor(context.name, "source") or ""
+    try:
+        touched = context.source.touched([file.path for one in wanted for file in one.candidate.files], commit)
+    except BotError as failure:
+        for one in wanted:
+            fail(one.item, failure)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        reads = [(one, pool.submit(_read, context, one, commit, touched)) for one in wanted]
+        for one, future in reads:
+            try:
+                yield future.result()
+            except Exception as failure:  # noqa: BLE001 - one file never stops the others; `fail` logs it
+                fail(one.item, failure)
+
+
+def _read(context: WatchContext, one: Wanted, commit: str, touched: Mapping[str, LastCommit]) -> StoredSubmission:
+    read = read_whole_files(context.source, commit)
+    content = _too_large(one.candidate) or read_candidate(
+        one.candidate, read, is_named=is_named_as_result(one.candidate.path)
+    )
+    problem = getattr(content, "problem", None)
+    if problem is not None and problem.why == "is gone":
+        raise Unavailable(context.source.name, f"{one.candidate.path} is listed at {commit[:12]} and not there")
+    last = max(
+        (touched[file.path] for file in one.candidate.files if file.path in touched),
+        key=lambda found: found.date or 0.0,
+        default=LastCommit(commit, None),
+    )
+    path = one.candidate.path
+    stored = StoredSubmission(path, folder_of(path), None, "unread", one.oid, last.oid, last.date, content)
+    return judged(context, [stored])[0]
+
+
+def _too_large(candidate: Candidate) -> Parsed | None:
+    """A submission that no format would read: its bytes are not even asked for."""
+    size, limit = sum(file.size for file in candidate.files), most_bytes(candidate.path)
+    if size <= limit:
+        return None
+    return unread_submission(candidate.path, size, Problem(f"has {size:,} bytes; more than {limit:,} are not read"))
+
+
+def is_named_as_result(path: str) -> bool:
+    """Whether a file has the name that the harness gives to results, so that broken content is worth a word."""
+    return RESULT_NAME.fullmatch(path.rpartition("/")[2]) is not None
+
+
+def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:
+    """The submissions with the key and the status that today's declaration gives them."""
+    verdicts = {verdict.path: verdict for verdict in context.judge(found).verdicts}
+    done = []
+    for one in found:
+        verdict = verdicts.get(one.path)
+        key, status = None, "unread"
+        if verdict is not None:
+            status = verdict.status
+            key = key_of(context.leaderboard.id, verdict.result.model).text if verdict.result else None
+        done.append(
+            StoredSubmission(one.path, one.folder, key, status, one.oid, one.commit, one.committed, one.content)
         )
+    return done
 
 
-def wanted(changes: Iterable[Change], patterns: Iterable[str]) -> list[Change]:
-    """The changes that are result files."""
-    patterns = tuple(patterns)
-    return [change for change in changes if is_wanted(change.path, patterns)]
+def mark_changed(
+    context: WatchContext,
+    gone: Iterable[StoredSubmission],
+    read: Iterable[StoredSubmission],
+    before: Mapping[str, StoredSubmission],
+) -> None:
+    """Mark the rows and folders that submissions touch, those from which one went among them."""
+    changed = [*gone, *read]
+    changed += [before[one.path] for one in changed if one.path in before]
+    mark_rows(context, {one.key for one in changed if one.key is not None}, "push")
+    mark_folders(context, {one.folder for one in changed}, "push")
 
 
-T = TypeVar("T")
+def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) -> None:
+    """Mark the folders about which something may have to be said."""
+    if context.discussions is not None:
+        found = [Mark("folder", f"/{folder}", "", cause) for folder in sorted(folders)]
+        context.store.mark(context.name, found, context.clock())
+
+
+def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause) -> None:
+    """Mark the rows that are not what they were when they were marked last."""
+    store, name = context.store, context.name
+    for some in batches(sorted(keys), BATCH):
+        digests = row_digests(context, some)
+        known = store.row_digests(name, some)
+        moved = [key for key in some if digests[key] != known.get(key)]
+        store.set_row_digests(name, {key: digests[key] for key in moved})
+        targets = [settings.to for _, settings in context.targets]
+        store.mark(name, marks("row", moved, targets, cause), context.clock())
+
+
+def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
+    """The digest of each row as its submissions make it, "" where they make none."""
+    found = list(context.store.submissions_of(context.name, keys).values())
+    try:
+        digests = {entry.key: digest_of(entry) for entry in context.entries(found)}
+    except MalformedEntry:  # the rows are told apart where they are published
+        digests = {}
+    return {key: digests.get(key, "") for key in keys}
+
+
+def judge_again(context: WatchContext, item: Item) -> None:
+    """Judge every submission under today's declaration, from what was read; only rows that change are marked."""
+    store, name = context.store, context.name
+    for some in store.all_submissions(name):
+        again = judged(context, some)
+        moved = {new.path: new for new, old in zip(again, some, strict=True) if _verdict(new) != _verdict(old)}
+        with store.transaction():
+            store.set_verdicts(name, {path: (new.key, new.status) for path, new in moved.items()})
+            keys = {one.key for one in [*again, *some] if one.key is not None}
+            mark_rows(context, keys, "declaration")
+            mark_folders(
+                context, {one.folder for one in again if one.status == "rejected" or one.path in moved}, "declaration"
+            )
+    store.finish([item])
+
+
+def _verdict(one: StoredSubmission) -> tuple[str | None, str]:
+    return one.key, one.status
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -1,56 +1,23 @@
-"""Verdicts and a target in, what was done for each row out: choose, look, decide, carry out; twice changes nothing."""
+"""The one reconciler: look at what stands at a target, decide, write once, and look again where a write is in doubt."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bot.errors import MalformedEntry, Stale, Unavailable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
-from bot.publishing.entry import Entry, choose, parse_entry
-from bot.publishing.publication import CurrentState, Decision, Form, Marker, PostText, decide, entry_marker
-from bot.publishing.texts import request_text, row_text
+from bot.publishing.entry import Entry, parse_entry
+from bot.publishing.publication import CurrentState, Decision, Form, Marker, PostText, decide
 
-ATTEMPTS = 4  # writes that may fail before a row is left to the next call
+ATTEMPTS = 4  # writes that may fail before an item is left to a later try
 PAUSE = 0.1  # seconds before what stands is read again; doubled each time
-LONGEST_WAIT = 120.0  # seconds that a service may ask for
-
-
-@dataclass(frozen=True, slots=True)
-class PublishResult:
-    """What became of one row: the decision, and where it can be seen ("" where nothing was done)."""
-
-    entry: Entry
-    decision: Decision
-    where: str = ""
-
-
-def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bool = False) -> list[PublishResult]:
-    """Publish the rows of one call; of several submissions with one key the newest complete one is the row's."""
-    by_key: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_key.setdefault(entry.key, []).append(entry)
-    return [publish_row(rivals, target, form, dry_run=dry_run) for rivals in by_key.values()]
-
-
-def publish_row(rivals: list[Entry], target: Target, form: Form, *, dry_run: bool = False) -> PublishResult:
-    """Publish one row; where another process was faster or a write failed, read again and decide again."""
-    mark, path = entry_marker(rivals[0]), rivals[0].path
-    chosen = rivals[0]
-
-    def wish(standing: CurrentState) -> DesiredState:
-        nonlocal chosen
-        there = parsed(standing.files.get(path), path)
-        proposed = parsed(standing.request.files.get(path), path) if standing.request else None
-        chosen = choose(rivals, proposed or there)
-        text = (row_text if form == "comment" else request_text)(chosen, there, mark)
-        return DesiredState(text, {path: chosen.to_bytes()})
-
-    decision, where = reconcile(target, mark, (path,), wish, form, dry_run=dry_run)
-    return PublishResult(chosen, decision, where)
+LONGEST_WAIT = 10.0  # seconds that one item waits for a service while others could go on
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,55 +28,61 @@ class DesiredState:
     files: Mapping[str, bytes | None]
 
 
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """What was done for one row or request: the decision, and where it can be seen ("" where nothing was done)."""
+
+    subject: str
+    decision: Decision
+    where: str = ""
+
+
 def reconcile(
     target: Target,
     mark: Marker,
     paths: tuple[str, ...],
-    wish: Callable[[CurrentState], DesiredState],
+    desire: Callable[[CurrentState], DesiredState],
     form: Form,
     *,
     dry_run: bool = False,
-) -> tuple[Decision, str]:
-    """Look, wish, decide and carry out: the last decision, and where it can be seen ("" where nothing was done).
+) -> PublishResult:
+    """Look, decide and apply until nothing is to be done: the last decision, and where it can be seen."""
 
-    A write that failed may have landed, and another process may have been faster: both times it looks again.
-    """
-    failures = 0
-    while True:
-        standing = target.read_state(mark, paths)
-        wanted = wish(standing)
-        decision = decide(mark, wanted.text, wanted.files, standing, form)
-        if decision.publication is None or dry_run:
-            return decision, ""
-        try:
+    def look_and_write() -> PublishResult:
+        while True:
+            state = target.read_state(mark, paths)
+            wanted = desire(state)
+            decision = decide(mark, wanted.text, wanted.files, state, form)
+            if decision.publication is None or dry_run:
+                return PublishResult(mark.key, decision)
             where = target.apply(decision.publication)
+            if not state.duplicates:
+                return PublishResult(mark.key, decision, where)
+
+    return retry_write(look_and_write)
+
+
+def retry_write(look_and_write: Callable[[], T]) -> T:
+    """Do something that looks before it writes; where a write failed or was overtaken, look and do it again."""
+    for attempt in range(1, ATTEMPTS):
+        try:
+            return look_and_write()
         except (Stale, Unavailable) as failure:
-            failures += 1
-            if failures == ATTEMPTS:
+            asked = failure.retry_after if isinstance(failure, Unavailable) else None
+            if asked is not None and asked > LONGEST_WAIT:
                 raise
-            _wait(failure, failures)
-            continue
-        if not standing.duplicates:
-            return decision, where
+            time.sleep(PAUSE * 2**attempt if asked is None else asked)
+    return look_and_write()
 
 
-def publish_note(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
+def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
     """Bring the comment of a mark to what it should say, and give its URL; "" where nothing was to be done.
 
     Where none stands there yet, one is written only if `may_open`.
     """
     if not may_open and target.read_state(mark, ()).note is None:
         return ""
-    return reconcile(target, mark, (), lambda _: DesiredState(text, {}), "comment")[1]
-
-
-def _wait(failure: Stale | Unavailable, count: int) -> None:
-    """Give a service time to finish what it may be doing with the write that it answered with an error."""
-    if isinstance(failure, Unavailable):
-        asked = failure.retry_after
-        if asked is not None and asked > LONGEST_WAIT:
-            raise failure
-        time.sleep(PAUSE * 2**count if asked is None else asked)
+    return reconcile(target, mark, (), lambda _: DesiredState(text, {}), "comment").where
 
 
 def parsed(data: bytes | None, path: str) -> Entry | None:
@@ -122,11 +95,9 @@ def parsed(data: bytes | None, path: str) -> Entry | None:
 
 def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
     """Bring the table at the target to what its entries of this leaderboard give."""
-    for attempt in range(ATTEMPTS):
+
+    def look_and_write() -> bool:
         entries = [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
-        try:
-            return bool(entries) and target.rebuild_board(make_board(entries, leaderboard))
-        except Stale:  # another process changed the entries in between
-            if attempt == ATTEMPTS - 1:
-                raise
-    raise AssertionError("unreachable")
+        return target.rebuild_board(make_board(entries, leaderboard))
+
+    return retry_write(look_and_write)

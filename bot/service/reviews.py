@@ -1,29 +1,34 @@
-"""Pull requests at the source in, one sticky comment on each out: the verdict, what would change, the answers."""
+"""Reviews of requests at the source: one comment on each with the verdict, what would change, and the answers."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 
+from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.submission import Submission
+from bot.evaluation.submission import Parsed
 from bot.platforms.hub.discussions import HubDiscussions, Thread
 from bot.platforms.hub.source import HubSource
+from bot.platforms.inputs import read_whole_files
+from bot.platforms.patterns import is_wanted
 from bot.publishing.board import Board, make_board
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import Comparison, Place, review_text
 from bot.service.commands import AnswerContext, answer_commands, waivers_in
-from bot.service.pushes import retry_write
-from bot.service.reading import Reader, wanted
-from bot.service.store import Store
+from bot.service.context import WatchContext
+from bot.service.folders import describe
+from bot.service.items import Item, marks
+from bot.service.outcome import Report
+from bot.service.reading import is_named_as_result
+from bot.service.reconcile import retry_write
+from bot.service.store import StoredSubmission, folder_of
 
-MOST = 50  # files of one request that are judged; more are told to come in parts
-ReadEntries = Callable[[], list[Entry]]
+MOST = 50  # files of one request that are judged
 
 
 def place_on(board: Board, key: str) -> Place | None:
@@ -45,102 +50,127 @@ def compare(entries: Sequence[Entry], proposed: Sequence[Entry], leaderboard: Le
     return [Comparison(entry.model.id, was, now) for entry, was, now in found if now is not None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reviews:
-    """Reviews the open requests at one source; `state` is what else a review depends on, such as the target's head."""
+    """Reviews the open requests at the source of one watch, one item each."""
 
-    name: str
+    context: WatchContext
     source: HubSource
-    talk: HubDiscussions
-    reader: Reader
-    store: Store
-    patterns: Sequence[str]
-    maintainers: Sequence[str]
-    today: date
-    read_entries: ReadEntries
-    state: str
+    discussions: HubDiscussions
+    report: Report
 
-    def settle(self) -> tuple[list[str], list[Waiver]]:
-        """Bring every review up to date: the requests about which something was said, and what was waived there."""
-        said: list[str] = []
-        waivers: list[Waiver] = []
-        listed = [row for row in self.talk.listed("pull_request", "open") if row.author != self.talk.client.user]
-        refs = self.source.refs(requests=True) if listed else {}
-        for row in listed:
-            talk = self.talk.read(row.num)
-            head = refs.get(f"refs/pr/{row.num}")
-            waivers += waivers_in(talk, self.talk.client.user, self.maintainers)
-            if head is None or self.store.cursor(self.name, f"review {row.num}") == self.memo(talk, head):
-                continue
-            new = self.review(row.num, head, refs["refs/heads/main"])
-            waivers += [waiver for waiver in new if waiver not in waivers]
-            said.append(f"#{row.num}")
-            self.store.set_cursor(self.name, f"review {row.num}", self.memo(self.talk.read(row.num), head))
-        return said, waivers
+    def list_requests(self, item: Item) -> None:
+        """Mark each open request of others, and forget the items of those that are closed."""
+        us, store, name = self.discussions.client.user, self.context.store, self.context.name
+        nums = [row.num for row in self.discussions.listed("pull_request", "open") if row.author != us]
+        with store.transaction():
+            store.mark(name, marks("review", map(str, nums)), self.context.clock())
+            store.finish([item])
 
-    def memo(self, talk: Thread, head: str) -> str:
+    def settle(self, items: Sequence[Item]) -> None:
+        """Bring every review up to date; one that fails is noted, and the others go on."""
+        if items:
+            self.report.attempt(items, lambda: self._settle_all(items), finish=False)
+
+    def _settle_all(self, items: Sequence[Item]) -> None:
+        refs = self.source.refs(requests=True)
+        for item in items:
+            self.report.attempt([item], lambda item=item: self._settle_one(int(item.subject), refs))  # type: ignore[misc]
+
+    def _settle_one(self, num: int, refs: Mapping[str, str]) -> None:
+        thread = self.discussions.read(num)
+        head = refs.get(f"refs/pr/{num}")
+        self._learn(waivers_in(thread, self.discussions.client.user, self.context.watch.maintainers))
+        store, name, cursor = self.context.store, self.context.name, f"review {num}"
+        if head is None or not thread.is_open or store.cursor(name, cursor) == self._memo(thread, head):
+            return
+        self._learn(self._review(num, head, refs["refs/heads/main"]))
+        self.report.say("published", f"review #{num}", "the comment is up to date")
+        store.set_cursor(name, cursor, self._memo(self.discussions.read(num), head))
+
+    def _learn(self, waivers: Sequence[Waiver]) -> None:
+        """Keep waivers that were given here."""
+        self.context.waivers += [waiver for waiver in waivers if waiver not in self.context.waivers]
+
+    def _memo(self, thread: Thread, head: str) -> str:
         """What a review depends on, as one word: while it is the same, nothing is read again."""
-        comments = [(comment.id, comment.text) for comment in talk.comments]
-        text = json.dumps([head, self.state, self.reader.leaderboard.digest, comments])
+        comments = [(comment.id, comment.text) for comment in thread.comments]
+        state = self.context.targets[0][0].head()
+        text = json.dumps([head, state, self.context.leaderboard.digest, comments])
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def review(self, num: int, head: str, main: str) -> list[Waiver]:
+    def _review(self, num: int, head: str, main: str) -> list[Waiver]:
         """Answer what was asked, then bring the sticky comment to the verdict."""
-        base = self.source.fork_point(head, main)
-        changes = wanted(self.source.changes(base, head), self.patterns)
-        files = [self.reader.read(change, head) for change in changes[:MOST] if change.oid is not None]
+        files = self._read(head, main)
         waivers: list[Waiver] = []
 
         def look_and_write() -> None:
-            talk = self.talk.read(num)
-            held = waivers_in(talk, self.talk.client.user, self.maintainers)
-            judgements = self.judge(files, held)
-            waivers[:] = answer_commands(self.talk, talk, self.context(judgements))
+            thread, us = self.discussions.read(num), self.discussions.client.user
+            held = waivers_in(thread, us, self.context.watch.maintainers)
+            judgements = self._judge(files, held)
+            waivers[:] = answer_commands(self.discussions, thread, self._answers(judgements))
             if waivers != held:
-                judgements = self.judge(files, waivers)
-            self.write(num, self.body(head, judgements, num) if judgements else None)
+                judgements = self._judge(files, waivers)
+            if judgements:
+                self._write(num, self._body(num, head, judgements))
 
         retry_write(look_and_write)
         return waivers
 
-    def judge(self, files: Sequence[Submission], waivers: Sequence[Waiver]) -> list[Judgement]:
-        """Judge the files with what was waived here."""
-        facts = replace(self.reader.facts, waivers=(*self.reader.facts.waivers, *waivers))
-        return [self.reader.judge(file, self.reader.leaderboard, facts) for file in files]
+    def _read(self, head: str, main: str) -> list[StoredSubmission]:
+        """The submissions that a request adds or changes, read at its head."""
+        base = self.source.fork_point(head, main)
+        changes = [one for one in self.source.changes(base, head) if is_wanted(one.path, self.context.watch.paths)]
+        listing = [ListedFile(change.path, change.size) for change in changes if change.oid is not None]
+        read = read_whole_files(self.source, head)
+        found = [
+            read_candidate(candidate, read, is_named=is_named_as_result(candidate.path))
+            for candidate in candidates_in(listing)[:MOST]
+        ]
+        return [
+            StoredSubmission(one.path, folder_of(one.path), None, "unread", "", head, None, one)
+            for one in found
+            if isinstance(one, Parsed)
+        ]
 
-    def context(self, judgements: Sequence[Judgement]) -> AnswerContext:
+    def _judge(self, files: Sequence[StoredSubmission], waivers: Sequence[Waiver]) -> list[Judgement]:
+        """Judge each file with what was waived here."""
+        context = replace(self.context, waivers=[*self.context.waivers, *waivers])
+        return [context.judge([file]) for file in files]
+
+    def _answers(self, judgements: Sequence[Judgement]) -> AnswerContext:
         """What answers are made of."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
         return AnswerContext(
-            self.maintainers,
-            self.reader.leaderboard.id,
-            self.today,
+            self.context.watch.maintainers,
+            self.context.leaderboard.id,
+            self.context.today,
             [verdict.sha256 for verdict in verdicts],
             judgements,
             [verdict.status for verdict in verdicts],
         )
 
-    def body(self, head: str, judgements: Sequence[Judgement], num: int) -> str:
+    def _body(self, num: int, head: str, judgements: Sequence[Judgement]) -> str:
         """The sticky comment."""
+        source = self.context.source.name
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
-        places = {one.path: Evidence(source=self.source.name, path=one.path, commit=head) for one in verdicts}
+        places = {one.path: Evidence(source=source, path=one.path, commit=head) for one in verdicts}
         made = [entry_of(row, places) for judgement in judgements for row in judgement.rows]
         rows = [entry for entry in made if entry is not None]
-        comparisons = compare(self.read_entries(), rows, self.reader.leaderboard) if rows else []
-        said = [self.reader.describe(judgement, head) for judgement in judgements]
-        return review_text(head, said, comparisons, self.mark(num)).body
+        entries = self.context.targets[0][0].read_entries() if rows else []
+        comparisons = compare(entries, rows, self.context.leaderboard) if rows else []
+        said = [describe(judgement, source, head) for judgement in judgements]
+        return review_text(head, said, comparisons, self._mark(num)).body
 
-    def mark(self, num: int) -> Marker:
+    def _mark(self, num: int) -> Marker:
         """The mark of the sticky comment."""
-        return Marker("verdict", f"#{num}", self.reader.leaderboard.id)
+        return Marker("verdict", f"#{num}", self.context.leaderboard.id)
 
-    def write(self, num: int, body: str | None) -> None:
-        """Post or edit the sticky comment; one that has nothing to say any more stays as it is."""
-        talk, us = self.talk.read(num), self.talk.client.user
-        ours = [c for c in talk.comments if c.author == us and find_marker(c.text) == self.mark(num)]
-        if body is None:
-            return
+    def _write(self, num: int, body: str) -> None:
+        """Post or edit the sticky comment."""
+        thread, us = self.discussions.read(num), self.discussions.client.user
+        ours = [c for c in thread.comments if c.author == us and find_marker(c.text) == self._mark(num)]
         if not ours:
-            self.talk.comment(num, body)
+            self.discussions.comment(num, body)
         elif ours[0].text.strip() != body.strip():
-            self.talk.edit(num, ours[0].id, body)
+            self.discussions.edit(num, ours[0].id, body)

@@ -1,182 +1,203 @@
-"""Publishing changed rows at one target: in requests of their own, one rolling request, commits or comments."""
+"""Publishing rows at one target: each in its own request, many in a shared one, as commits, or as comments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, choose, entry_path, is_same_row
-from bot.publishing.publication import CurrentState, Decision, Form, Marker, OpenRequest, PostText, decide
-from bot.publishing.texts import request_text, rolling_text, row_text, withdrawn_text
-from bot.reporting.escape import code
-from bot.service.reconcile import DesiredState, parsed, reconcile
-
-Rivals = Mapping[str, Sequence[Entry]]
-
-
-@dataclass(frozen=True, slots=True)
-class RowResult:
-    """What became of one row, or of one rolling request: what was decided, and where it can be seen."""
-
-    subject: str
-    decision: Decision
-    where: str
+from bot.publishing.entry import entry_path, is_same_row
+from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
+from bot.service.config import WatchTarget
+from bot.service.context import WatchContext
+from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
+from bot.service.gate import Gate
+from bot.service.items import Item, marks
+from bot.service.outcome import Report
+from bot.service.reconcile import PublishResult, parsed, reconcile
+from bot.service.row_looks import RowLook, RowLooker, SharedStates
 
 
-def standing_wish(standing: CurrentState) -> tuple[PostText, Mapping[str, bytes | None]]:
-    """What stands at a target, as a wish: nothing is to be done."""
-    if standing.request is not None:
-        return standing.request.text, standing.request.files
-    return PostText("", standing.note.body if standing.note else ""), standing.files
-
-
-def is_from(entry: Entry, source: str) -> bool:
-    """Whether a row's evidence lies in a source."""
-    return any(file.source == source for file in entry.evidence)
-
-
-@dataclass(frozen=True)
+@dataclass
 class RowPublisher:
-    """Publishes the rows of one watch to one target.
+    """Publishes the rows of one watch at one target.
 
-    `source` is the source's name: a row at the target that came from it, and of which it has nothing any more, was
-    withdrawn; rows from elsewhere are rivals like any other.
+    A row at the target that came from the watch's source, and of which the source has nothing any more, was withdrawn;
+    rows from elsewhere compete like any other submission.
     """
 
+    context: WatchContext
     target: Target
-    form: Form
-    leaderboard_id: str
-    source: str
-    is_rolling: bool
-    limit: int
-    dry_run: bool = False
+    settings: WatchTarget
+    report: Report
 
-    def settle(self, rivals: Rivals) -> list[RowResult]:
-        """Bring the target to these rows: by key, all submissions at the source that measure it (none: withdrawn)."""
-        if not rivals:
-            return []
+    def publish(self, items: Sequence[Item]) -> None:
+        """Bring the target to these rows; a row that fails is noted, and the others go on."""
+        store, name, to = self.context.store, self.context.name, self.settings.to
+        lost = [item for item in items if not item.subject]
+        if lost:
+            self.report.attempt(lost, lambda: self._mark_lost(lost))
+            items = [item for item in store.due(name, "row", self.context.clock(), 1_000_000) if item.target == to]
+        items = [item for item in items if item.subject]
+        held, plan = store.held(name, to), store.plan(name, to)
+        if not items and not (plan is not None and plan[1]):
+            return
+        everything = [*items, *(item for item in held if item.kind == "row")]
+        self.report.attempt(everything, lambda: self._publish_all(everything), finish=False)
+
+    def _publish_all(self, items: Sequence[Item]) -> None:
+        paths = tuple(entry_path(item.subject) for item in items)
+        shared = self._shared(paths)
+        looks = RowLooker(self.context, self.target, self.form, self.report).look(items, shared)
+        admitted = Gate(self.context, self.settings.to, self.report, self._board_size).admit(looks)
         if self.form == "comment":
-            return [done for key in rivals if (done := self.settle_note(key, rivals[key]))]
-        if self.form == "commit":
-            return [self.settle_many(rivals)]
-        shared = self.target.read_state(self.rolling_mark, tuple(map(entry_path, rivals)))
-        single, many = self.parted(rivals, shared)
-        settled = [self.settle_one(key, rivals[key]) for key in single]
-        if many or shared.duplicates:
-            settled.append(self.settle_many({key: rivals[key] for key in many}))
-        return settled
+            for look in admitted:
+                self._each(look, self.form)
+            return
+        single, rolling, migration = self._parted(admitted, shared)
+        for look, form in single:
+            self._each(look, form)
+        if rolling or shared.rolling.duplicates:
+            self._many(rolling_mark(self._board), rolling, shared.rolling)
+        if migration or shared.migration.duplicates:
+            self._many(migration_mark(self._board), migration, shared.migration)
+
+    # marks and what stands there
 
     @property
-    def rolling_mark(self) -> Marker:
-        """The mark of the request that rows share."""
-        return Marker("rolling", f"rolling/{self.leaderboard_id}", self.leaderboard_id)
+    def form(self) -> Form:
+        """The form of publication at this target."""
+        return self.settings.form
 
-    def mark(self, key: str) -> Marker:
-        """The mark of all that is about one row."""
-        return Marker("entry", key, self.leaderboard_id)
+    @property
+    def _board(self) -> str:
+        return self.context.leaderboard.id
 
-    def parted(self, rivals: Rivals, shared: CurrentState) -> tuple[list[str], list[str]]:
-        """The keys that are settled one by one, and those that share a request.
+    def _row(self, look: RowLook) -> DesiredRow:
+        """The row as it should be."""
+        source = self.context.source.name
+        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.contested)
 
-        A row stays in the request in which it stands; new ones share one beyond the limit.
-        """
-        proposed = shared.request.files if shared.request else {}
-        many = [key for key in rivals if entry_path(key) in proposed]
-        single: list[str] = []
-        new: list[str] = []
-        for key in rivals:
-            if key not in many:
-                self.sort_out(key, rivals[key], shared, single, new)
-        if self.is_rolling or len(new) > self.limit:
-            return single, [*many, *new]
-        return [*single, *new], many
+    def _shared(self, paths: tuple[str, ...]) -> SharedStates:
+        if self.form == "comment":
+            return SharedStates()
+        read = self.target.read_state
+        return SharedStates(read(rolling_mark(self._board), paths), read(migration_mark(self._board), paths))
 
-    def sort_out(
-        self, key: str, rivals: Sequence[Entry], shared: CurrentState, single: list[str], new: list[str]
-    ) -> None:
-        """Put a key where it belongs: nowhere if nothing is to be done or a person declined it."""
-        mark, path = self.mark(key), entry_path(key)
-        standing = self.target.read_state(mark, (path,))
-        wish = self.wish(key, rivals, standing)
-        decision = decide(mark, wish.text, wish.files, standing, self.form)
-        declined = (shared.declined or {}).get(path)
-        if not isinstance(decision.publication, OpenRequest):
-            if decision.publication is not None:
-                single.append(key)
-        elif declined is None or not is_same_row(declined, wish.files[path]):
-            new.append(key)
+    def _board_size(self) -> int:
+        """How many rows stand at the target, merged or proposed."""
+        board = self._board
+        merged = {entry.key for entry in self.target.read_entries() if entry.leaderboard.id == board}
+        shared = self._shared(())
+        requests = [state.request for state in (shared.rolling, shared.migration) if state.request is not None]
+        proposed = {path for request in requests for path in request.files}
+        return len({*map(entry_path, merged), *map(entry_path, self.target.read_keys(board)), *proposed})
 
-    def wish(self, key: str, rivals: Sequence[Entry], standing: CurrentState) -> DesiredState:
-        """What should stand for one row: the best submission's, or nothing where all were withdrawn."""
-        mark, path = self.mark(key), entry_path(key)
-        there = parsed(standing.files.get(path), path)
-        is_ours = there is not None and is_from(there, self.source)
-        if rivals:
-            entry = choose(rivals, None if is_ours else there)
-            text = (row_text if self.form == "comment" else request_text)(entry, there, mark)
-            return DesiredState(text, {path: entry.to_bytes()})
-        if self.is_another_s(standing, path):
-            return DesiredState(*standing_wish(standing))
-        return DesiredState(withdrawn_text(path, mark), {path: None if is_ours else standing.files.get(path)})
+    def _mark_lost(self, items: Sequence[Item]) -> None:
+        """Mark the rows of ours at the target that the source has no longer, after the state was lost."""
+        context, store = self.context, self.context.store
+        gone = self._lost_keys() - store.row_keys(context.name)
+        with store.transaction():
+            store.set_row_digests(context.name, dict.fromkeys(gone, ""))
+            store.mark(context.name, marks("row", sorted(gone), [self.settings.to]), context.clock())
+            store.finish(items)
 
-    def is_another_s(self, standing: CurrentState, path: str) -> bool:
-        """Whether what is proposed or said about a row comes from another source, so that we leave it alone."""
-        if standing.note is not None:
-            return code(self.source) not in standing.note.body
-        proposed = parsed(standing.request.files.get(path), path) if standing.request else None
-        return proposed is not None and not is_from(proposed, self.source)
-
-    def lost_keys(self) -> set[str]:
-        """The rows at the target that may have come from our source: what was withdrawn while nobody remembers."""
-        keys = self.target.read_keys(self.leaderboard_id)
+    def _lost_keys(self) -> set[str]:
+        keys = self.target.read_keys(self._board)
         if self.form == "comment":
             return keys
-        shared = self.target.read_state(self.rolling_mark, ()).request if self.form == "pull-request" else None
-        proposed = [parsed(data, path) for path, data in (shared.files if shared else {}).items()]
+        requests = [state.request for state in (self._shared(()).rolling, self._shared(()).migration)]
+        proposed = [parsed(data, path) for one in requests if one for path, data in one.files.items()]
         rows = [row for row in [*proposed, *self.target.read_entries()] if row is not None]
-        return keys | {row.key for row in rows if is_from(row, self.source)}
+        board, source = self._board, self.context.source.name
+        return keys | {row.key for row in rows if row.leaderboard.id == board and is_from(row, source)}
 
-    def settle_one(self, key: str, rivals: Sequence[Entry]) -> RowResult:
-        """Publish one row in a request of its own."""
-        decision, where = reconcile(
-            self.target,
-            self.mark(key),
-            (entry_path(key),),
-            lambda standing: self.wish(key, rivals, standing),
-            self.form,
-            dry_run=self.dry_run,
-        )
-        return RowResult(key, decision, where)
+    # where each row goes
 
-    def settle_note(self, key: str, rivals: Sequence[Entry]) -> RowResult | None:
-        """Publish one row as a comment; one that was withdrawn says so where it was said before."""
-        if not rivals and self.target.read_state(self.mark(key), ()).note is None:
-            return None
-        return self.settle_one(key, rivals)
+    def _parted(
+        self, looks: Sequence[RowLook], shared: SharedStates
+    ) -> tuple[list[tuple[RowLook, Form]], list[RowLook], list[RowLook]]:
+        """The rows that are published one by one, those of the rolling request, and those of the migration.
 
-    def settle_many(self, rivals: Rivals) -> RowResult:
-        """Publish all of these rows together: in the rolling request, or in one commit."""
-        paths = tuple(map(entry_path, rivals))
-        decision, where = reconcile(
-            self.target,
-            self.rolling_mark,
-            paths,
-            lambda standing: self.wish_many(rivals, standing),
-            self.form,
-            dry_run=self.dry_run,
-        )
-        return RowResult(self.rolling_mark.key, decision, where)
+        A row stays in the request in which it stands. New ones share the rolling request beyond the limit.
+        """
+        single: list[tuple[RowLook, Form]] = []
+        rolling: list[RowLook] = []
+        migration: list[RowLook] = []
+        new: list[RowLook] = []
+        for look in looks:
+            if shared.rolling.request and look.path in shared.rolling.request.files:
+                rolling.append(look)
+            elif look.is_migration or (shared.migration.request and look.path in shared.migration.request.files):
+                migration.append(look)
+            elif look.contested and look.planned.action != "unchanged":
+                single.append((look, "pull-request"))
+            elif self.form == "commit":
+                rolling.append(look)
+            else:
+                self._sort_out(look, shared, single, new)
+        if self.context.watch.pull_requests == "rolling" or len(new) > self.context.watch.backfill_limit:
+            return single, [*rolling, *new], migration
+        return [*single, *((look, self.form) for look in new)], rolling, migration
 
-    def wish_many(self, rivals: Rivals, standing: CurrentState) -> DesiredState:
-        """What should stand for all rows of the rolling request: these anew, the others as they are proposed."""
-        files: dict[str, bytes | None] = dict(standing.request.files) if standing.request else {}
-        for key, entries in rivals.items():
-            files.update(self.wish(key, entries, standing).files)
-        new = {path: data for path, data in files.items() if not is_same_row(standing.files.get(path), data)}
-        return DesiredState(self.many_text(new), new)
+    def _sort_out(
+        self, look: RowLook, shared: SharedStates, single: list[tuple[RowLook, Form]], new: list[RowLook]
+    ) -> None:
+        """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
+        row = self._row(look)
+        state = self.target.read_state(row.mark, (look.path,))
+        wanted = row.at(state, self.form)
+        decision = decide(row.mark, wanted.text, wanted.files, state, self.form)
+        declined = {**(shared.rolling.declined or {}), **(shared.migration.declined or {})}
+        is_declined = look.path in declined and is_same_row(declined[look.path], wanted.files[look.path])
+        if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
+            self.context.store.finish([look.item])
+        elif isinstance(decision.publication, OpenRequest):
+            new.append(look)
+        else:
+            single.append((look, self.form))
 
-    def many_text(self, files: Mapping[str, bytes | None]) -> PostText:
-        """The text of a request or commit for many rows."""
-        rows = [parsed(data, path) for path, data in sorted(files.items())]
-        return rolling_text([row for row in rows if row is not None], self.rolling_mark)
+    # doing it
+
+    def _each(self, look: RowLook, form: Form) -> None:
+        """Publish one row in a request or comment of its own."""
+
+        def call() -> None:
+            row = self._row(look)
+            if form == "comment" and look.entry is None and self.target.read_state(row.mark, ()).note is None:
+                return
+            done = reconcile(
+                self.target,
+                row.mark,
+                (look.path,),
+                lambda state: row.at(state, form),
+                form,
+                dry_run=self.context.dry_run,
+            )
+            self._told(done)
+
+        self.report.attempt([look.item], call)
+
+    def _many(self, mark: Marker, looks: Sequence[RowLook], state: CurrentState) -> None:
+        """Publish rows together: in a shared request, or in one commit."""
+        proposed = state.request.files if state.request else ()
+        paths = tuple(dict.fromkeys([*(look.path for look in looks), *proposed]))
+        rows = [self._row(look) for look in looks]
+        form: Form = "pull-request" if mark.kind == "migration" else self.form
+
+        def call() -> None:
+            done = reconcile(
+                self.target,
+                mark,
+                paths,
+                lambda state: desired_together(mark, rows, state, form, self.settings.to),
+                form,
+                dry_run=self.context.dry_run,
+            )
+            self._told(done)
+
+        self.report.attempt([look.item for look in looks], call)
+
+    def _told(self, done: PublishResult) -> None:
+        if done.decision.publication is not None:
+            self.report.say("published", done.subject, f"{done.decision.why}: {done.where}")

@@ -1,300 +1,211 @@
-"""A context with all that a watch needs in, its targets brought to what its source implies, and the outcomes out.
+"""One pass over a watch: observe, then bring every item that is due in step.
 
-What must stand follows from the source at its head, the declaration, and what people decided at the targets. The
-store only says what has not changed since: emptied, it costs a full reading and nothing else.
+What must stand follows from the source at its head, the declaration, and what people decided at the targets. The store
+only says what may be out of step; emptied, it costs one full reading. A fault ends one item, never the pass.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
-from functools import partial
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from bot import __version__
-from bot.errors import BotError, Unavailable
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.rules.rule import Facts
-from bot.platforms.hub.discussions import HubDiscussions
+from bot.errors import BotError
 from bot.platforms.hub.source import HubSource
-from bot.platforms.source import Change, Source
-from bot.platforms.target import Target
-from bot.publishing.entry import Entry
-from bot.publishing.verdict_texts import check_command, preformatted
-from bot.reporting.markdown import judgement_markdown
-from bot.service.alarms import watch_columns
-from bot.service.config import Watch, WatchTarget
-from bot.service.judging import Judge
-from bot.service.pushes import ALL, Pushes, by_folder
-from bot.service.reading import CachedVerdict, Reader, decode, encode, wanted
-from bot.service.reconcile import rebuild_board
+from bot.publishing.plan import Plan
+from bot.publishing.publication import Marker
+from bot.service.approvals import approved_by
+from bot.service.boards import Boards
+from bot.service.context import WatchContext
+from bot.service.folders import Folders
+from bot.service.items import Item, Kind, Mark
+from bot.service.observe import observe
+from bot.service.outcome import Outcome, Report
+from bot.service.reading import judge_again, read_files
 from bot.service.reviews import Reviews
 from bot.service.rows import RowPublisher
-from bot.service.store import Store
-from bot.service.waivers import all_waivers, answer_pushes, dump_waivers, parse_waivers
+from bot.service.waivers import all_waivers, answer_folders, dump_waivers, parse_waivers
 
-OutcomeName = Literal["published", "unchanged", "rejected", "failed"]
+MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a settlement ended for one subject, such as a row or a folder."""
-
-    outcome: OutcomeName
-    subject: str
-    text: str
-
-
-@dataclass(frozen=True)
-class WatchContext:
-    """Everything that one watch needs. `talk` is None where nothing is said at the source."""
-
-    watch: Watch
-    leaderboard: Leaderboard
-    source: Source
-    targets: Sequence[tuple[Target, WatchTarget]]
-    store: Store
-    judge: Judge
-    today: date
-    talk: HubDiscussions | None = None
-    dry_run: bool = False
-
-
-def settle(context: WatchContext) -> list[Outcome]:
-    """Bring the targets of one watch to the state that its source implies; done twice, the second does nothing.
-
-    Raises the first failure of a service, after everything that could be done was done; what failed is done by
-    the next call.
-    """
-    return Settlement(context).run()
-
-
 class Settlement:
-    """One run over one watch."""
+    """How a pass ended: the outcomes, and what was or would be done at each target."""
 
-    def __init__(self, context: WatchContext) -> None:
-        self.context, self.store, self.name = context, context.store, context.watch.name
-        self.outcomes: list[Outcome] = []
-        self.failures: list[BotError] = []
-        self.waivers: list[Waiver] = []
-        self.is_lost = False  # whether nothing is remembered: what was withdrawn meanwhile shows at the targets only
+    outcomes: list[Outcome]
+    plans: list[Plan]
 
-    def run(self) -> list[Outcome]:
-        """Read what changed, publish, say what is wrong, review; remember how far it came only where all went well."""
+
+def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
+    """Bring one watch in step; done twice, the second does nothing. Failed items are tried again at once.
+
+    Raises StateUnavailable where the state cannot be used; all else is an outcome.
+    """
+    return run_pass(context, everything=everything).outcomes
+
+
+def run_pass(context: WatchContext, *, everything: bool = True) -> Settlement:
+    """One pass; `everything` tries failed items before their time."""
+    return Pass(context).run(everything=everything)
+
+
+@dataclass
+class Pass:
+    """One pass over one watch."""
+
+    context: WatchContext
+    report: Report = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.report = Report(self.context)
+
+    def run(self, *, everything: bool) -> Settlement:
+        """Observe, then do what is due, kind after kind, until nothing of it marks anything new."""
+        context, store, name = self.context, self.context.store, self.context.name
+        if everything:
+            store.retry_all(name, context.clock())
+        store.mark(name, [Mark("source"), *self._always()], context.clock())
+        for _ in range(MOST_ROUNDS):
+            if not self._round():
+                break
+        self._attempt_boards()
+        store.set_cursor(name, "waivers", dump_waivers(context.waivers))
+        store.add_outcomes(name, [(one.outcome, one.subject, one.text) for one in self.report.outcomes])
+        return Settlement(self.report.outcomes, self.report.plans)
+
+    def _always(self) -> list[Mark]:
+        """What every pass looks at, for nobody tells of it."""
+        return [Mark("reviews")] if self._reviews() is not None and not self.context.dry_run else []
+
+    def _round(self) -> bool:
+        """Do what is due of every kind; whether there was anything."""
+        kinds: tuple[Kind, ...] = ("source", "reviews", "review", "judge", "file")
+        done = [self._do(kind) for kind in kinds]
+        done += [self._rows(to) for to in self.context.targets_by_address]
+        return any([*done, self._do("folder")])
+
+    def _due(self, kind: Kind) -> list[Item]:
+        return self.context.store.due(self.context.name, kind, self.context.clock(), 1_000_000)
+
+    def _do(self, kind: Kind) -> bool:
+        """Do the items of one kind that are due."""
+        items = self._due(kind)
+        if items:
+            match kind:
+                case "source":
+                    self.report.attempt(items, self._observe)
+                case "reviews":
+                    self._with_reviews(lambda reviews: reviews.list_requests(items[0]), items)
+                case "review":
+                    self._with_reviews(lambda reviews: reviews.settle(items), items)
+                case "judge":
+                    self.report.attempt(items, lambda: judge_again(self.context, items[0]))
+                case "file":
+                    read_files(self.context, items, self.report.fail)
+                    self._tell_verdicts(items)
+                case "folder":
+                    self._folders(items)
+                case _:
+                    raise AssertionError(kind)
+        return bool(items)
+
+    # the source
+
+    def _observe(self) -> None:
         context = self.context
-        if self.store.cursor(self.name, "definition") not in {None, self.definition()}:
-            self.store.forget_watch(self.name)
-        old, head = self.store.cursor(self.name, "source"), context.source.head()
-        self.is_lost = old is None
-        self.waivers = self.known_waivers()
-        changes = wanted(context.source.changes(old, head), context.watch.paths)
-        changes += self.asked_again({change.path for change in changes})
-        before = self.rows_at(paths=[change.path for change in changes])
-        after = self.judge(changes, head)
-        self.publish(before, after)
-        self.say(after)
-        self.attempt("reviews", self.review)
-        self.rebuild_boards()
-        self.finish(after, head)
-        return self.outcomes
+        self._learn_waivers()
+        observe(context)
+        folders = self._folder_keeper()
+        if folders is not None and folders.ours:
+            answer_folders(folders)
 
-    def definition(self) -> str:
-        """What decides over everything that was read: where it changes, everything is read again."""
-        watch = self.context.watch.model_dump(mode="json", exclude={"settle_every", "maintainers"})
-        text = json.dumps([__version__, self.context.leaderboard.digest, watch], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def attempt(self, subject: str, call: Callable[[], object]) -> None:
-        """Do one part; what a service refuses it is told, and does not keep the others from being done."""
-        try:
-            call()
-        except BotError as failure:
-            self.failures.append(failure)
-            self.outcomes.append(Outcome("failed", subject, str(failure)))
-
-    # reading
-
-    def facts(self) -> Facts:
-        """What lies outside the results."""
-        return Facts(today=self.context.today, waivers=tuple(self.waivers))
-
-    def reader(self) -> Reader:
-        """Reads and judges with what is waived by now."""
+    def _learn_waivers(self) -> None:
+        """What maintainers waived: as remembered, or as all discussions at the source say."""
         context = self.context
-        return Reader(context.source, context.leaderboard, context.judge, self.facts(), self.describe)
+        kept = context.store.cursor(context.name, "waivers")
+        context.waivers[:] = parse_waivers(kept)
+        if kept is None and context.discussions is not None and context.watch.maintainers:
+            context.waivers[:] = all_waivers(context.discussions, context.watch.maintainers)
 
-    def describe(self, judgement: Judgement, commit: str) -> str:
-        """A file and its row as Markdown, with the command that repeats the verdict."""
-        path = judgement.verdicts[0].path
-        call = check_command(self.context.source.name, commit, path, self.context.leaderboard.id)
-        return f"{judgement_markdown(judgement)}\n{preformatted(call)}"
+    def _tell_verdicts(self, items: Sequence[Item]) -> None:
+        found = self.context.store.submissions_at(self.context.name, [item.subject for item in items])
+        for one in found.values():
+            if one.status == "rejected":
+                self.report.say("rejected", one.path, "rejected")
 
-    def judge(self, changes: Sequence[Change], head: str) -> dict[str, CachedVerdict | None]:
-        """What the changed files came to, by path; None for those that are gone.
-
-        A long reading notes how far it came, so that a killed one goes on there.
-        """
-        noted = {path: decode(data) for path, data in self.store.submissions(f"{self.name} reading").items()}
-        after: dict[str, CachedVerdict | None] = {change.path: None for change in changes}
-        known = {change.path for change in changes if (row := noted.get(change.path)) and row.oid == change.oid}
-        after |= {path: noted[path] for path in known}
-        for batch in self.reader().read_all([change for change in changes if change.path not in known], head):
-            after |= {row.path: row for row in batch}
-            if len(changes) > len(batch):
-                self.store.set_submissions(f"{self.name} reading", {row.path: encode(row) for row in batch})
-        return after
-
-    def rows_at(self, *, paths: Sequence[str] = (), keys: Sequence[str] = ()) -> dict[str, CachedVerdict]:
-        """What the store has of files, by path."""
-        found = self.store.submissions_at(self.name, paths=paths, keys=keys)
-        return {path: decode(data) for path, data in found.items()}
-
-    def rows_in(self, folder: str, now: Mapping[str, CachedVerdict | None]) -> list[CachedVerdict]:
-        """What the files of one folder came to, these as they are now."""
-        known = {path: decode(data) for path, data in self.store.submissions_in(self.name, folder).items()}
-        return [row for row in (known | dict(now)).values() if row is not None]
-
-    def everything(self, after: dict[str, CachedVerdict | None]) -> list[CachedVerdict]:
-        """What every file of the source came to, these as they are now."""
-        rows: dict[str, CachedVerdict | None] = {
-            path: decode(data) for path, data in self.store.submissions(self.name).items()
-        }
-        return [row for row in (rows | after).values() if row is not None]
-
-    # publishing
-
-    def publish(self, before: dict[str, CachedVerdict], after: dict[str, CachedVerdict | None]) -> None:
-        """Bring every target to the rows of the keys that changed."""
-        rows = [*before.values(), *filter(None, after.values())]
-        keys = list(dict.fromkeys(row.key for row in rows if row.key is not None))
-        known: dict[str, CachedVerdict | None] = dict(self.rows_at(keys=keys))
-        rivals: dict[str, list[Entry]] = {key: [] for key in sorted(keys)}
-        for row in (known | after).values():
-            if row is not None and row.key in rivals and (entry := row.row()) is not None:
-                rivals[row.key].append(entry)
-        for target, settings in self.context.targets:
-            self.attempt(settings.to, partial(self.publish_to, target, settings, rivals))
-
-    def publish_to(self, target: Target, settings: WatchTarget, rivals: dict[str, list[Entry]]) -> None:
-        """Bring one target to these rows."""
-        watch = self.context.watch
-        rows = RowPublisher(
-            target=target,
-            form=settings.form,
-            leaderboard_id=self.context.leaderboard.id,
-            source=self.context.source.name,
-            is_rolling=watch.pull_requests == "rolling",
-            limit=watch.backfill_limit,
-            dry_run=self.context.dry_run,
-        )
-        lost = sorted(rows.lost_keys() - rivals.keys()) if self.is_lost else []
-        for done in rows.settle({**rivals, **{key: [] for key in lost}}):
-            if done.decision.publication is not None:
-                self.outcomes.append(Outcome("published", done.subject, f"{done.decision.why}: {done.where}"))
-
-    def rebuild_boards(self) -> None:
-        """Bring the tables to what was merged, at every target whose main branch moved."""
-        for target, settings in self.context.targets:
-            if settings.form != "comment" and not self.context.dry_run:
-                self.attempt(f"board of {settings.to}", partial(self.rebuild, target, settings.to))
-
-    def rebuild(self, target: Target, to: str) -> None:
-        """Rebuild one table, unless main is where it was after the last time."""
-        cursor = f"board {to}"
-        if self.store.cursor(self.name, cursor) == (head := target.head()) and head:
-            return
-        if rebuild_board(target, self.context.leaderboard):
-            self.outcomes.append(Outcome("published", f"board of {to}", "rebuilt from what was merged"))
-        # Not only after a rebuilding: the process may have ended between the table and the alarm.
-        if alarm := watch_columns(target, self.context.leaderboard):
-            self.outcomes.append(Outcome("published", f"columns of {to}", alarm))
-        self.store.set_cursor(self.name, cursor, target.head())
-
-    # saying
-
-    def pushes(self) -> Pushes | None:
-        """The discussions about pushes, where there may be any."""
-        talk = self.context.talk
-        if talk is None or self.context.dry_run:
+    def _folder_keeper(self) -> Folders | None:
+        discussions = self.context.discussions
+        if discussions is None or self.context.dry_run:
             return None
-        return Pushes(talk, self.context.leaderboard.id, self.context.watch.backfill_limit)
+        return Folders(self.context, discussions, self.report)
 
-    def say(self, after: dict[str, CachedVerdict | None]) -> None:
-        """Say what is wrong with pushed files, for each folder that changed."""
-        for row in filter(None, after.values()):
-            if row.status != "accepted":
-                self.outcomes.append(Outcome("failed" if row.status == "failed" else "rejected", row.path, row.status))
-        pushes, folders = self.pushes(), by_folder(after)
-        if pushes is None:
+    def _folders(self, items: Sequence[Item]) -> None:
+        """Say what is wrong with pushed files; what a changed declaration would say waits while a plan is held."""
+        keeper = self._folder_keeper()
+        if keeper is None:
+            self.context.store.finish(items)
             return
-        if self.is_lost:
-            folders |= {folder: {} for folder in pushes.ours.keys() - folders.keys() - {ALL}}
-        if not folders:
-            return
-        rows = {folder: self.rows_in(folder, now) for folder, now in sorted(folders.items())}
-        self.attempt("discussions", lambda: pushes.settle(rows, lambda: self.everything(after)))
+        waiting = bool(self.context.store.held(self.context.name))
+        items = [item for item in items if not (waiting and item.cause == "declaration")]
+        if items:
+            keeper.settle(items)
 
-    def review(self) -> None:
-        """Review the requests that others opened at the source."""
+    def _reviews(self) -> Reviews | None:
         context = self.context
-        if context.talk is None or context.dry_run or not isinstance(context.source, HubSource):
+        if context.discussions is None or context.dry_run or not isinstance(context.source, HubSource):
+            return None
+        return Reviews(context, context.source, context.discussions, self.report)
+
+    def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
+        reviews = self._reviews()
+        if reviews is None:
+            self.context.store.finish(items)
+        else:
+            self.report.attempt(items, lambda: call(reviews), finish=False)
+
+    # the targets
+
+    def _rows(self, to: str) -> bool:
+        items = [item for item in self._due("row") if item.target == to]
+        target, settings = self.context.targets_by_address[to]
+        self._learn_approvals(to)
+        RowPublisher(self.context, target, settings, self.report).publish(items)
+        return bool(items)
+
+    def _learn_approvals(self, to: str) -> None:
+        """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
+        context = self.context
+        plan = context.store.plan(context.name, to)
+        if plan is None or plan[1]:
             return
-        target = context.targets[0][0]
-        reviews = Reviews(
-            name=self.name,
-            source=context.source,
-            talk=context.talk,
-            reader=self.reader(),
-            store=self.store,
-            patterns=context.watch.paths,
-            maintainers=context.watch.maintainers,
-            today=context.today,
-            read_entries=target.read_entries,
-            state=target.head(),
-        )
-        said, waivers = reviews.settle()
-        self.outcomes += [Outcome("published", f"review {subject}", "the comment is up to date") for subject in said]
-        self.waivers += [waiver for waiver in waivers if waiver not in self.waivers]
+        board = context.leaderboard.id
+        mark = Marker("plan", f"plan of {board}", board)
+        target, _ = context.targets_by_address[to]
 
-    # what was waived, and what was asked for in discussions about pushes
+        def call() -> None:
+            if plan[0] in approved_by(target.read_replies(mark), context.watch.maintainers):
+                context.store.approve_plan(context.name, plan[0])
 
-    def known_waivers(self) -> list[Waiver]:
-        """What maintainers waived by comments: as remembered, or as all discussions at the source say."""
-        if self.is_lost and self.context.talk is not None and self.context.watch.maintainers:
-            return all_waivers(self.context.talk, self.context.watch.maintainers)
-        return parse_waivers(self.store.cursor(self.name, "waivers"))
+        self.report.attempt([], call)
 
-    def asked_again(self, changed: Iterable[str]) -> list[Change]:
-        """Files that are judged again because somebody asked for it in the discussion about them."""
-        pushes = self.pushes()
-        if pushes is None or not pushes.ours:
-            return []
-        rows = {
-            folder: self.rows_in(folder, {}) if folder != ALL else self.everything({}) for folder in pushes.open_ones()
-        }
-        waivers, again = answer_pushes(pushes, rows, self.context.watch.maintainers, self.context.today)
-        new = [waiver for waiver in waivers if waiver not in self.waivers]
-        self.waivers += new
-        waived = {waiver.submission for waiver in new}
-        found = [row for some in rows.values() for row in some]
-        again |= {row.path for row in found if f"sha256:{row.sha256}" in waived}
-        skip = set(changed)
-        return [Change(row.path, row.oid, 0) for row in found if row.path in again and row.path not in skip]
-
-    def finish(self, after: dict[str, CachedVerdict | None], head: str) -> None:
-        """Remember how far it came, or raise what kept it from coming there."""
-        store, name = self.store, self.name
-        store.add_outcomes(name, [(o.outcome, o.subject, o.text) for o in self.outcomes])
-        store.set_cursor(name, "waivers", dump_waivers(self.waivers))
-        if self.failures:
-            raise next((f for f in self.failures if isinstance(f, Unavailable)), self.failures[0])
-        if self.context.dry_run:
+    def _attempt_boards(self) -> None:
+        """Bring what is derived from the rows in step, at every target."""
+        context = self.context
+        if context.dry_run:
             return
-        store.set_submissions(name, {path: encode(row) if row else None for path, row in after.items()})
-        store.set_cursor(name, "definition", self.definition())
-        store.set_cursor(name, "source", head)
-        store.forget_watch(f"{name} reading")
+        for target, settings in context.targets:
+            boards = Boards(context, target, settings.to, self.report)
+            if settings.form != "comment":
+                self._each_of("board", settings.to, boards.observe, boards.rebuild)
+                self._each_of("alarm", settings.to, None, boards.watch)
+            self._each_of("plan", settings.to, None, boards.tell_plan)
+
+    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
+        if mark is not None:
+            try:
+                mark()
+            except BotError as failure:
+                self.report.say("failed", f"{kind} of {to}", str(failure), failure.status)
+        for item in self._due(kind):
+            if item.target == to:
+                self.report.attempt([item], lambda item=item: do(item))  # type: ignore[misc]

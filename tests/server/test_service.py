@@ -50,7 +50,7 @@ def run(hub: Hub, folder: Path, *words: str, **more: str) -> subprocess.Complete
 @pytest.fixture
 def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
     story = Story(hub, tmp_path)
-    (tmp_path / "bot.toml").write_text(SETTINGS.format(form="pull-request", style="entry", limit=20))
+    (tmp_path / "bot.toml").write_text(SETTINGS.format(form="pull-request", style="entry", limit=20, more=""))
     yield story
     story.contexts.store.close()
 
@@ -168,9 +168,10 @@ def test_settle_from_the_command_line_says_what_it_did(story: Story) -> None:
     assert (dry.returncode, story.requests) == (0, [])
     first, second = (run(story.hub, story.folder, "settle") for _ in range(2))
 
-    assert dry.stdout.startswith(
-        "tiny: published tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16: nothing is proposed yet"
+    assert dry.stdout.splitlines()[0].startswith(
+        "tiny: hf://datasets/acme/contents: 1 added, 0 changed, 0 removed, 0 unch"
     )
+    assert dry.stdout.splitlines()[1].startswith("tiny:   added  tiny/acme/atlas-7b/8d6b817702bf0f8bf0214")
     assert first.stdout.endswith("/datasets/acme/contents/discussions/1\n")
     assert (first.returncode, second.returncode, second.stdout) == (0, 0, "tiny: unchanged\n")
 

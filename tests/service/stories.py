@@ -24,6 +24,7 @@ source = "hf://datasets/acme/results"
 backfill_limit = {limit}
 pull_requests = "{style}"
 maintainers = ["meg"]
+{more}
 [[watches.targets]]
 to = "hf://datasets/acme/contents"
 as = "{form}"
@@ -38,6 +39,7 @@ class Story:
     folder: Path
     form: str = "pull-request"
     style: str = "entry"
+    more: str = ""
     limit: int = 20
     told: int = 0
     source: Repository = field(init=False)
@@ -53,7 +55,7 @@ class Story:
 
     @property
     def watch(self) -> Watch:
-        text = SETTINGS.format(form=self.form, style=self.style, limit=self.limit)
+        text = SETTINGS.format(form=self.form, style=self.style, limit=self.limit, more=self.more)
         return parse_settings(text, "bot.toml").watches[0]
 
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:

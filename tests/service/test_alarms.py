@@ -46,7 +46,7 @@ def results(broken: str = "") -> dict[str, bytes | None]:
 
 @pytest.fixture
 def story(hub: Hub, tmp_path: Path) -> Story:
-    told = Story(hub, tmp_path, form="commit", limit=1000)
+    told = Story(hub, tmp_path, form="commit", limit=1000, more='max_changed = "100%"')
     (tmp_path / "tiny.toml").write_text(declaration())
     return told
 

@@ -34,7 +34,7 @@ def test_the_example_is_taken_and_documents_every_key() -> None:
 def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
     [watch] = parse_settings(LEAST, "bot.toml").watches
 
-    assert (watch.paths, watch.settle_every, watch.pull_requests) == (("**/results_*.json",), 900, "entry")
+    assert (watch.paths, watch.settle_every, watch.pull_requests) == (("**/*.json", "**/*.eval"), 900, "entry")
     assert watch.targets[0].form == "pull-request"
 
 

@@ -55,7 +55,7 @@ def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: Contex
     first, again = settle(contexts.open_context(watch)), settle(contexts.open_context(watch))
     [branch] = branches(tmp_path / "board")
 
-    assert [outcome.outcome for outcome in first] == ["published", "rejected"]
+    assert [outcome.outcome for outcome in first] == ["rejected", "published"]
     assert again == []
     assert branch == f"leaderboard-bot/{KEY}"
     shown = subprocess.run(
@@ -90,5 +90,5 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
         subprocess.run([*words, "add", "."], cwd=source.path, check=True)
         subprocess.run([*words, "commit", "-q", "-m", "Add results"], cwd=source.path, check=True)
         wait_for(lambda: branches(tmp_path / "board"))
-        assert "acme/atlas-7b" in httpx.get(url).text
+        wait_for(lambda: "acme/atlas-7b" in httpx.get(url).text)
     story.contexts.store.close()

@@ -78,7 +78,7 @@ def test_what_main_gained_meanwhile_is_not_the_request_s(story: Story) -> None:
     story.settle()
 
     assert "1 result file, at" in sticky(story, request)
-    assert story.acts() == ["request", "comment"]
+    assert story.acts() == ["comment", "request"]
 
 
 def test_a_request_without_results_is_left_alone(story: Story) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.store import HISTORY, Store, connect
+from bot.errors import CallError, StateUnavailable
+from bot.evaluation.submission import UnreadPath
+from bot.service.items import Mark, marks
+from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
 
 
 @pytest.fixture
@@ -18,39 +21,138 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
+def submission(path: str, key: str | None = None, status: str = "accepted") -> StoredSubmission:
+    content = UnreadPath(path, "other", "is something else")
+    return StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, 1.5, content)
+
+
 def test_what_was_remembered_is_found_in_the_next_process(store: Store, tmp_path: Path) -> None:
     store.set_cursor("w", "source", "a" * 40)
     store.set_cursor("w", "source", "b" * 40)
-    store.set_submissions("w", {"x.json": ("key", b"1"), "y.json": (None, b"2")})
-    store.set_submissions("w", {"y.json": None, "x.json": ("key", b"3")})
+    store.set_submissions("w", [submission("x.json", "key"), submission("y.json")])
+    store.set_submissions("w", [submission("x.json", "other")], ["y.json"])
     store.set_request("t", 4, b"5")
     again = Store(connect(f"sqlite:///{tmp_path / 'state.db'}"))
 
     assert again.cursor("w", "source") == "b" * 40
-    assert again.submissions("w") == {"x.json": b"3"}
-    assert again.submissions_at("w", keys=["key"]) == again.submissions_at("w", paths=["x.json"]) == {"x.json": b"3"}
+    assert again.submissions_at("w", ["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
+    assert again.submissions_of("w", ["other"]) == {"x.json": submission("x.json", "other")}
     assert again.requests("t") == {4: b"5"}
     again.close()
 
 
 def test_the_files_of_a_folder_are_those_in_it_and_no_others(store: Store) -> None:
     paths = ["top.json", "a/1.json", "a/b/2.json", "a0/3.json", "a/4.json", "a-/5.json", "é/6.json"]
-    store.set_submissions("w", {path: (None, path.encode()) for path in paths})
+    store.set_files("w", [IndexedFile(path, "0" * 40, 1) for path in paths])
+    store.set_submissions("w", map(submission, paths))
 
-    assert sorted(store.submissions_in("w", "a")) == ["a/1.json", "a/4.json"]
-    assert sorted(store.submissions_in("w", "")) == ["top.json"]
-    assert sorted(store.submissions_in("w", "é")) == ["é/6.json"]
-    assert store.submissions_in("w", "b") == {}
+    for folder, found in {"a": ["a/1.json", "a/4.json"], "": ["top.json"], "é": ["é/6.json"], "b": []}.items():
+        assert sorted(store.files_in("w", folder)) == found
+        assert sorted(store.submissions_in("w", folder)) == found
 
 
-def test_a_forgotten_watch_leaves_the_others(store: Store) -> None:
+def test_all_submissions_come_in_parts(store: Store) -> None:
+    store.set_submissions("w", [submission(f"{n:03}.json") for n in range(25)])
+
+    parts = list(store.all_submissions("w", size=10))
+
+    assert [len(part) for part in parts] == [10, 10, 5]
+    assert [one.path for part in parts for one in part] == [f"{n:03}.json" for n in range(25)]
+
+
+def test_a_forgotten_source_leaves_the_others(store: Store) -> None:
     for watch in ("v", "w"):
-        store.set_cursor(watch, "source", "a")
-        store.set_submissions(watch, {"x.json": (None, b"1")})
-    store.forget_watch("v")
+        store.set_submissions(watch, [submission("x.json")])
+    store.forget_source("v")
 
-    assert (store.cursor("v", "source"), store.submissions("v")) == (None, {})
-    assert (store.cursor("w", "source"), store.submissions("w")) == ("a", {"x.json": b"1"})
+    assert (list(store.submissions_at("v", ["x.json"])), list(store.submissions_at("w", ["x.json"]))) == (
+        [],
+        ["x.json"],
+    )
+
+
+def test_an_item_that_is_marked_while_it_is_worked_on_is_not_finished(store: Store) -> None:
+    store.mark("w", marks("row", ["a", "b"], ["t"]), 10.0)
+    taken = store.due("w", "row", 10.0)
+    store.mark("w", [Mark("row", "a", "t")], 11.0)
+    store.finish(taken)
+
+    assert [(item.subject, item.marked, item.since) for item in store.all("w")] == [("a", 1, 10.0)]
+
+
+def test_a_failed_item_waits_and_a_held_one_is_not_due(store: Store) -> None:
+    store.mark("w", marks("row", ["a", "b", "c"], ["t"]), 10.0)
+    a, b, _ = store.due("w", "row", 10.0)
+    store.fail(a, "no", 70.0)
+    store.hold([b], "waits for a plan")
+
+    assert [item.subject for item in store.due("w", "row", 11.0)] == ["c"]
+    assert [(item.subject, item.attempts, item.reason) for item in store.due("w", "row", 70.0)] == [
+        ("a", 1, "no"),
+        ("c", 0, ""),
+    ]
+    assert store.counts("w") == {("row", "failing"): 1, ("row", "held"): 1, ("row", "waiting"): 1}
+    store.retry_all("w", 12.0)
+    assert [item.subject for item in store.due("w", "row", 12.0)] == ["a", "c"]
+
+
+def test_a_push_is_not_hidden_by_a_changed_declaration(store: Store) -> None:
+    store.mark("w", [Mark("row", "a", "t", "push"), Mark("row", "b", "t", "declaration")], 1.0)
+    store.mark("w", [Mark("row", "a", "t", "declaration"), Mark("row", "b", "t", "push")], 2.0)
+
+    assert {item.subject: item.cause for item in store.all("w")} == {"a": "push", "b": "push"}
+
+
+def test_another_plan_needs_another_approval(store: Store) -> None:
+    store.set_plan("w", "t", "one", b"1")
+    assert not store.approve_plan("w", "two")
+    assert store.approve_plan("w", "one")
+    assert store.plan("w", "t") == ("one", True, b"1")
+    store.set_plan("w", "t", "two", b"2")
+
+    assert store.plan("w", "t") == ("two", False, b"2")
+
+
+def test_a_copy_for_a_dry_run_changes_nothing(store: Store) -> None:
+    store.set_cursor("w", "source", "a")
+    copy = store.scratch()
+    copy.set_cursor("w", "source", "b")
+
+    assert (store.cursor("w", "source"), copy.cursor("w", "source")) == ("a", "b")
+    copy.close()
+
+
+@pytest.mark.parametrize(("code", "said"), [("readonly", "it is read-only"), ("full", "the disk is full")])
+def test_a_state_that_cannot_be_written_says_why_and_stays(tmp_path: Path, code: str, said: str) -> None:
+    path = tmp_path / "state.db"
+    store = Store(connect(f"sqlite:///{path}"))
+    with store.engine.connect() as connection:
+        setting = "query_only = 1" if code == "readonly" else "max_page_count = 1"
+        connection.exec_driver_sql(f"PRAGMA {setting}")
+    with pytest.raises(StateUnavailable, match=said):
+        store.set_submissions("w", [submission(f"{n}.json") for n in range(5000)])
+
+    assert path.is_file()
+    assert not path.with_suffix(".db.broken").exists()
+    store.close()
+
+
+def test_a_state_that_another_process_holds_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    store = Store(connect(f"sqlite:///{path}"))
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA busy_timeout = 1")
+    other = sqlite3.connect(path)
+    other.execute("begin exclusive")
+    with pytest.raises(StateUnavailable, match="another process holds it"):
+        store.set_cursor("w", "source", "a")
+    other.close()
+    store.close()
+
+
+def test_a_url_of_no_database_is_a_wrong_call() -> None:
+    with pytest.raises(CallError, match="DATABASE_URL"):
+        connect("nonsense://x")
 
 
 def test_the_newest_outcomes_are_kept(store: Store) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.errors import Refused
 from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository
-from bot.platforms.source import Change, TooLarge, named_change
+from bot.platforms.source import Change, LastCommit, TooLarge, named_change
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,15 @@ class GitSource:
         """Whether the commit is still there; a rewritten history may have lost it."""
         return bool(self._repository.resolve(commit))
 
-    def touched(self, paths: list[str], commit: str) -> dict[str, str]:
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
         return {path: last for path in paths if (last := self.last_commit(path, commit))}
 
-    def last_commit(self, path: str, commit: str) -> str:
-        """The commit that last touched a path; "" where none did."""
-        found = self._repository.git("--literal-pathspecs", "log", "-1", "--format=%H", commit, "--", path)
-        return found.decode().strip()
+    def last_commit(self, path: str, commit: str) -> LastCommit | None:
+        """The commit that last touched a path, None where none did."""
+        found = self._repository.git("--literal-pathspecs", "log", "-1", "--format=%H %ct", commit, "--", path)
+        oid, _, date = found.decode().strip().partition(" ")
+        return LastCommit(oid, float(date)) if oid else None
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""

@@ -16,6 +16,7 @@ from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
 from bot.publishing.publication import (
+    SHARED,
     CloseRequest,
     Commit,
     CurrentState,
@@ -26,6 +27,7 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Publication,
+    Reply,
     Request,
     UpdateRequest,
 )
@@ -79,7 +81,7 @@ class Folder:
         branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
         notes = self._repository.listing(main, f"{COMMENTS}/{leaderboard}")
         said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in notes}
-        return {key for key in branches | said if not key.startswith("rolling/")}
+        return {key for key in branches | said if key.partition("/")[0] not in SHARED}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, the request of this mark, what a person closed, the comment."""
@@ -122,6 +124,11 @@ class Folder:
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Nothing stands twice in a folder."""
+
+    def read_replies(self, mark: Marker) -> list[Reply]:
+        """Nobody writes comments in a folder."""
+        del mark
+        return []
 
     def apply(self, publication: Publication) -> str:
         """Do it, and say where it can be seen. Raises Stale where what stands there moved since it was read."""
@@ -181,7 +188,7 @@ class Folder:
         main = self._repository.main
         files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
         parquet = bool(self._repository.listing(main, PARQUET_NAME))
-        if CSV_NAME in files or parquet != _has_parquet():
+        if CSV_NAME in files or (board.rows and parquet != _has_parquet()):
             data = to_parquet(board)
             if data is not None or parquet:
                 files[PARQUET_NAME] = data  # without the extra an older file would be stale, so it goes

@@ -16,7 +16,7 @@ from bot.errors import Stale
 from bot.platforms.duplicates import Duplicate, later_ones
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
-from bot.publishing.publication import Marker, PostText, find_marker, holder_of
+from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
 from bot.publishing.texts import board_text
 
 
@@ -39,6 +39,12 @@ class GitHubComments:
         """The comment that carries the mark, the oldest where there are several."""
         issue = self._issue(mark)
         return next(iter(self._ours(issue, mark)), None) if issue else None
+
+    def replies(self, mark: Marker) -> list[Reply]:
+        """What others wrote on the issue that holds the comment of a mark."""
+        issue = self._issue(mark)
+        comments = self._call(lambda: list(issue.get_comments())) if issue else []
+        return [Reply(one.user.login, one.body or "") for one in comments if one.user.login != self._call.login]
 
     def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this."""
@@ -92,7 +98,7 @@ class GitHubComments:
         return sorted(ours, key=lambda comment: comment.id)
 
     def _issue(self, mark: Marker) -> Issue | None:
-        if (number := self._number) and mark.kind != "alarm":
+        if (number := self._number) and not mark.has_own_discussion:
             return self._call(lambda: self._repo.get_issue(number))
         return next(iter(self._our_issues(mark)), None)
 

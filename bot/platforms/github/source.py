@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from github.File import File
 from github.GitTree import GitTree
@@ -17,7 +18,7 @@ from bot.errors import Refused, Stale
 from bot.platforms.github.blobs import fetch_blobs, read_blob
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
-from bot.platforms.source import Change, named_change
+from bot.platforms.source import Change, LastCommit, named_change
 
 MOST_FILES = 3000  # GitHub lists no more of a pull request
 FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
@@ -124,13 +125,22 @@ class GitHubSource:
             self.trees[sha] = known
         return known
 
-    def touched(self, paths: list[str], commit: str) -> dict[str, str]:
+    def knows(self, commit: str) -> bool:
+        """Whether a commit is still there; a rewritten history may have lost it."""
+        try:
+            self.client(lambda: self._repo.get_git_commit(commit))
+        except NotThere:
+            return False
+        return True
+
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
         found = {}
         for path in paths:
             commits = self.client.get(f"/repos/{self.address.name}/commits", sha=commit, path=path, per_page=1)
             if commits:
-                found[path] = str(commits[0]["sha"])
+                date = datetime.fromisoformat(commits[0]["commit"]["committer"]["date"])
+                found[path] = LastCommit(str(commits[0]["sha"]), date.timestamp())
         return found
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import CallError
+from bot.errors import CallError, Refused
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import Address, GitHubClient
@@ -30,6 +30,7 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Publication,
+    Reply,
     Request,
     UpdateRequest,
     find_marker,
@@ -97,10 +98,10 @@ class GitHubTarget:
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on the default branch; of requests and comments what the form asks for."""
         files = self._files(paths)
-        if self._form == "comment" or mark.kind == "alarm":
+        if self._form == "comment" or mark.has_own_discussion:
             note = self._talk.find(mark)
             return CurrentState(files=files, note=PostedComment(str(note.id), note.body) if note else None)
-        pulls = self._pulls(mark) if self._form == "pull-request" else []
+        pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
         return CurrentState(
             files=files,
@@ -114,6 +115,15 @@ class GitHubTarget:
         head = self._branches.head().object.sha
         found = {path: self._source.read(path, head, MAX_BYTES) for path in paths}
         return {path: data for path, data in found.items() if data is not None}
+
+    def _known_pulls(self, mark: Marker) -> list[PullRequest]:
+        """Our requests of this mark; a token that may only commit need not be able to read requests."""
+        try:
+            return self._pulls(mark)
+        except Refused:
+            if self._form == "pull-request":
+                raise
+            return []
 
     def _pulls(self, mark: Marker) -> list[PullRequest]:
         """Our requests of this mark, newest first."""
@@ -148,6 +158,10 @@ class GitHubTarget:
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close or delete the later one."""
         self._talk.remove_duplicate(duplicate)
+
+    def read_replies(self, mark: Marker) -> list[Reply]:
+        """What others wrote on the issue that holds a comment of ours."""
+        return self._talk.replies(mark)
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""

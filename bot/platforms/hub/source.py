@@ -13,7 +13,7 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import Refused
 from bot.platforms.hub.client import SERVICE, Address, HubClient
-from bot.platforms.source import Change, named_change
+from bot.platforms.source import Change, LastCommit, named_change
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
@@ -56,6 +56,10 @@ class HubSource:
             return self.refs()["refs/heads/main"]
         except KeyError:
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
+
+    def knows(self, commit: str) -> bool:
+        """Whether a commit is still there; a rewritten history may have lost it."""
+        return self.kept(commit, commit, "") is not None
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
         """The files that differ between two commits; every file where there is no old one.
@@ -148,9 +152,9 @@ class HubSource:
             found += [item for item in items if isinstance(item, RepoFile)]
         return found
 
-    def touched(self, paths: list[str], commit: str) -> dict[str, str]:
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
-        found: dict[str, str] = {}
+        found: dict[str, LastCommit] = {}
         for start in range(0, len(paths), EXPANDED):
             items = self.client.read(
                 self.client.api.get_paths_info,
@@ -160,7 +164,8 @@ class HubSource:
                 revision=commit,
                 repo_type=self.address.kind,
             )
-            found |= {item.path: item.last_commit.oid for item in items if item.last_commit}
+            dated = [(item.path, item.last_commit) for item in items if item.last_commit]
+            found |= {path: LastCommit(last.oid, last.date.timestamp()) for path, last in dated}
         return found
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:

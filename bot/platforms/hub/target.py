@@ -27,6 +27,7 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Publication,
+    Reply,
     Request,
     UpdateRequest,
     find_marker,
@@ -137,7 +138,7 @@ class HubTarget:
         head = self.refs.get(f"refs/pr/{num}")
         if head is None:
             return {}
-        if mark.kind == "rolling":
+        if mark.is_shared:
             base = self.source.fork_point(head, self.head())
             paths = tuple(change.path for change in self.source.changes(base, head))
             files = self.read_files(paths, self.head())
@@ -165,7 +166,7 @@ class HubTarget:
 
     def read_note(self, mark: Marker) -> PostedComment | None:
         """Our comment about a row; its name is discussion and comment, as `12 64f1…`."""
-        talk = self.board_talk(mark) if self.has_notes or mark.kind == "alarm" else None
+        talk = self.board_talk(mark) if self.has_notes or mark.has_own_discussion else None
         for comment in talk.comments if talk else ():
             if comment.author == self.client.user and find_marker(comment.text) == mark:
                 return PostedComment(f"{talk.num} {comment.id}" if talk else "", comment.text)
@@ -173,11 +174,16 @@ class HubTarget:
 
     def board_talk(self, mark: Marker) -> Thread | None:
         """The discussion that holds the rows of a leaderboard, None where it is still to be opened."""
-        if self.discussion is not None and mark.kind != "alarm":
+        if self.discussion is not None and not mark.has_own_discussion:
             return self.talk.read(self.discussion)
         board = holder_of(mark).render()
         nums = [num for num, row in self.talk.ours("discussion") if row["mark"] == board]
         return self.talk.read(nums[0]) if nums else None
+
+    def read_replies(self, mark: Marker) -> list[Reply]:
+        """What others wrote in the discussion that holds a comment of ours."""
+        thread = self.board_talk(mark)
+        return [Reply(c.author, c.text) for c in (thread.comments if thread else ()) if c.author != self.client.user]
 
     def read_entries(self) -> list[Entry]:
         """All entries on main."""

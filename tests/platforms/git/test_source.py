@@ -72,7 +72,10 @@ def test_each_file_names_the_commit_that_last_touched_it(folder: Folder, source:
     first = folder.push({"a[1].json": b"1", "b.json": b"1"})
     second = folder.push({"b.json": b"2"})
 
-    assert source.touched(["a[1].json", "b.json", "none"], second) == {"a[1].json": first, "b.json": second}
+    touched = source.touched(["a[1].json", "b.json", "none"], second)
+
+    assert {path: last.oid for path, last in touched.items()} == {"a[1].json": first, "b.json": second}
+    assert all(last.date for last in touched.values())
 
 
 def test_a_file_is_read_at_its_commit_within_the_limit(folder: Folder, source: GitSource) -> None:
@@ -103,7 +106,7 @@ def test_a_name_that_is_not_utf_8_is_named_and_stops_nothing(folder: Folder, sou
         assert found["caf\\xe9.json"].fault == "its name is not UTF-8; rename it"
         assert found["b.json"] == Change("b.json", blob_id(b"3"), 1)
         assert source.read("caf\\xe9.json", new, 100) is None
-        assert source.touched(list(found), new)["b.json"] == new
+        assert source.touched(list(found), new)["b.json"].oid == new
 
 
 def test_bytes_are_those_of_the_object_id(folder: Folder, source: GitSource) -> None:

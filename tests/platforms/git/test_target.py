@@ -13,7 +13,8 @@ from bot.errors import CallError
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import Form
-from bot.service.reconcile import publish, rebuild_board
+from bot.service.publish import publish
+from bot.service.reconcile import rebuild_board
 from tests.platforms.git.publisher import DECLARED, entry
 
 KEY = entry().key

@@ -13,7 +13,7 @@ from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.publication import Form, Marker, PostComment, PostText
-from bot.service.reconcile import publish
+from bot.service.publish import publish
 from tests.platforms.github.entries import entry
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, publish_to, requests, target

@@ -136,7 +136,10 @@ def test_the_commit_that_last_touched_a_file_is_named(github: GitHubServer) -> N
     first = git.push("heads/main", {"a.json": b"1"})
     second = git.push("heads/main", {"b.json": b"1"})
 
-    assert source(github).touched(["a.json", "b.json"], second) == {"a.json": first, "b.json": second}
+    touched = source(github).touched(["a.json", "b.json"], second)
+
+    assert {path: last.oid for path, last in touched.items()} == {"a.json": first, "b.json": second}
+    assert all(last.date for last in touched.values())
 
 
 def test_a_download_survives_one_bad_answer_and_gives_up_after_three(github: GitHubServer) -> None:

@@ -8,7 +8,8 @@ from bot.errors import BotError
 from bot.platforms.github.branches import branch_name
 from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Form, Marker, entry_marker, find_marker
-from bot.service.reconcile import publish, rebuild_board
+from bot.service.publish import publish
+from bot.service.reconcile import rebuild_board
 from tests.platforms.github.entries import entry, tiny
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, publish_to, requests, target

@@ -69,7 +69,10 @@ def test_each_file_names_the_commit_that_last_touched_it(hub: Hub, repository: R
     first = hub.push(repository, {"a.json": b"1", "b.json": b"1"}).oid
     second = hub.push(repository, {"b.json": b"2"}).oid
 
-    assert source.touched(["a.json", "b.json", "gone.json"], second) == {"a.json": first, "b.json": second}
+    touched = source.touched(["a.json", "b.json", "gone.json"], second)
+
+    assert {path: last.oid for path, last in touched.items()} == {"a.json": first, "b.json": second}
+    assert all(last.date for last in touched.values())
 
 
 def test_the_fork_point_of_a_request_is_found_from_both_histories(

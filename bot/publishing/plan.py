@@ -1,0 +1,107 @@
+"""What a pass would add, change and remove at one target, and whether a person must approve it first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any, Literal
+
+import msgspec
+
+from bot.publishing.entry import Entry, digest_of
+
+RowAction = Literal["added", "changed", "removed", "unchanged"]
+FEWEST = 5  # rows that may always go or change, however small the board
+
+
+class PlannedRow(msgspec.Struct, frozen=True):
+    """One row: its average before and after (points; None where it has none), and why it changes."""
+
+    key: str
+    model: str
+    action: RowAction
+    before: float | None = None
+    after: float | None = None
+    reason: str = ""
+    digest: str = ""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The rows of one target that a pass would touch; `unchanged` counts those that stay as they are."""
+
+    target: str
+    leaderboard: str
+    rows: tuple[PlannedRow, ...]
+    unchanged: int = 0
+
+    def having(self, action: RowAction) -> list[PlannedRow]:
+        """The rows that are added, changed or removed."""
+        return [row for row in self.rows if row.action == action]
+
+    @property
+    def digest(self) -> str:
+        """What a person approves: 12 digits of the SHA-256 of what would be changed and removed."""
+        rows = sorted((row.key, row.action, row.digest) for row in self.rows if row.action in {"changed", "removed"})
+        return hashlib.sha256(msgspec.json.encode((self.target, rows))).hexdigest()[:12]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows are changed or removed for each reason."""
+        return dict(Counter(row.reason for row in self.rows if row.action in {"changed", "removed"}).most_common())
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan for `--format json`."""
+        counts = {action: len(self.having(action)) for action in ("added", "changed", "removed")}
+        return {
+            "target": self.target,
+            "leaderboard": self.leaderboard,
+            **counts,
+            "unchanged": self.unchanged,
+            "digest": self.digest,
+            "reasons": self.reasons,
+            "rows": [msgspec.to_builtins(row) for row in self.rows],
+        }
+
+
+def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str) -> PlannedRow:
+    """What happens to one row."""
+    action: RowAction = "added" if before is None else "removed" if after is None else "changed"
+    if (before is None and after is None) or (
+        before is not None and after is not None and digest_of(before) == digest_of(after)
+    ):
+        action = "unchanged"
+    known = after or before
+    return PlannedRow(
+        key,
+        known.model.id if known else "",
+        action,
+        before.average if before else None,
+        after.average if after else None,
+        reason if action in {"changed", "removed"} else "",
+        f"{digest_of(before) if before else ''}>{digest_of(after) if after else ''}",
+    )
+
+
+def allowed(limit: int | str, rows: int) -> int:
+    """How many rows may go or change: a number, or a share of the board such as "10%", of which 5 is the least."""
+    if isinstance(limit, int):
+        return limit
+    return max(FEWEST, int(limit.removesuffix("%")) * rows // 100)
+
+
+def average_change(row: PlannedRow) -> str:
+    """Average before and after, as people read them."""
+    shown = ["–" if value is None else f"{value:.2f}" for value in (row.before, row.after)]
+    return " → ".join(shown)
+
+
+def plan_lines(plan: Plan, most: int = 20) -> list[str]:
+    """A plan for the terminal: counts, reasons, and the first rows of each kind."""
+    counts = ", ".join(f"{len(plan.having(action))} {action}" for action in ("added", "changed", "removed"))
+    lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged; plan {plan.digest}"]
+    lines += [f"  {count} rows: {reason}" for reason, count in plan.reasons.items()]
+    for action in ("added", "changed", "removed"):
+        rows = plan.having(action)
+        lines += [f"  {action}  {row.key}  {average_change(row)}" for row in rows[:most]]
+        lines += [f"  {action}  and {len(rows) - most} more"] if len(rows) > most else []
+    return lines

@@ -1,0 +1,62 @@
+"""What follows from the rows that stand at a target: its table, the alarm about columns, the discussion of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from bot.platforms.target import Target
+from bot.publishing.plan import Plan
+from bot.publishing.publication import Marker
+from bot.publishing.texts import plan_done_text, plan_text
+from bot.service.alarms import watch_columns
+from bot.service.context import WatchContext
+from bot.service.items import Item, Mark
+from bot.service.outcome import Report
+from bot.service.reconcile import publish_comment, rebuild_board
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Keeps what is derived from the rows at one target."""
+
+    context: WatchContext
+    target: Target
+    to: str
+    report: Report
+
+    def observe(self) -> None:
+        """Mark the board where the target's main branch moved since it was rebuilt last."""
+        store, name = self.context.store, self.context.name
+        head = self.target.head()
+        if not head or store.cursor(name, f"board {self.to}") != head:
+            store.mark(name, [Mark("board", "", self.to)], self.context.clock())
+
+    def rebuild(self, item: Item) -> None:
+        """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""
+        store, name = self.context.store, self.context.name
+        if rebuild_board(self.target, self.context.leaderboard):
+            self.report.say("published", f"board of {self.to}", "rebuilt from what was merged")
+        store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
+        store.set_cursor(name, f"board {self.to}", self.target.head())
+        del item
+
+    def watch(self, item: Item) -> None:
+        """Bring the alarm about columns to what the rows say."""
+        if alarm := watch_columns(self.target, self.context.leaderboard):
+            self.report.say("published", f"columns of {self.to}", alarm)
+        del item
+
+    def tell_plan(self, item: Item) -> None:
+        """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
+        board = self.context.leaderboard.id
+        mark = Marker("plan", f"plan of {board}", board)
+        known = self.context.store.plan(self.context.name, self.to)
+        text = plan_done_text(mark)
+        if known is not None:
+            text = plan_text(msgspec.json.decode(known[2], type=Plan), mark)
+        url = publish_comment(mark, text, self.target, may_open=known is not None)
+        if url:
+            self.report.say("published", f"plan of {self.to}", url)
+        del item

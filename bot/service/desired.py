@@ -1,0 +1,119 @@
+"""What should stand for rows at a target, given what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.publishing.entry import Entry, choose, digest_of, entry_path, is_same_row
+from bot.publishing.plan import Plan, planned_row
+from bot.publishing.publication import CurrentState, Form, Marker, PostText
+from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, withdrawn_text
+from bot.reporting.escape import code
+from bot.service.reconcile import DesiredState, parsed
+
+MIGRATED = "the declaration or the bot changed"
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredRow:
+    """One row of a leaderboard: its entry, or None where `source` has withdrawn it.
+
+    `source` is "" for the rows of one call, which compete with what stands there whoever published it.
+    `before` is what stands at the target as it was looked at, `contested` the folder of another first submitter.
+    """
+
+    leaderboard: str
+    key: str
+    source: str
+    entry: Entry | None
+    before: Entry | None = None
+    contested: str = ""
+
+    @property
+    def mark(self) -> Marker:
+        """The mark of all that is about the row."""
+        return Marker("entry", self.key, self.leaderboard)
+
+    @property
+    def path(self) -> str:
+        """The path of its entry."""
+        return entry_path(self.key)
+
+    def at(self, state: CurrentState, form: Form) -> DesiredState:
+        """What should stand: the entry, or nothing where it was withdrawn."""
+        there = parsed(state.files.get(self.path), self.path)
+        is_ours = bool(self.source) and there is not None and is_from(there, self.source)
+        if self.entry is not None:
+            return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
+        if self._is_of_another_source(state):
+            return DesiredState(_said(state), state.request.files if state.request else state.files)
+        files = {self.path: None if is_ours else state.files.get(self.path)}
+        return DesiredState(withdrawn_text(self.path, self.mark), files)
+
+    def _with_entry(
+        self, new: Entry, there: Entry | None, *, is_ours: bool, state: CurrentState, form: Form
+    ) -> DesiredState:
+        proposed = parsed(state.request.files.get(self.path), self.path) if state.request else None
+        rival = (proposed or there) if not self.source else None if is_ours else there
+        entry = as_it_stands(choose([new], rival), [proposed, self.before, there])
+        if form == "comment":
+            is_said = state.note is not None and self.before is not None and self.before == entry
+            return DesiredState(_said(state) if is_said else row_text(entry, there, self.mark), {})
+        text = request_text(entry, there, self.mark, self.contested)
+        return DesiredState(text, {self.path: entry.to_bytes()})
+
+    def _is_of_another_source(self, state: CurrentState) -> bool:
+        """Whether what is proposed or said about the row comes from another source, so that it is left alone."""
+        if state.note is not None:
+            return code(self.source) not in state.note.body
+        proposed = parsed(state.request.files.get(self.path), self.path) if state.request else None
+        return proposed is not None and not is_from(proposed, self.source)
+
+
+def desired_together(
+    mark: Marker, rows: Iterable[DesiredRow], state: CurrentState, form: Form, target: str
+) -> DesiredState:
+    """What should stand for all rows of a shared request: these anew, the others as they are proposed."""
+    files: dict[str, bytes | None] = dict(state.request.files) if state.request else {}
+    for row in rows:
+        files.update(row.at(state, form).files)
+    new = {path: data for path, data in files.items() if not is_same_row(state.files.get(path), data)}
+    pairs = [(parsed(state.files.get(path), path), parsed(data, path)) for path, data in sorted(new.items())]
+    return DesiredState(_shared_text(mark, pairs, target), new)
+
+
+def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]], target: str) -> PostText:
+    """The text for rows as they stand and as they should be."""
+    if mark.kind != "migration":
+        return rolling_text(pairs, mark)
+    rows = [planned_row(known.key, old, new, MIGRATED) for old, new in pairs if (known := new or old) is not None]
+    return migration_text(Plan(target, mark.leaderboard, tuple(rows)), mark)
+
+
+def rolling_mark(leaderboard: str) -> Marker:
+    """The mark of the request that new rows share."""
+    return Marker("rolling", f"rolling/{leaderboard}", leaderboard)
+
+
+def migration_mark(leaderboard: str) -> Marker:
+    """The mark of the request for rows that a changed declaration scores otherwise."""
+    return Marker("migration", f"migration/{leaderboard}", leaderboard)
+
+
+def is_from(entry: Entry, source: str) -> bool:
+    """Whether a row comes from a source."""
+    return any(file.source == source for file in entry.evidence)
+
+
+def as_it_stands(entry: Entry, standing: Iterable[Entry | None]) -> Entry:
+    """The entry that stands there where it is the same row: it keeps the commits that are named there."""
+    for there in standing:
+        if there is not None and digest_of(there) == digest_of(entry):
+            return there
+    return entry
+
+
+def _said(state: CurrentState) -> PostText:
+    """The text that stands there."""
+    return state.request.text if state.request is not None else PostText("", state.note.body if state.note else "")

@@ -1,0 +1,155 @@
+"""What is said about pushed files: one discussion for each folder with faults, edited in place, closed when mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.verdict import Verdict
+from bot.platforms.hub.discussions import HubDiscussions
+from bot.publishing.publication import Marker, PostText, find_marker
+from bot.publishing.verdict_texts import check_command, mended_text, preformatted, push_text
+from bot.reporting.markdown import judgement_markdown
+from bot.service.context import WatchContext
+from bot.service.items import Item
+from bot.service.outcome import Report
+from bot.service.reconcile import retry_write
+from bot.service.store import StoredSubmission
+
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFault:
+    """A file that is not taken and that no newer one of its folder mends: its verdict, and what is said about it."""
+
+    verdict: Verdict
+    text: str
+
+
+def unresolved(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The rejected files of one folder of which no newer file measures the same model."""
+    open_faults: list[Verdict] = []
+    for verdict in sorted(verdicts, key=lambda one: (one.date, one.path)):
+        model = verdict.result.model.id if verdict.result else None
+        open_faults = [old for old in open_faults if old.result is None or old.result.model.id != model]
+        if verdict.status == "rejected":
+            open_faults.append(verdict)
+    return open_faults
+
+
+def describe(judgement: Judgement, source: str, commit: str) -> str:
+    """A file and its row as Markdown, with the command that repeats the verdict."""
+    call = check_command(source, commit, judgement.verdicts[0].path, judgement.leaderboard.id)
+    return f"{judgement_markdown(judgement)}\n{preformatted(call)}"
+
+
+@dataclass
+class Folders:
+    """Keeps the discussions about pushes at one source."""
+
+    context: WatchContext
+    discussions: HubDiscussions
+    report: Report
+
+    @cached_property
+    def ours(self) -> dict[str, list[int]]:
+        """The numbers of our discussions about pushes, by folder."""
+        found: dict[str, list[int]] = {}
+        for num, row in self.discussions.ours("discussion"):
+            mark = find_marker(row["mark"])
+            if mark is not None and mark.kind == "verdict" and mark.leaderboard == self.context.leaderboard.id:
+                found.setdefault(mark.key, []).append(num)
+        return found
+
+    def open_ones(self) -> dict[str, int]:
+        """The discussions of ours that were open when the list was read: folder and number."""
+        is_open = {num for num, row in self.discussions.ours_known("discussion") if row["status"] == "open"}
+        return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
+
+    def settle(self, items: Sequence[Item]) -> None:
+        """Say what is wrong in these folders, and no more where nothing is.
+
+        Beyond the limit of new ones, all that have no discussion of their own share one.
+        """
+        by_folder = {item.subject.removeprefix("/"): item for item in items if item.subject}
+        lost = [item for item in items if not item.subject]
+        # After a loss of the state, what was said earlier may be mended meanwhile.
+        self.report.attempt(lost, lambda: self._settle_known(by_folder))
+        self.report.attempt(list(by_folder.values()), lambda: self._settle_all(by_folder), finish=False)
+
+    def _settle_known(self, known: Mapping[str, Item]) -> None:
+        for folder in self.ours.keys() - known.keys() - {ALL}:
+            self._settle_folder(folder, self.faults(folder))
+
+    def _settle_all(self, by_folder: Mapping[str, Item]) -> None:
+        faults = {folder: self.faults(folder) for folder in sorted(by_folder)}
+        new = [folder for folder, found in faults.items() if found and folder not in self.ours]
+        shared = new if ALL in self.ours or len(new) > self.context.watch.backfill_limit else []
+        for folder, found in faults.items():
+            if folder not in shared:
+                self.report.attempt([by_folder[folder]], lambda f=folder, found=found: self._settle_folder(f, found))  # type: ignore[misc]
+        if shared or ALL in self.ours:
+            items = [by_folder[folder] for folder in shared]
+            self.report.attempt(items, lambda: self._settle_folder(ALL, self.shared_faults()))
+
+    def faults(self, folder: str) -> list[FolderFault]:
+        """The files of a folder that are not taken as they are."""
+        return self._faults(self.context.store.submissions_in(self.context.name, folder))
+
+    def shared_faults(self) -> list[FolderFault]:
+        """The faults in all folders that have no discussion of their own."""
+        folders = self.context.store.rejected_folders(self.context.name)
+        return [fault for folder in folders if folder not in self.ours for fault in self.faults(folder)]
+
+    def _faults(self, found: Mapping[str, StoredSubmission]) -> list[FolderFault]:
+        verdicts = self.context.judge(list(found.values())).verdicts
+        faults = []
+        for verdict in unresolved(verdicts):
+            one = found[verdict.path]
+            text = describe(self.context.judge([one]), self.context.source.name, one.commit)
+            faults.append(FolderFault(verdict, text))
+        return faults
+
+    def _settle_folder(self, folder: str, faults: Sequence[FolderFault]) -> None:
+        """Bring one discussion to what should be said."""
+        mark = Marker("verdict", folder, self.context.leaderboard.id)
+        text = push_text(folder, [fault.text for fault in faults], mark) if faults else None
+
+        def look_and_write() -> None:
+            if text is None and folder not in self.ours:
+                return
+            self.__dict__.pop("ours", None)
+            self._write(folder, text)
+
+        if not self.context.dry_run:
+            retry_write(look_and_write)
+
+    def _write(self, folder: str, text: PostText | None) -> None:
+        """Open, edit, open again or close; nothing where it stands as it should."""
+        nums = self.ours.get(folder, [])
+        if not nums:
+            if text is not None:
+                self.discussions.open_discussion(text.title, text.body)
+                self.__dict__.pop("ours", None)
+            return
+        self._close_duplicates(nums)
+        thread = self.discussions.read(nums[0])
+        if text is None:
+            if thread.is_open:
+                self.discussions.set_status(thread.num, "closed", mended_text(folder))
+            return
+        is_same = thread.description.strip() == text.body.strip()
+        if is_same and (thread.is_open or thread.closed_by != self.discussions.client.user):
+            return  # a person who closed it has read it
+        if not thread.is_open:
+            self.discussions.set_status(thread.num, "open")
+        if not is_same:
+            self.discussions.edit(thread.num, thread.comments[0].id, text.body)
+
+    def _close_duplicates(self, nums: Sequence[int]) -> None:
+        is_open = {num for num, known in self.discussions.ours_known("discussion") if known["status"] == "open"}
+        for num in set(nums[1:]) & is_open:
+            self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")

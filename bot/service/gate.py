@@ -1,0 +1,70 @@
+"""The safety catch: large removals and rewrites wait until a maintainer approves that very plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from bot.publishing.plan import FEWEST, Plan, allowed
+from bot.service.context import WatchContext
+from bot.service.items import Mark
+from bot.service.outcome import Report
+from bot.service.row_looks import RowLook
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Decides which rows of one target may go on, and holds the others."""
+
+    context: WatchContext
+    target: str
+    report: Report
+    board_size: Callable[[], int]
+
+    def admit(self, looks: Sequence[RowLook]) -> list[RowLook]:
+        """The rows that may be published now.
+
+        New rows always go on. Where more rows would be removed or changed than the watch allows, none is; they are held
+        as one plan until its digest is approved.
+        """
+        store, name = self.context.store, self.context.name
+        plan = self.plan(looks)
+        self.report.plans.append(plan)
+        known = store.plan(name, self.target)
+        if not self.is_large(plan) or (known is not None and known[:2] == (plan.digest, True)):
+            if known is not None:
+                with store.transaction():
+                    store.forget_plan(name, self.target)
+                    store.release([look.item for look in looks if look.item.is_held], self.context.clock())
+                    store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
+            return list(looks)
+        held = [look for look in looks if look.planned.action in {"changed", "removed"}]
+        self._hold(plan, held)
+        return [look for look in looks if look not in held]
+
+    def plan(self, looks: Sequence[RowLook]) -> Plan:
+        """What these rows would do at the target."""
+        rows = [look.planned for look in looks]
+        moved = tuple(row for row in rows if row.action != "unchanged")
+        return Plan(self.target, self.context.leaderboard.id, moved, len(rows) - len(moved))
+
+    def is_large(self, plan: Plan) -> bool:
+        """Whether the plan removes or changes more rows than the watch allows without a person."""
+        watch = self.context.watch
+        limits = [(len(plan.having("removed")), watch.max_removed), (len(plan.having("changed")), watch.max_changed)]
+        if all(count <= (limit if isinstance(limit, int) else FEWEST) for count, limit in limits):
+            return False
+        size = self.board_size()
+        return any(count > allowed(limit, size) for count, limit in limits)
+
+    def _hold(self, plan: Plan, held: Sequence[RowLook]) -> None:
+        store, name = self.context.store, self.context.name
+        removed, changed = len(plan.having("removed")), len(plan.having("changed"))
+        text = f"{removed} rows would be removed and {changed} changed; approve plan {plan.digest} to let that happen"
+        with store.transaction():
+            store.hold([look.item for look in held], f"waits for the approval of plan {plan.digest}")
+            store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
+            store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
+        self.report.say("held", self.target, text, status=1)

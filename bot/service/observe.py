@@ -1,0 +1,91 @@
+"""Observing a source: what changed since the remembered commit becomes items, together with the new cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bot.evaluation.discovery import Candidate, ListedFile, candidates_in
+from bot.evaluation.formats import formats
+from bot.platforms.patterns import is_wanted
+from bot.platforms.source import Change
+from bot.service.config import Watch
+from bot.service.context import WatchContext
+from bot.service.items import Mark, marks
+from bot.service.store import IndexedFile, folder_of
+
+
+def observe(context: WatchContext) -> None:
+    """Record what changed at the source, in one transaction: the index of its files, dirty items, the cursor.
+
+    The cursor moves when the change is recorded; whether publishing goes well has no part in it. Where the remembered
+    commit is gone, or other files are selected, everything is listed and compared with the index.
+    """
+    store, name, source = context.store, context.name, context.source
+    old, head = store.cursor(name, "source"), source.head()
+    selection = selection_of(context.watch)
+    if old is not None and (store.cursor(name, "selection") != selection or not source.knows(old)):
+        old = None
+    if old != head:
+        changes = _wanted(source.changes(old, head), context.watch.paths)
+        gone = store.file_paths(name) - {change.path for change in changes} if old is None else set()
+        changes += [Change(path, None, 0) for path in sorted(gone)]
+        changes = _new(context, changes)
+    else:
+        changes = []
+    with store.transaction():
+        _record(context, changes)
+        if store.cursor(name, "definition") != context.definition():
+            is_known = store.cursor(name, "definition") is not None
+            store.mark(name, [Mark("judge")] if is_known else [], context.clock())
+            store.set_cursor(name, "definition", context.definition())
+        if store.cursor(name, "source") is None:
+            store.mark(name, _lost(context), context.clock())
+        store.set_cursor(name, "source", head)
+        store.set_cursor(name, "selection", selection)
+
+
+def selection_of(watch: Watch) -> str:
+    """Which files of which source a watch reads, as one word."""
+    return repr((watch.source, sorted(watch.paths)))
+
+
+def _wanted(changes: Iterable[Change], patterns: Sequence[str]) -> list[Change]:
+    return [change for change in changes if is_wanted(change.path, patterns)]
+
+
+def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:
+    """The changes that the index does not have yet."""
+    known = context.store.files_at(context.name, [change.path for change in changes])
+    oids = {path: file.oid for path, file in known.items()}
+    return [change for change in changes if oids.get(change.path) != change.oid]
+
+
+def _record(context: WatchContext, changes: Sequence[Change]) -> None:
+    """Bring the index up to date, and mark every submission that a change may touch."""
+    there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
+    context.store.set_files(context.name, there, [change.path for change in changes if change.oid is None])
+    subjects = dict.fromkeys(change.path for change in changes)
+    members = {name for known in formats() for name in (*known.members, *known.optional, *known.beside)}
+    runs = {folder_of(path) for path in subjects if path.rpartition("/")[2] in members}
+    context.store.mark(context.name, marks("file", [*subjects, *sorted(runs - {""})]), context.clock())
+
+
+def _lost(context: WatchContext) -> list[Mark]:
+    """What is looked at where nothing is remembered: rows and folders that were withdrawn meanwhile show only there."""
+    targets = [settings.to for _, settings in context.targets]
+    said = [Mark("folder", "", "", "lost")] if context.discussions is not None else []
+    return [*marks("row", [""], targets, "lost"), *said]
+
+
+def candidate_at(context: WatchContext, path: str) -> tuple[Candidate, str] | None:
+    """The submission that the index has at a path, and the id of its content; None where there is none any more."""
+    store, name = context.store, context.name
+    own = store.files_at(name, [path]).get(path)
+    members = {member for known in formats() for member in (*known.members, *known.optional, *known.beside)}
+    if own is not None and path.rpartition("/")[2] not in members:
+        return Candidate(path, (ListedFile(path, own.size),)), own.oid
+    files = store.files_in(name, folder_of(path) if own is not None else path)
+    for candidate in candidates_in(ListedFile(file.path, file.size) for file in files.values()):
+        if candidate.path == path:
+            return candidate, " ".join(files[file.path].oid for file in candidate.files)
+    return None

@@ -1,0 +1,73 @@
+"""One pass over each of several watches, as the command `settle` makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.errors import BotError, CallError, Refused, Unavailable
+from bot.publishing.plan import Plan, plan_lines
+from bot.reporting.escape import visible
+from bot.service.config import Watch
+from bot.service.context import ContextFactory
+from bot.service.outcome import Outcome
+from bot.service.settlement import Settlement, run_pass
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPass:
+    """How the pass over one watch ended."""
+
+    watch: str
+    outcomes: Sequence[Outcome]
+    plans: Sequence[Plan] = ()
+
+    def lines(self, *, dry_run: bool) -> list[str]:
+        """What people read: of a dry run the plans, else the outcomes."""
+        said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in self.outcomes]
+        if dry_run:
+            planned = [line for plan in self.plans if plan.rows for line in plan_lines(plan)]
+            said = [line for line in said if ": published " not in line] + [f"{self.watch}: {line}" for line in planned]
+        return [visible(line) for line in said] or [f"{self.watch}: unchanged"]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        outcomes = [{"outcome": one.outcome, "subject": one.subject, "text": one.text} for one in self.outcomes]
+        return {"watch": self.watch, "outcomes": outcomes, "plans": [plan.to_json() for plan in self.plans]}
+
+
+def settle_watches(
+    contexts: ContextFactory, watches: Sequence[Watch], *, dry_run: bool = False, approve: str = ""
+) -> list[WatchPass]:
+    """Settle each watch; one that cannot even be opened is a failure of its own.
+
+    Raises CallError where `approve` is the digest of no plan that is held.
+    """
+    passes = [_settle_one(contexts, watch, dry_run=dry_run) for watch in watches]
+    if approve and not dry_run:
+        approved = [watch for watch in watches if contexts.store.approve_plan(watch.name, approve)]
+        if not approved:
+            raise CallError(f"no plan with the digest {approve!r} is held; `settle --dry-run` shows those that are")
+        passes = [
+            _settle_one(contexts, watch, dry_run=False) if watch in approved else done
+            for watch, done in zip(watches, passes, strict=True)
+        ]
+    return passes
+
+
+def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool) -> WatchPass:
+    try:
+        done: Settlement = run_pass(contexts.open_context(watch, dry_run=dry_run))
+    except BotError as failure:
+        return WatchPass(watch.name, [Outcome("failed", watch.name, str(failure), failure.status)])
+    return WatchPass(watch.name, done.outcomes, done.plans)
+
+
+def exit_status(passes: Sequence[WatchPass]) -> int:
+    """1 where an item failed or a plan is held, 3 or 4 where only a service did, 0 where nothing is wrong."""
+    statuses = {outcome.status for one in passes for outcome in one.outcomes} - {0}
+    services = {Unavailable.status, Refused.status}
+    if not statuses:
+        return 0
+    return min(statuses) if statuses <= services or len(statuses) == 1 else 1

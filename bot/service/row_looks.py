@@ -1,0 +1,153 @@
+"""Looking at rows: what their submissions make, what stands at the target, and why the two differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bot.errors import MalformedEntry
+from bot.platforms.patterns import is_wanted
+from bot.platforms.target import Target
+from bot.publishing.comment_row import entry_in
+from bot.publishing.entry import Entry, entry_path
+from bot.publishing.plan import PlannedRow, planned_row
+from bot.publishing.publication import CurrentState, Form, Marker
+from bot.service.context import WatchContext
+from bot.service.desired import MIGRATED, is_from
+from bot.service.items import Item
+from bot.service.outcome import Report
+from bot.service.reconcile import parsed
+from bot.service.store import StoredSubmission, folder_of
+
+NEW_FILES = "its files changed"
+
+
+@dataclass(frozen=True, slots=True)
+class RowLook:
+    """One row as it stands and as it should be.
+
+    `entry` is what its submissions make, None where they make nothing; `before` what stands at the target, merged or
+    proposed; `contested` names the folder of its first submitter where a file of `entry` comes from another folder.
+    """
+
+    item: Item
+    entry: Entry | None
+    before: Entry | None
+    is_merged: bool
+    reason: str
+    contested: str = ""
+
+    @property
+    def key(self) -> str:
+        """The row's key."""
+        return self.item.subject
+
+    @property
+    def path(self) -> str:
+        """The path of its entry."""
+        return entry_path(self.key)
+
+    @property
+    def planned(self) -> PlannedRow:
+        """What happens to the row."""
+        return planned_row(self.key, self.before, self.entry, self.reason)
+
+    @property
+    def is_migration(self) -> bool:
+        """Whether a merged row changes although no submission of it did."""
+        return self.reason == MIGRATED and self.is_merged and self.planned.action == "changed"
+
+
+@dataclass(frozen=True)
+class SharedStates:
+    """The requests at one target that many rows share, as they stand."""
+
+    rolling: CurrentState = field(default_factory=CurrentState)
+    migration: CurrentState = field(default_factory=CurrentState)
+
+    def proposed(self, path: str) -> bytes | None:
+        """What they propose for a path."""
+        for state in (self.rolling, self.migration):
+            if state.request is not None and path in state.request.files:
+                return state.request.files[path]
+        return None
+
+
+@dataclass
+class RowLooker:
+    """Looks at the rows of one watch at one target."""
+
+    context: WatchContext
+    target: Target
+    form: Form
+    report: Report
+
+    def look(self, items: Sequence[Item], shared: SharedStates) -> list[RowLook]:
+        """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
+        keys = [item.subject for item in items]
+        submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
+        for one in self.context.store.submissions_of(self.context.name, keys).values():
+            submissions[one.key or ""].append(one)
+        looks = []
+        for item in items:
+            try:
+                looks.append(self._look(item, submissions[item.subject], shared))
+            except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
+                self.report.fail(item, failure)
+        return looks
+
+    def _look(self, item: Item, submissions: Sequence[StoredSubmission], shared: SharedStates) -> RowLook:
+        key, path = item.subject, entry_path(item.subject)
+        state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
+        merged = parsed(state.files.get(path), path)
+        before = self._proposed(state, path, shared) or merged
+        try:
+            entry = next(iter(self.context.entries(submissions)), None)
+        except MalformedEntry as error:
+            self.report.say("rejected", key, str(error))
+            entry = None
+        if entry is None and before is not None and not is_from(before, self.context.source.name):
+            before = None  # a row of another source is none of ours to take away
+        reason = self._reason(entry, before, submissions)
+        return RowLook(item, entry, before, merged is not None, reason, first_folder(entry, before))
+
+    def _proposed(self, state: CurrentState, path: str, shared: SharedStates) -> Entry | None:
+        if self.form == "comment":
+            return entry_in(state.note.body) if state.note else None
+        own = state.request.files.get(path) if state.request else None
+        return parsed(own, path) or parsed(shared.proposed(path), path)
+
+    def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
+        """Why a row changes or goes."""
+        if before is None:
+            return ""
+        if entry is not None:
+            return MIGRATED if hashes(entry) == hashes(before) else NEW_FILES
+        if found:
+            return f"no longer accepted: {', '.join(self._rules(found)) or 'no sound number'}"
+        if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
+            return "the settings no longer select its files"
+        return "its files are gone from the source"
+
+    def _rules(self, found: Sequence[StoredSubmission]) -> list[str]:
+        """The rules that reject these submissions."""
+        verdicts = self.context.judge(found).verdicts
+        return sorted({finding.rule for verdict in verdicts for finding in verdict.findings if finding.is_error})[:5]
+
+
+def hashes(entry: Entry) -> set[str]:
+    """The SHA-256 of the files that a row comes from."""
+    return {file.sha256 for file in entry.evidence}
+
+
+def folders_of(entry: Entry) -> set[tuple[str, str]]:
+    """Where a row's files lie: sources and folders."""
+    return {(file.source, folder_of(file.path)) for file in entry.evidence}
+
+
+def first_folder(entry: Entry | None, before: Entry | None) -> str:
+    """The folder of a row's first submitter where a file of the new row lies in another folder, else ""."""
+    if entry is None or before is None or not folders_of(entry) - folders_of(before):
+        return ""
+    source, folder = min(folders_of(before))
+    return folder or source

@@ -1,0 +1,141 @@
+"""What the service remembers between two passes; all of it can be lost, and is found again by reading everything."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable
+
+from sqlalchemy import create_engine, delete, select
+from sqlalchemy.pool import StaticPool
+
+from bot.service.store.engine import connect, dispose
+from bot.service.store.items import Items
+from bot.service.store.memory import Memory
+from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
+from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
+
+__all__ = ["HISTORY", "IndexedFile", "Memory", "Store", "StoredSubmission", "connect", "folder_of"]
+HISTORY = 200  # outcomes kept for each watch
+
+
+class Store(Sources, Items):
+    """Reads and writes of one database."""
+
+    def cursor(self, watch: str, subject: str) -> str | None:
+        """How far something was read; None where it never was."""
+        found = select(cursors.c.value).where(cursors.c.watch == watch, cursors.c.subject == subject)
+        with self.transaction() as connection:
+            return connection.execute(found).scalar_one_or_none()
+
+    def set_cursor(self, watch: str, subject: str, value: str | None) -> None:
+        """Remember how far something was read; None forgets it."""
+        with self.transaction() as connection:
+            if value is None:
+                where = (cursors.c.watch == watch, cursors.c.subject == subject)
+                connection.execute(delete(cursors).where(*where))
+            else:
+                self.upsert(cursors, [{"watch": watch, "subject": subject, "value": value}])
+
+    # requests and discussions
+
+    def memory(self, target: str) -> Memory:
+        """What is known of a repository's requests, as a mapping that remembers what is put in."""
+        return Memory(self, target)
+
+    def requests(self, target: str) -> dict[int, bytes]:
+        """What is known of a repository's requests and discussions, by number."""
+        found = select(requests.c.num, requests.c.data).where(requests.c.target == target)
+        with self.transaction() as connection:
+            return {row[0]: row[1] for row in connection.execute(found)}
+
+    def set_request(self, target: str, num: int, data: bytes) -> None:
+        """Remember what is known of one request."""
+        self.upsert(requests, [{"target": target, "num": num, "data": data}])
+
+    # plans
+
+    def plan(self, watch: str, target: str) -> tuple[str, bool, bytes] | None:
+        """The digest of the plan that waits at a target, whether it is approved, and the plan."""
+        found = select(plans).where(plans.c.watch == watch, plans.c.target == target)
+        with self.transaction() as connection:
+            row = connection.execute(found).one_or_none()
+        return None if row is None else (row.digest, row.is_approved, row.data)
+
+    def set_plan(self, watch: str, target: str, digest: str, data: bytes) -> None:
+        """Hold a plan; another digest needs another approval."""
+        known = self.plan(watch, target)
+        if known is not None and known[0] == digest:
+            return
+        values = {"digest": digest, "is_approved": False, "since": time.time(), "data": data}
+        self.upsert(plans, [{"watch": watch, "target": target, **values}])
+
+    def approve_plan(self, watch: str, digest: str) -> bool:
+        """Approve the plans of a watch that have this very digest; whether there was one."""
+        where = (plans.c.watch == watch, plans.c.digest == digest)
+        with self.transaction() as connection:
+            return bool(connection.execute(plans.update().where(*where).values(is_approved=True)).rowcount)
+
+    def forget_plan(self, watch: str, target: str) -> None:
+        """Forget a plan that was carried out, or that nothing needs any more."""
+        with self.transaction() as connection:
+            connection.execute(delete(plans).where(plans.c.watch == watch, plans.c.target == target))
+
+    # what happened
+
+    def add_outcomes(self, watch: str, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Remember outcomes as (outcome, subject, text); the oldest are forgotten."""
+        now = time.time()
+        values = [{"watch": watch, "at": now, "outcome": o, "subject": s, "text": t} for o, s, t in rows][-HISTORY:]
+        if not values:
+            return
+        newest = select(outcomes.c.id).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc())
+        with self.transaction() as connection:
+            connection.execute(outcomes.insert(), values)
+            keep = connection.execute(newest.offset(HISTORY).limit(1)).scalar_one_or_none()
+            if keep is not None:
+                connection.execute(delete(outcomes).where(outcomes.c.watch == watch, outcomes.c.id <= keep))
+
+    def outcomes(self, watch: str, limit: int = 20) -> list[dict[str, str]]:
+        """The last outcomes, newest first: when, outcome, subject, text."""
+        rows = select(outcomes).where(outcomes.c.watch == watch).order_by(outcomes.c.id.desc()).limit(limit)
+        with self.transaction() as connection:
+            return [
+                {
+                    "when": time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(row.at)),
+                    "outcome": row.outcome,
+                    "subject": row.subject,
+                    "text": row.text,
+                }
+                for row in connection.execute(rows)
+            ]
+
+    # answers of services
+
+    def answer(self, question: str, now: float) -> str | None:
+        """What a service answered before; None where it never did, or too long ago. `now` is in seconds."""
+        found = select(answers.c.answer, answers.c.until).where(answers.c.question == question)
+        with self.transaction() as connection:
+            row = connection.execute(found).one_or_none()
+        return None if row is None or (row.until is not None and row.until < now) else str(row.answer)
+
+    def set_answer(self, question: str, answer: str, until: float | None) -> None:
+        """Keep what a service answered, for ever where `until` is None."""
+        self.upsert(answers, [{"question": question, "answer": answer, "until": until}])
+
+    # the whole
+
+    def scratch(self) -> Store:
+        """A copy in memory, for a dry run; of a database on a server, an empty one, which costs a full reading."""
+        engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+        metadata.create_all(engine)
+        if self.engine.dialect.name == "sqlite":
+            with self.engine.connect() as ours, engine.connect() as copy:
+                source, target = ours.connection.driver_connection, copy.connection.driver_connection
+                if isinstance(source, sqlite3.Connection) and isinstance(target, sqlite3.Connection):
+                    source.backup(target)
+        return Store(engine)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        dispose(self.engine)

@@ -1,0 +1,54 @@
+"""What all parts of the state share: one engine, transactions that nest, and upserts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
+T = TypeVar("T")
+
+
+class Database:
+    """One database; what is called inside `transaction` belongs to it, everything else is a transaction of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._local = threading.local()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """The connection of the running transaction of this thread, else that of a new one."""
+        running: Connection | None = getattr(self._local, "connection", None)
+        if running is not None:
+            yield running
+            return
+        with self.engine.begin() as connection:
+            self._local.connection = connection
+            try:
+                yield connection
+            finally:
+                self._local.connection = None
+
+    def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows, or put them in the place of those with the same primary key."""
+        if not rows:
+            return
+        insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
+        keys = [column.name for column in table.primary_key.columns]
+        values = {name: insert.excluded[name] for name in rows[0] if name not in keys}
+        statement = insert.on_conflict_do_update(index_elements=keys, set_=values)
+        with self.transaction() as connection:
+            connection.execute(statement, [dict(row) for row in rows])
+
+
+def chunks(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
+    """Lists of at most `size` values."""
+    known = list(values)
+    for start in range(0, len(known), size):
+        yield known[start : start + size]

@@ -1,0 +1,113 @@
+"""Opens the database of the state, and turns the database's errors into ours."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, inspect, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import ExceptionContext
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+
+from bot.errors import BotError, CallError, StateUnavailable
+from bot.service.store.tables import VERSION, cursors, metadata
+
+BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+WHY = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_BUSY: "another process holds it; run one process for each state",
+    sqlite3.SQLITE_LOCKED: "another process holds it; run one process for each state",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_PERM: "this user may not open it",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that its folder exists and that this user may write there",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+}
+log = logging.getLogger(__name__)
+
+
+class BrokenState(BotError):
+    """A SQLite file that holds no database any more."""
+
+
+def connect(url: str) -> Engine:
+    """An engine with our tables. A SQLite file that is broken is put aside and begun anew; a healthy one never is.
+
+    Raises CallError for a URL that names no database, StateUnavailable where it cannot be used now.
+    """
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, hide_parameters=True)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise CallError(f"DATABASE_URL names no database that can be used: {error}") from None
+    event.listen(engine, "handle_error", _translate)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+    try:
+        prepare(engine)
+    except BrokenState:
+        _put_aside(engine)
+        prepare(engine)
+    return engine
+
+
+def prepare(engine: Engine) -> None:
+    """Make the tables; those of another version are dropped first."""
+    if inspect(engine).has_table("cursors") and _version(engine) != str(VERSION):
+        metadata.drop_all(engine)
+    metadata.create_all(engine)
+    with engine.begin() as connection:
+        if connection.execute(_VERSION).scalar_one_or_none() is None:
+            connection.execute(cursors.insert().values(watch="", subject="version", value=str(VERSION)))
+
+
+_VERSION = select(cursors.c.value).where(cursors.c.watch == "", cursors.c.subject == "version")
+
+
+def _version(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        found = connection.execute(_VERSION).scalar_one_or_none()
+    return str(found) if found is not None else None
+
+
+def _set_up_sqlite(connection: Any, _: object) -> None:
+    """Let readers and one writer work at once; what the last moment before a power cut wrote may be lost."""
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _put_aside(engine: Engine) -> None:
+    path = Path(engine.url.database or "")
+    log.warning("%s is broken; it is renamed to %s.broken, and everything is read again", path, path.name)
+    engine.dispose()
+    for ending in ("-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    path.rename(f"{path}.broken")
+
+
+def _translate(context: ExceptionContext) -> None:
+    error = context.original_exception
+    where = _shown(context.engine)
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in BROKEN:
+            raise BrokenState(f"{where} is broken: {error}") from error
+        if isinstance(error, sqlite3.OperationalError):
+            raise StateUnavailable(where, WHY.get(code, str(error))) from error
+    elif type(error).__name__ == "OperationalError":
+        raise StateUnavailable(where, " ".join(str(error).split())[:200]) from error
+
+
+def _shown(engine: Engine | None) -> str:
+    if engine is None:
+        return "the database"
+    return engine.url.database or ":memory:" if engine.dialect.name == "sqlite" else engine.url.render_as_string()
+
+
+def dispose(engine: Engine) -> None:
+    """Give the connections back."""
+    with suppress(DatabaseError, BotError):
+        engine.dispose()

@@ -1,0 +1,111 @@
+"""The items of each watch, as they are kept between two passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+
+from bot.service.items import Item, Kind, Mark
+from bot.service.store.database import Database
+from bot.service.store.tables import items
+
+
+class Items(Database):
+    """Marks items, gives those that are due, and notes how they ended."""
+
+    def mark(self, watch: str, found: Iterable[Mark], now: float) -> None:
+        """Mark things as out of step, due at once; one that is marked already is marked once more.
+
+        A declaration's change never hides a push: the cause stays "push" where both came together.
+        """
+        with self.transaction() as connection:
+            for one in found:
+                where = _of(watch, one.kind, one.target, one.subject)
+                known = connection.execute(select(items).where(*where)).one_or_none()
+                cause = "push" if known is not None and known.cause == "push" and not known.is_held else one.cause
+                values = {
+                    "watch": watch,
+                    "kind": one.kind,
+                    "target": one.target,
+                    "subject": one.subject,
+                    "cause": cause,
+                    "is_held": False,
+                    "marked": 0 if known is None else known.marked + 1,
+                    "attempts": 0,
+                    "since": now if known is None else known.since,
+                    "due": now,
+                    "reason": "",
+                }
+                self.upsert(items, [values])
+
+    def due(self, watch: str, kind: Kind, now: float, limit: int = 10_000) -> list[Item]:
+        """The items of a kind that are due and not held, the longest waiting first."""
+        where = (items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False))
+        return self._select(*where, limit=limit)
+
+    def held(self, watch: str, target: str = "") -> list[Item]:
+        """The items that wait for the approval of a plan."""
+        where = [items.c.watch == watch, items.c.is_held.is_(True)]
+        return self._select(*where, *([items.c.target == target] if target else []), limit=1_000_000)
+
+    def all(self, watch: str, limit: int = 1000) -> list[Item]:
+        """The items that wait, the longest waiting first."""
+        return self._select(items.c.watch == watch, limit=limit)
+
+    def _select(self, *where: ColumnElement[bool], limit: int) -> list[Item]:
+        statement = select(items).where(*where).order_by(items.c.since, items.c.subject).limit(limit)
+        with self.transaction() as connection:
+            return [Item(**row) for row in connection.execute(statement).mappings()]
+
+    def finish(self, done: Iterable[Item]) -> None:
+        """Forget items that are in step, but for those that were marked again meanwhile."""
+        with self.transaction() as connection:
+            for one in done:
+                where = _of(one.watch, one.kind, one.target, one.subject)
+                connection.execute(delete(items).where(*where, items.c.marked == one.marked))
+
+    def fail(self, one: Item, reason: str, due: float) -> None:
+        """Note why an item failed, and when it is tried again."""
+        self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
+
+    def hold(self, found: Sequence[Item], reason: str) -> None:
+        """Let items wait for the approval of a plan."""
+        self._change(found, is_held=True, reason=reason)
+
+    def release(self, found: Sequence[Item], now: float) -> None:
+        """Let held items go on."""
+        self._change(found, is_held=False, reason="", due=now)
+
+    def retry_all(self, watch: str, now: float) -> None:
+        """Let every failed item be tried at once."""
+        with self.transaction() as connection:
+            where = (items.c.watch == watch, items.c.is_held.is_(False))
+            connection.execute(update(items).where(*where).values(due=now))
+
+    def counts(self, watch: str) -> dict[tuple[str, str], int]:
+        """How many items there are, by kind and state: waiting, failing, held."""
+        found = select(items.c.kind, items.c.is_held, items.c.attempts > 0, func.count()).where(items.c.watch == watch)
+        grouped = found.group_by(items.c.kind, items.c.is_held, items.c.attempts > 0)
+        with self.transaction() as connection:
+            return {
+                (kind, "held" if is_held else "failing" if has_failed else "waiting"): count
+                for kind, is_held, has_failed, count in connection.execute(grouped)
+            }
+
+    def next_due(self, watch: str) -> float | None:
+        """When the next item is due, None where none waits."""
+        found = select(func.min(items.c.due)).where(items.c.watch == watch, items.c.is_held.is_(False))
+        with self.transaction() as connection:
+            return connection.execute(found).scalar_one_or_none()
+
+    def _change(self, found: Sequence[Item], **values: Any) -> None:
+        with self.transaction() as connection:
+            for one in found:
+                where = _of(one.watch, one.kind, one.target, one.subject)
+                connection.execute(update(items).where(*where, items.c.marked == one.marked).values(**values))
+
+
+def _of(watch: str, kind: str, target: str, subject: str) -> tuple[ColumnElement[bool], ...]:
+    return items.c.watch == watch, items.c.kind == kind, items.c.target == target, items.c.subject == subject

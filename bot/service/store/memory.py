@@ -1,0 +1,34 @@
+"""What is known of a repository's requests and discussions, as a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.service.store import Store
+
+
+class Memory(MutableMapping[int, bytes]):
+    """What is known of one repository's requests and discussions, by number; what is put in is kept at once."""
+
+    def __init__(self, store: Store, target: str) -> None:
+        self._store, self._target = store, target
+        self._known = store.requests(target)
+
+    def __getitem__(self, num: int) -> bytes:
+        return self._known[num]
+
+    def __setitem__(self, num: int, data: bytes) -> None:
+        if self._known.get(num) != data:
+            self._known[num] = data
+            self._store.set_request(self._target, num, data)
+
+    def __delitem__(self, num: int) -> None:
+        raise NotImplementedError  # nothing is forgotten one by one
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)

@@ -1,0 +1,206 @@
+"""What is remembered of a source: its files, what each submission came to, and the rows that they make."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, delete, func, select, update
+
+from bot.evaluation.submission import Parsed, UnreadPath
+from bot.service.store.database import Database, chunks
+from bot.service.store.tables import files, rows, submissions
+
+ENCODER = msgspec.msgpack.Encoder()
+DECODER = msgspec.msgpack.Decoder(tuple[str, str])
+
+
+class IndexedFile(msgspec.Struct, frozen=True):
+    """A file of the source: `oid` names its content, `size` is in bytes."""
+
+    path: str
+    oid: str
+    size: int
+
+
+class StoredSubmission(msgspec.Struct, frozen=True):
+    """A submission and what reading it came to.
+
+    `status` is that of its verdict ("unread" for a file that is no result), `key` the row that it measures, None where
+    it measures none. `commit` last touched it, at `committed` (Unix seconds, None where unknown).
+    """
+
+    path: str
+    folder: str
+    key: str | None
+    status: str
+    oid: str
+    commit: str
+    committed: float | None
+    content: Parsed | UnreadPath
+
+    @property
+    def parsed(self) -> Parsed | None:
+        """What was read, None for a file that is no result."""
+        return self.content if isinstance(self.content, Parsed) else None
+
+
+def folder_of(path: str) -> str:
+    """The folder that a path lies in, "" for the top."""
+    return path.rpartition("/")[0]
+
+
+class Sources(Database):
+    """Files, submissions and rows of each watch."""
+
+    # files
+
+    def files_at(self, watch: str, paths: Iterable[str]) -> dict[str, IndexedFile]:
+        """The files at these paths."""
+        return self._files(watch, (files.c.path.in_(some) for some in chunks(paths)))
+
+    def files_in(self, watch: str, folder: str) -> dict[str, IndexedFile]:
+        """The files that lie in a folder, not below it."""
+        return self._files(watch, [files.c.folder == folder])
+
+    def _files(self, watch: str, wheres: Iterable[ColumnElement[bool]]) -> dict[str, IndexedFile]:
+        with self.transaction() as connection:
+            return {
+                row.path: IndexedFile(row.path, row.oid, row.size)
+                for where in wheres
+                for row in connection.execute(select(files).where(files.c.watch == watch, where))
+            }
+
+    def file_paths(self, watch: str) -> set[str]:
+        """The paths of all files."""
+        with self.transaction() as connection:
+            return set(connection.execute(select(files.c.path).where(files.c.watch == watch)).scalars())
+
+    def set_files(self, watch: str, there: Iterable[IndexedFile], gone: Iterable[str] = ()) -> None:
+        """Remember files, and forget those that are gone."""
+        with self.transaction() as connection:
+            for some in chunks(gone):
+                connection.execute(delete(files).where(files.c.watch == watch, files.c.path.in_(some)))
+            values = [
+                {"watch": watch, "path": one.path, "folder": folder_of(one.path), "oid": one.oid, "size": one.size}
+                for one in there
+            ]
+            self.upsert(files, values)
+
+    # submissions
+
+    def submissions_at(self, watch: str, paths: Iterable[str]) -> dict[str, StoredSubmission]:
+        """The submissions at these paths."""
+        return self._submissions(watch, (submissions.c.path.in_(some) for some in chunks(paths)))
+
+    def submissions_of(self, watch: str, keys: Iterable[str]) -> dict[str, StoredSubmission]:
+        """The submissions that measure these rows."""
+        return self._submissions(watch, (submissions.c.key.in_(some) for some in chunks(keys)))
+
+    def submissions_in(self, watch: str, folder: str) -> dict[str, StoredSubmission]:
+        """The submissions that lie in a folder, not below it."""
+        return self._submissions(watch, [submissions.c.folder == folder])
+
+    def rejected_folders(self, watch: str) -> list[str]:
+        """The folders in which a submission is rejected."""
+        where = (submissions.c.watch == watch, submissions.c.status == "rejected")
+        found = select(submissions.c.folder).where(*where).distinct().order_by(submissions.c.folder)
+        with self.transaction() as connection:
+            return list(connection.execute(found).scalars())
+
+    def _submissions(self, watch: str, wheres: Iterable[ColumnElement[bool]]) -> dict[str, StoredSubmission]:
+        with self.transaction() as connection:
+            return {
+                row.path: _restored(row)
+                for where in wheres
+                for row in connection.execute(select(submissions).where(submissions.c.watch == watch, where))
+            }
+
+    def all_submissions(self, watch: str, size: int = 500) -> Iterator[list[StoredSubmission]]:
+        """All submissions, so many at once, in the order of their paths."""
+        last = ""
+        while True:
+            where = (submissions.c.watch == watch, submissions.c.path > last)
+            with self.transaction() as connection:
+                some = connection.execute(select(submissions).where(*where).order_by(submissions.c.path).limit(size))
+                found = [_restored(row) for row in some]
+            if not found:
+                return
+            yield found
+            last = found[-1].path
+
+    def set_submissions(self, watch: str, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
+        """Remember submissions, and forget those that are gone."""
+        with self.transaction() as connection:
+            for some in chunks(gone):
+                connection.execute(
+                    delete(submissions).where(submissions.c.watch == watch, submissions.c.path.in_(some))
+                )
+            self.upsert(submissions, [_stored(watch, one) for one in there])
+
+    def set_verdicts(self, watch: str, verdicts: Mapping[str, tuple[str | None, str]]) -> None:
+        """Remember key and status of submissions that were judged again, by path."""
+        with self.transaction() as connection:
+            for path, (row_key, status) in verdicts.items():
+                where = (submissions.c.watch == watch, submissions.c.path == path)
+                connection.execute(update(submissions).where(*where).values(key=row_key, status=status))
+
+    def count_submissions(self, watch: str) -> dict[str, int]:
+        """How many submissions have each status."""
+        found = (
+            select(submissions.c.status, func.count())
+            .where(submissions.c.watch == watch)
+            .group_by(submissions.c.status)
+        )
+        with self.transaction() as connection:
+            return {row[0]: row[1] for row in connection.execute(found)}
+
+    # rows
+
+    def row_digests(self, watch: str, keys: Iterable[str]) -> dict[str, str]:
+        """The digests of these rows, as they were when they were last found to be out of step."""
+        with self.transaction() as connection:
+            return {
+                row.key: row.digest
+                for some in chunks(keys)
+                for row in connection.execute(select(rows).where(rows.c.watch == watch, rows.c.key.in_(some)))
+            }
+
+    def row_keys(self, watch: str) -> set[str]:
+        """The keys of all rows that were ever made."""
+        with self.transaction() as connection:
+            return set(connection.execute(select(rows.c.key).where(rows.c.watch == watch)).scalars())
+
+    def set_row_digests(self, watch: str, digests: Mapping[str, str]) -> None:
+        """Remember the digests of rows."""
+        self.upsert(rows, [{"watch": watch, "key": each, "digest": digest} for each, digest in digests.items()])
+
+    def forget_source(self, watch: str, *, tables: Collection[Any] = (files, submissions, rows)) -> None:
+        """Forget what was read of a source: everything is read again."""
+        with self.transaction() as connection:
+            for table in tables:
+                connection.execute(delete(table).where(table.c.watch == watch))
+
+
+def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
+    content = one.content
+    raw = content.to_bytes() if isinstance(content, Parsed) else ENCODER.encode((content.kind, content.why))
+    return {
+        "watch": watch,
+        "path": one.path,
+        "folder": one.folder,
+        "key": one.key,
+        "status": one.status,
+        "oid": one.oid,
+        "commit": one.commit,
+        "committed": one.committed,
+        "data": (b"P" if isinstance(content, Parsed) else b"U") + zlib.compress(raw),
+    }
+
+
+def _restored(row: Any) -> StoredSubmission:
+    raw = zlib.decompress(row.data[1:])
+    content = Parsed.from_bytes(raw) if row.data[:1] == b"P" else UnreadPath(row.path, *DECODER.decode(raw))
+    return StoredSubmission(row.path, row.folder, row.key, row.status, row.oid, row.commit, row.committed, content)
