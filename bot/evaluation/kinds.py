@@ -11,7 +11,9 @@ from pydantic_core import from_json
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 OPEN_COMPASS = b"dataset,version,metric,mode"
-NO_PROOF = "it records neither samples nor versions, so it is not read"
+CONVERT = "a record of Every Eval Ever made from it is read"
+NO_READER = f"no reader takes it; {CONVERT}"
+NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
 LFS = b"version https://git-lfs.github.com/spec/"
 SAMPLE = frozenset({"doc_id", "doc"})
 REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
@@ -96,7 +98,7 @@ KINDS = (
     Kind("request-file", "a request for an evaluation", "name the result that came of it", has_value=_is_request),
     Kind(
         "hub-eval-results",
-        "a file for a model's page on the Hub",
+        "an entry for a model's page on the Hub",
         "name the result file that it was made from",
         lambda head: HUB_RESULTS.match(head) is not None,
     ),
@@ -114,12 +116,15 @@ KINDS = (
         lambda head: head.startswith(ARCHIVE) and not head[30:].startswith(OF_INSPECT),
     ),
     Kind("opencompass", "an OpenCompass summary", NO_PROOF, lambda head: head.startswith(OPEN_COMPASS)),
-    Kind("bigcode", "a result of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
-    Kind("evalplus", "an EvalPlus log", "it names no model and no score, so it is not read", has_value=_is_evalplus),
-    Kind("swe-bench", "a SWE-bench report", "it is of no format that is read here", has_value=_is_swe_bench),
+    Kind("bigcode", "an output of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
     Kind(
-        "terminal-bench", "a terminal-bench file", "it is of no format that is read here", has_value=_is_terminal_bench
+        "evalplus",
+        "an EvalPlus log",
+        "it names no model and no score; measure with humaneval_plus and mbpp_plus of lm-eval",
+        has_value=_is_evalplus,
     ),
+    Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
+    Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
 )
 OTHER = Kind("other", "no result", "nothing needs to be done")
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 
 from bot.evaluation.formats import BUILT_IN
+from bot.evaluation.kinds import KINDS, OTHER
 from tests.evaluation.judging import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## `(?P<id>[^`]+)`\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def test_every_kind_that_is_named_has_its_line() -> None:
+    table = PAGE.partition("## What is named and not read")[2]
+    named = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    assert sorted(named) == sorted({kind.id for kind in (*KINDS, OTHER)})
 
 
 def test_every_format_has_its_section_in_the_order_of_recognition() -> None:

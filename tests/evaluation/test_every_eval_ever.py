@@ -107,6 +107,16 @@ def test_the_date_is_when_it_was_measured(stamp: str, date: float | None) -> Non
     assert parse_result(dumps(record(ACC, evaluation_timestamp=stamp))).date == date
 
 
+def test_a_token_in_the_arguments_is_named_and_not_held() -> None:
+    info = {
+        "id": "acme/atlas-7b",
+        "additional_details": {"model_args": "pretrained=acme/atlas-7b,api_key=hunter2hunter2"},
+    }
+    found = parse_result(dumps(record(ACC, model_info=info)))
+    assert found.secrets == ("/model_info/additional_details/model_args",)
+    assert "hunter2" not in str(found)
+
+
 def test_an_unknown_library_has_no_release() -> None:
     harness = parse_result(dumps(record(ACC, eval_library={"name": "unknown", "version": "unknown"}))).harness
     assert (harness.name, harness.version) == ("unknown", None)

@@ -122,6 +122,13 @@ def test_an_alias_that_stands_twice_is_two_leaves() -> None:
     assert list(result.leaves) == [MATH["alias"], f"{MATH['alias']} (2)"]
 
 
+def test_a_token_in_the_model_s_configuration_is_named_and_not_held() -> None:
+    token = "hf_" + "a" * 34
+    result = parse_result(dumps(run(MATH, system_prompt=f"use {token}", api_key="sk-" + "b" * 30)))
+    assert result.secrets == ("/model_config/api_key", "/model_config/system_prompt")
+    assert token not in str(result)
+
+
 def test_a_command_is_given_for_a_model_of_the_hub_without_settings() -> None:
     rerun = format_of("olmes").rerun
     assert rerun is not None

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text, whole
 from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 TOP = ("schema_version", "evaluation_id", "evaluation_results")
@@ -51,16 +52,17 @@ def parse(content: Content) -> Result:
     """Read the record; a member of the list without name or score is passed over."""
     top = table(content.document.bare)
     library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
-    release = text(library.get("version"))
+    info, release = table(top.get("model_info")), text(library.get("version"))
     return Result(
         format="every-eval-ever",
-        model=_model(table(top.get("model_info"))),
+        model=_model(table(without_secrets(info))),
         harness=HarnessVersion(
             text(library.get("name")) or UNKNOWN, None, None if release in {"", UNKNOWN} else release
         ),
         leaves=_leaves(items(top.get("evaluation_results"))),
         date=_date(text(top.get("evaluation_timestamp"))),
         places=PLACES,
+        secrets=secrets_in(info, "/model_info"),
         quoted_from=_quoted_from(source) if source.get("source_type") == QUOTED else "",
     )
 

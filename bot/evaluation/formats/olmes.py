@@ -16,6 +16,7 @@ from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, revision, setting, table, text, version, whole
 from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
 ONE_TASK = ("task_name", "task_config", "metrics", "model_config")
@@ -64,7 +65,8 @@ def recognise(content: Content) -> bool:
 def parse(content: Content) -> Result:
     """Read the file; a member of the list that is no task of this form is passed over."""
     top = table(content.document.bare)
-    model, above = table(top.get("model_config")), _above(top)
+    recorded = table(top.get("model_config"))
+    model, above = table(without_secrets(recorded)), _above(top)
     leaves: dict[str, Task] = {}
     groups = []
     for task in _tasks(top):
@@ -84,6 +86,7 @@ def parse(content: Content) -> Result:
         task_hashes={name: one for name, one in hashes.items() if one},
         places=_places(above, top),
         original_keys={name: str(task.number) for name, task in leaves.items()} if above else {},
+        secrets=secrets_in(recorded, "/model_config"),
     )
 
 
