@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all check bench browser install clean
+.PHONY: run test test-all check coverage fuzz bench browser install clean
 
 # The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run
@@ -37,6 +37,16 @@ browser: .venv/.browser
 	node tests/browser/unpack.mjs
 	touch $@
 
+# Lines and branches that no test of `make test` runs, by file; processes that a test starts are not counted.
+coverage: .venv/.all
+	$(PYTEST) -n 2 -m "not campaign" -q --cov=bot --cov-branch --cov-report=term:skip-covered
+
+# Ten minutes of coverage-guided search over the readers, the rules and the report.
+fuzz: .venv/.all
+	$(UV) sync --frozen --quiet --inexact --all-extras --group fuzz
+	mkdir -p .fuzz-corpus && cp examples/results/*/*.json .fuzz-corpus
+	.venv/bin/python tests/evaluation/fuzz/fuzz_result.py .fuzz-corpus -max_total_time=600 -max_len=131072 -timeout=20
+
 bench: .venv/.all
 	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark
 	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
@@ -55,4 +65,4 @@ bench: .venv/.all
 	.uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.8
 
 clean:
-	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .fuzz-corpus .coverage

@@ -1,4 +1,4 @@
-"""A board as CSV in, names of rows and columns of scores out, with the reason for each column that is left out."""
+"""Reads a board from CSV: names of rows, columns of scores, and the reason for each column that is left out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bot.errors import CallError
 NAME_HEADERS = ("fullname", "model", "model_name", "name")
 # What boards call the columns that are numbers and no scores.
 NO_SCORE = re.compile(
-    r"^(unnamed.*|rank|rank_best|rank_worst|#.*|params?\b.*|size.*|likes?|hub.*|downloads?|co2.*|seed|n|samples|count|year|architecture"
-    r"|rows?|id|index|.*(stderr|±).*|.*[ _](std|se))$",
+    r"^(unnamed.*|rank|rank_best|rank_worst|#.*|params?\b.*|size.*|likes?|hub.*|downloads?|co2.*|seed|n|samples|year"
+    r"|architecture|rows?|id|index|.*(stderr|±).*|.*[ _](std|se)|(.*[\W_])?(counts?|depths?|layers?)|(num|n)[\W_].*)$",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(r"^(average|avg|mean)(_without.*|[\W\d]*)$", re.IGNORECASE)
@@ -54,7 +54,20 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> ScoreT
             columns[column] = values
         else:
             left_out[column] = why
+    if not only:
+        _leave_counts_out(columns, left_out)
     return ScoreTable(_names(header, texts, len(rows)), columns, left_out)
+
+
+def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> None:
+    """Leave out columns of whole numbers beside columns of scores, which have decimals: they are counts or depths."""
+    whole = [column for column, cells in columns.items() if all(cell is None or cell.is_integer() for cell in cells)]
+    if len(columns) - len(whole) < 2:
+        return
+    for column in whole:
+        if len({cell for cell in columns[column] if cell is not None}) > 1:
+            del columns[column]
+            left_out[column] = "holds whole numbers only, as counts do; name it with --column if they are scores"
 
 
 def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:

@@ -1,4 +1,4 @@
-"""The audit of a board in, its report out: what is named and why, with and without it, the figures, the picture."""
+"""Reports the audit of a board: what is named and why, with and without it, the figures, the picture."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ DEFINITIONS = (
     "Range: the column without its extreme 2 % on each side. Floor: share of the rows in the lowest tenth of the "
     "range; next: in the tenth above it; mean above: on average in each of the eight higher tenths. Misplaced: rows on "
     "the floor that the other columns do not place among as many weakest, and their share of what chance would give. "
+    "Ordered: of a row on the floor and one above, how often the upper is the stronger by the other columns. "
     "Split: share of the variance that the best cut in two explains (a flat column: 0.75). Rho: Spearman's rank "
     "correlation with the mean of the other columns, with its 95 % interval. Tau: Kendall's, between the orders with "
     "and without the column."
@@ -51,12 +52,12 @@ def board_html(audit: BoardAudit, source: str) -> str:
 
 def plot(audit: BoardAudit, column: str) -> Chart:
     """Draw a column against the mean of the other columns; rows on its floor in a colour of their own."""
-    floor = next(figures.floor for figures in audit.columns if figures.column == column)
+    floor = next(figures.floor_top for figures in audit.columns if figures.column == column)
     groups = ("above the floor", "on the floor")
     points = [Point(name, x, y, groups[y <= floor]) for name, x, y in audit.points[column]]
     words = ChartText(
         f"{column} against the mean of the other columns",
-        f"{len(points)} rows; the floor is the lowest tenth of the column's range",
+        f"{len(points)} rows; the floor ends at {floor:.4g}",
         groups=groups,
     )
     return scatter(words, points, Axis("mean of the other columns (score)"), Axis(f"{column} (score)"))
@@ -98,7 +99,7 @@ def _why(audit: BoardAudit) -> list[Section]:
 
 def _figures(audit: BoardAudit) -> Table:
     columns = (
-        "column", "range", "floor", "next", "mean above", "misplaced", "of chance", "split", "rho", "95 %",
+        "column", "range", "floor", "next", "mean above", "misplaced", "of chance", "ordered", "split", "rho", "95 %",
         "tau without", "largest move",
     )  # fmt: skip
     return Table(columns, tuple(map(_row, audit.columns)))
@@ -114,6 +115,7 @@ def _row(column: ColumnFigures) -> tuple[str | float | int | None, ...]:
         f"{column.mean_mass:.1%}",
         column.misplaced,
         f"{column.misplacement:.0%}",
+        f"{column.ordered:.0%}",
         round(column.split, 2),
         None if column.correlation is None else round(column.correlation, 2),
         "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",

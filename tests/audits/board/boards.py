@@ -48,6 +48,28 @@ def floored(columns: list[list[float]], share: float, random: Random) -> list[fl
     ]
 
 
+def low(columns: list[list[float]], random: Random) -> list[list[float]]:
+    """The columns of a board on which nearly everybody scores low; up to half of the rows of each reach nothing."""
+    lowered = []
+    for values in columns:
+        scale, base = random.uniform(0.08, 0.3), sorted(values)[int(random.uniform(0, 0.5) * len(values))]
+        lowered.append([max(0.0, (value - base) * scale) + abs(random.gauss(0, 0.3)) for value in values])
+    return lowered
+
+
+def planted(values: list[float], share: float, random: Random) -> list[float]:
+    """A sound column of which a share of the rows, strong and weak alike, is put on a floor below all others.
+
+    The floor is 2 to 20 % of the column's range wide, and 0 to 15 % of it below the rest.
+    """
+    ordered = sorted(values)
+    last = len(ordered) - 1
+    span = ordered[int(0.98 * last)] - ordered[int(0.02 * last)]
+    width = random.uniform(0.02, 0.2) * span
+    bottom = ordered[int(0.02 * last)] - random.uniform(0, 0.15) * span - width
+    return [bottom + width * random.random() if random.random() < share else value for value in values]
+
+
 def board(columns: list[list[float]]) -> ScoreTable:
     names = tuple(f"org/model-{i}" for i in range(len(columns[0])))
     return ScoreTable(names, {f"c{i}": tuple(values) for i, values in enumerate(columns)})

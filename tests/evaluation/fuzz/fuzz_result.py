@@ -1,9 +1,8 @@
-"""Bytes of any kind in; a Result or MalformedResult, and a verdict, out: a coverage-guided search for anything else.
+"""Searches for bytes that give anything but a Result or MalformedResult, and a verdict, guided by coverage.
 
-Not part of the suite. In an environment of its own (Python 3.11), from the root of the project:
+Not part of the suite. `make fuzz` installs the group `fuzz` and runs it for ten minutes; or, with another time:
 
-    python3.11 -m venv .fuzz && .fuzz/bin/pip install atheris msgspec pydantic
-    .fuzz/bin/python tests/evaluation/fuzz/fuzz_result.py corpus -max_total_time=600 -max_len=131072 -timeout=20
+    .venv/bin/python tests/evaluation/fuzz/fuzz_result.py corpus -max_total_time=60 -max_len=131072 -timeout=20
 
 `corpus` is a folder of files to begin with, such as a copy of the files in examples/results; what the search finds to
 be new it adds there. Each of them that is a result is judged under a board drafted from it, too, so that every format's
