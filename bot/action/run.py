@@ -33,7 +33,7 @@ from bot.platforms.inputs import Place, evidence_of, reader_of
 from bot.platforms.registry import Access, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import same_values
-from bot.publishing.entry import entry_of
+from bot.publishing.made_entries import make_entries
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
 from bot.reporting.annotations import annotate, command
@@ -199,9 +199,11 @@ def publish_rows(run: Run, found: Sequence[Place], judgement: Judgement, target:
     target.check()
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in found if place.name in counted)
-    rows = [entry_of(row, evidence) for row in judgement.rows]
+    made = make_entries(judgement.rows, evidence)
+    for key, why in made.refused.items():
+        run.warn(f"not published: {key}: {why}")
     where = []
-    for done in publish([row for row in rows if row is not None], target, run.inputs.form):
+    for done in publish(made.entries, target, run.inputs.form):
         run.say(f"{done.subject}: {done.decision.why} {done.where}")
         where += [done.where] if done.where else []
     if rebuild_board(target, run.leaderboard):

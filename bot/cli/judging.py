@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from bot.errors import CallError
+from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.formats.fields import REVISION
 from bot.evaluation.identity import UNNAMED, is_hub_id, with_names
 from bot.evaluation.judgement import Judgement, judge_all
@@ -43,6 +44,11 @@ MODEL_NAME = Annotated[
 ]
 ONLINE = Annotated[bool, typer.Option("--online", help="Look unknown harness commits up on GitHub.")]
 
+FILE_LIMIT = Annotated[
+    int,
+    typer.Option("--max-bytes", min=1, help="Read no result file that is larger; archives have a limit of their own."),
+]
+
 
 def judge_paths(
     paths: list[str],
@@ -52,10 +58,11 @@ def judge_paths(
     names: list[str] | None = None,
     quiet: bool = False,
     online: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> tuple[Judgement, list[Place]]:
     """Read what the paths name, judge each submission and join them into rows."""
     named = parse_names(names or [])
-    places = find_places(paths, read_access())
+    places = find_places(paths, read_access(), max_bytes)
     facts = Facts(today=datetime.now(UTC).date(), same_values=_values_at(board) if board else {})
     unread: list[UnreadPath] = []
     parsed: Iterable[Parsed] = (with_names(one, named) for one in parse_places(places, unread, quiet=quiet))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.judging import DEFAULT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, judge_paths, warn
+from bot.cli.judging import DEFAULT, FILE_LIMIT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, judge_paths, warn
 from bot.errors import Refused
+from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.registry import open_target
-from bot.publishing.entry import entry_of
+from bot.publishing.made_entries import make_entries
 from bot.reporting.lines import with_lines
 from bot.reporting.text import Ink, files_by_key, row_text, unreadable_text
 from bot.service.environment import read_access
@@ -43,6 +44,7 @@ def publish(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     online: ONLINE = False,
     quiet: QUIET = False,
+    max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Check, score, and publish the rows that are not rejected."""
     from bot.publishing.publication import describe
@@ -50,28 +52,36 @@ def publish(
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form.value)
     target.check()
-    judgement, places = judge_paths(paths, declared, to, names=model_name, quiet=quiet, online=online)
+    judgement, places = judge_paths(
+        paths, declared, to, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes
+    )
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in places if place.name in counted)
-    made = [entry_of(row, evidence) for row in judgement.rows]
-    for done in publish_entries([entry for entry in made if entry], target, form.value, dry_run=dry_run):
+    made = make_entries(judgement.rows, evidence)
+    for done in publish_entries(made.entries, target, form.value, dry_run=dry_run):
         publication = done.decision.publication
         what = describe(publication)["do"] if publication else "unchanged"
         typer.echo(f"{'would ' if dry_run and publication else ''}{what}  {done.subject}  {done.where}".rstrip())
         warn(f"  {done.decision.why}")
-    for text in _not_published(with_lines(judgement, reader_of(places))):
+    for key, why in made.refused.items():
+        warn(f"not published: {key}: {why}")
+    published = {entry.key for entry in made.entries} | made.refused.keys()
+    for text in _not_published(with_lines(judgement, reader_of(places)), published):
         warn(text)
     if not dry_run and may_rebuild(target, declared):
         typer.echo("rebuilt the board")
-    raise end(judgement)
+    raise typer.Exit(1) if made.refused else end(judgement)
 
 
-def _not_published(judgement: Judgement) -> Iterable[str]:
-    """What is not published, and files with errors of which nothing, or not everything, is."""
+def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]:
+    """What is not published, and files with errors of which nothing, or not everything, is.
+
+    `said` are the keys of rows that were published, or refused in words.
+    """
     colours, files = Ink(colour=sys.stderr.isatty()), files_by_key(judgement)
     for row in judgement.rows:
         faulty = [file for file in files[row.key] if file.status == "rejected"]
-        if entry_of(row) is None:
+        if row.key.text not in said:
             yield f"\nnot published:\n{row_text(row, files[row.key], colours, quiet=True)}"
         elif faulty:
             yield f"\nnot published, or not all of it:\n{row_text(row, faulty, colours, quiet=True)}"

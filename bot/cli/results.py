@@ -11,6 +11,7 @@ import typer
 from bot.cli.judging import (
     BOARD,
     DEFAULT,
+    FILE_LIMIT,
     LEADERBOARD,
     MODEL_NAME,
     ONLINE,
@@ -23,6 +24,7 @@ from bot.cli.judging import (
     warn,
 )
 from bot.errors import CallError
+from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.judgement import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
@@ -68,10 +70,13 @@ def check(
     *,
     online: ONLINE = False,
     quiet: QUIET = False,
+    max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Check result files and the rows that they make: is everything there, and what is wrong where."""
     declared = open_leaderboard(leaderboard, read_access())
-    judgement, places = judge_paths(paths, declared, board, names=model_name, quiet=quiet, online=online)
+    judgement, places = judge_paths(
+        paths, declared, board, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes
+    )
     if form is not CheckFormat.SUMMARY:
         judgement = with_lines(judgement, reader_of(places))
     written: dict[CheckFormat, Callable[[], str]] = {
@@ -108,11 +113,13 @@ def score(
     model_name: MODEL_NAME = None,
     *,
     quiet: QUIET = False,
+    max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Score result files: a row for each model, made of all of its files."""
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
-    judgement, _ = judge_paths(paths, open_leaderboard(leaderboard, read_access()), names=model_name, quiet=quiet)
+    declared = open_leaderboard(leaderboard, read_access())
+    judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes)
     written: dict[ScoreFormat, Callable[[], str]] = {
         ScoreFormat.TEXT: lambda: scores_text(judgement),
         ScoreFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
@@ -129,6 +136,8 @@ def explain(
     leaderboard: LEADERBOARD = DEFAULT,
     form: Annotated[ExplainFormat, typer.Option("--format", "-f", help="How to report.")] = ExplainFormat.TEXT,
     model_name: MODEL_NAME = None,
+    *,
+    max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Show the way of each number from raw value through bound and clip to the mean."""
     from bot.reporting.explanation import explanation_markdown, explanation_text
@@ -137,7 +146,7 @@ def explain(
     known = [column.id for column in declared.tasks]
     if task and task not in known:
         raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
-    judgement, _ = judge_paths([path], declared, names=model_name)
+    judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
     written: dict[ExplainFormat, Callable[[], str]] = {
         ExplainFormat.TEXT: lambda: explanation_text(judgement, task),
         ExplainFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",

@@ -90,8 +90,14 @@ def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]
     yield from (Candidate(file.path, (file,)) for file in files.values())
 
 
-def read_candidate(candidate: Candidate, read: Read, *, is_named: bool = False) -> Parsed | UnreadPath:
-    """Read a candidate as a submission, or say what it is."""
+def read_candidate(
+    candidate: Candidate, read: Read, *, is_named: bool = False, max_bytes: int = MAX_BYTES
+) -> Parsed | UnreadPath:
+    """Read a candidate as a submission, or say what it is.
+
+    A file of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their own
+    limit, and so have the files of folders.
+    """
     if candidate.format is not None:
         return _parsed_folder(candidate, candidate.format, read, is_named=is_named)
     (file,) = candidate.files
@@ -100,12 +106,13 @@ def read_candidate(candidate: Candidate, read: Read, *, is_named: bool = False) 
     head = read(file.path, file.size + 1 if file.size <= AT_ONCE else HEAD)
     if head is None:
         return unread_submission(file.path, file.size, Problem("is gone"))
-    limit = _limit(head)
-    kind = kind_of_head(head) or (None if limit or is_named or not head else OTHER)
+    own = _limit(head)
+    limit = own if own > MAX_BYTES else max_bytes
+    kind = kind_of_head(head) or (None if own or is_named or not head else OTHER)
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
-    if file.size > (limit or MAX_BYTES):
-        return _too_large(file, head, limit or MAX_BYTES, is_named=is_named)
+    if file.size > limit:
+        return _too_large(file, head, limit, is_named=is_named)
     return _parsed(file, head if file.size <= AT_ONCE else read(file.path, file.size), is_named=is_named)
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json
+
+from bot.evaluation.formats.document import MAX_VALUES, count_values
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 OPEN_COMPASS = b"dataset,version,metric,mode"
@@ -141,10 +144,9 @@ def kind_of_json(data: bytes) -> Kind | None:
 
 
 def _decoded(data: bytes) -> Any:
-    """The value of the file; of JSON lines that of the first line."""
+    """The value of the file; of JSON lines that of the first line. What holds too many values is not decoded."""
     for part in (data, data.lstrip().partition(b"\n")[0]):
-        try:
-            return from_json(part)
-        except ValueError:
-            continue
+        if count_values(part) <= MAX_VALUES:
+            with suppress(ValueError):
+                return from_json(part)
     return None

@@ -37,7 +37,8 @@ class RowKey:
         What is not `[A-Za-z0-9._-]` is percent-encoded, and so is a dot that would lead, end, follow another dot or
         begin a last `.lock`. A model without an organization lies below `_`; of one with several slashes the first part
         is the organization. No revision is `unpinned`, no precision `unknown`. A name of more than 200 bytes is cut and
-        ends in `%_` and a digest of the whole.
+        ends in `%_` and a digest of the whole. Where case is ignored, as on some file systems, the texts of two rows
+        are equal only if the rows differ in case alone, and the Hub has no two models that do.
         """
         org, slash, name = self.model.partition("/")
         if not (org and name):
@@ -65,14 +66,14 @@ def key_of(leaderboard_id: str, model: Model) -> RowKey:
 
 def _name(text: str, reserved: str = "") -> str:
     """A folder's name; a text that spells the reserved word is encoded, so that the word is free for what is absent."""
-    return _cut(_escape(text) if text == reserved else _encode(text), text, LONGEST)
+    return _cut(_escape(text) if text.lower() == reserved else _encode(text), text, LONGEST)
 
 
 def _part(text: str, absent: str) -> str:
     """A part between hyphens, in which hyphens are encoded; `absent` is what an empty one is called."""
     if not text:
         return absent
-    encoded = _escape(text) if text == absent else _encode(text).replace("-", "%2D")
+    encoded = _escape(text) if text.lower() == absent else _encode(text).replace("-", "%2D")
     return _cut(encoded, text, LONGEST_PART)
 
 
@@ -86,7 +87,7 @@ def _encode(text: str) -> str:
     out = [chr(byte) if byte in LETTERS else f"%{byte:02X}" for byte in data]
     last = len(out) - 1
     for place, char in enumerate(out):
-        is_lock = place == last - 4 and out[place:] == list(".lock")
+        is_lock = place == last - 4 and "".join(out[place:]).lower() == ".lock"
         if char == "." and (place in {0, last} or out[place - 1] in {".", "%2E"} or is_lock):
             out[place] = "%2E"
     return "".join(out)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
-from bot.evaluation.formats import most_bytes
+from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
@@ -21,7 +21,7 @@ class Place:
 
     `source` is the name of the repository that it lies in, `path` its path there and `commit` the one it is read at;
     `origin` is the repository itself where it can be asked for the commit that last touched a file. `is_named` says
-    that somebody named it itself.
+    that somebody named it itself. A file of more than `max_bytes` is not read.
     """
 
     candidate: Candidate
@@ -31,6 +31,7 @@ class Place:
     source: str = ""
     commit: str = ""
     origin: Source | None = None
+    max_bytes: int = MAX_BYTES
 
     @property
     def name(self) -> str:
@@ -39,30 +40,30 @@ class Place:
 
     def parse(self) -> Parsed | UnreadPath:
         """Read it."""
-        return read_candidate(self.candidate, self.read, is_named=self.is_named)
+        return read_candidate(self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes)
 
 
-def find_places(paths: Iterable[str], access: Access) -> list[Place]:
+def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES) -> list[Place]:
     """What every path names, each file once. Raises CallError for what is not there and for a folder without files."""
     found: dict[str, Place] = {}
     for name in paths:
-        places = hub_places(name, access) if name.startswith("hf://") else local_places(name)
+        places = hub_places(name, access, max_bytes) if name.startswith("hf://") else local_places(name, max_bytes)
         for place in places:
             known = found.get(place.name)
             found[place.name] = place if known is None or place.is_named else known
     return list(found.values())
 
 
-def local_places(name: str) -> Iterator[Place]:
+def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
     """A file of this machine, or everything below a folder."""
     listing = list_files(name)
     if not listing:
         raise CallError(f"{name}: there is no result file in this folder or below it")
     for candidate in candidates_in(listing):
-        yield Place(candidate, read_file, place_of(candidate.path), candidate.path == name)
+        yield Place(candidate, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
 
 
-def hub_places(name: str, access: Access) -> Iterator[Place]:
+def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
     """The files at an `hf://` address, pinned to the commit that its revision names now."""
     from bot.platforms.hub.client import parse_address
     from bot.platforms.hub.pinned import open_pinned
@@ -74,12 +75,13 @@ def hub_places(name: str, access: Access) -> Iterator[Place]:
     if not files:
         raise CallError(f"{name}: there is no such file, and no file below it")
     shown = f"{address.url}@{commit[:12]}/"
-    read = read_whole_files(source, commit, shown)
+    read = read_whole_files(source, commit, shown, max_bytes)
     for candidate in candidates_in(ListedFile(shown + item.path, item.size) for item in files):
-        yield Place(candidate, read, candidate.path.removeprefix(shown), bool(named), source.name, commit, source)
+        path = candidate.path.removeprefix(shown)
+        yield Place(candidate, read, path, bool(named), source.name, commit, source, max_bytes)
 
 
-def read_whole_files(source: Source, commit: str, shown: str = "") -> Read:
+def read_whole_files(source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES) -> Read:
     """What reads files of a source by the names they are shown with; the last one is kept, for it is read in parts."""
     last: dict[str, bytes | None] = {}
 
@@ -87,7 +89,7 @@ def read_whole_files(source: Source, commit: str, shown: str = "") -> Read:
         if path not in last:
             last.clear()
             try:
-                last[path] = source.read(path.removeprefix(shown), commit, most_bytes(path))
+                last[path] = source.read(path.removeprefix(shown), commit, max(max_bytes, most_bytes(path)))
             except TooLarge:
                 last[path] = b""
         data = last[path]

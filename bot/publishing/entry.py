@@ -24,8 +24,7 @@ Schema = Literal["leaderboard-bot/entry/2"]
 SCHEMA: Schema = "leaderboard-bot/entry/2"
 FOLDER = "entries"
 MAX_BYTES = 512 * 1024
-MAX_REMARKS = 50  # warnings that one entry carries
-LONGEST_REMARK = 1_000  # characters
+MAX_REMARKS, LONGEST_REMARK = 50, 1_000  # warnings that one entry carries, and the characters of each
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -189,11 +188,10 @@ def checked(entry: Entry) -> Entry:
 def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
     harness = file.result.harness if isinstance(file.result, Result) else EntryHarness("")
     place = place or Evidence(path=file.path)
+    names = {name: _as_text(getattr(place, name)) for name in ("source", "path", "submitter")}
     return replace(
         place,
-        source=_as_text(place.source),
-        path=_as_text(place.path),
-        submitter=_as_text(place.submitter),
+        **names,
         sha256=file.sha256,
         date=iso_date(file.date),
         format=file.parsed.format or "",

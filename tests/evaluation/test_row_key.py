@@ -18,6 +18,7 @@ ODD = [
     "unpinned", "unknown", "%75npinned", "_", "%5F", "/", "//", "a/b", "a/b/c", "a//b", "/a", "a/", "a%2Fb", "A/b", "é",
     "e\u0301", "\u202e", "\ud800", "\n", "\0", "con", "@{", "a b", "~^:?*[\\", "x" * 300, "x" * 299 + "y", "ü" * 200,
     "%" * 120, "a" * 195 + "%_", "0f3c9a61d2b84e7590c1a8d3b6e2f4a5c7d8e901", "bfloat16", "gpt2",
+    "Unpinned", "UNKNOWN", "CHAT", "A.LOCK", "a.Lock", "%2f", "\u212a", "\u00df", "SS", "\u0130",
 ]  # fmt: skip
 TEXTS = st.text(max_size=12) | st.sampled_from(ODD) | st.text("ab.-_/%", max_size=6)
 KEYS = st.builds(RowKey, st.sampled_from(["b", "a.b", "x.lock", "a:b", "b-c"]), TEXTS, TEXTS, TEXTS, st.booleans())
@@ -33,6 +34,24 @@ KEYS = st.builds(RowKey, st.sampled_from(["b", "a.b", "x.lock", "a:b", "b-c"]), 
 def test_different_keys_have_different_texts(one: RowKey, other: RowKey) -> None:
     assume(one != other)
     assert one.text != other.text
+
+
+def folded(key: RowKey) -> tuple[object, ...]:
+    """What a key is about, case left out where it is that of ASCII letters: others are percent-encoded."""
+    fields = (key.leaderboard, key.model, key.revision, key.precision)
+    return (*(re.sub("[A-Z]", lambda found: found[0].lower(), field) for field in fields), key.chat_template)
+
+
+@given(KEYS, KEYS)
+@example(RowKey("b", "m", "", "", False), RowKey("b", "m", "Unpinned", "UNKNOWN", False))
+@example(RowKey("b", "m", "", "", True), RowKey("b", "m", "", "CHAT", False))
+@example(RowKey("b", "m%2f", "", "", False), RowKey("b", "m/", "", "", False))
+@example(RowKey("b", "\u212a", "", "", False), RowKey("b", "K", "", "", False))
+@example(RowKey("b", "stra\u00dfe", "", "", False), RowKey("b", "STRASSE", "", "", False))
+@example(RowKey("b", "X" * 300, "", "", False), RowKey("b", "x" * 299 + "y", "", "", False))
+def test_where_case_is_ignored_only_case_makes_two_rows_one(one: RowKey, other: RowKey) -> None:
+    assume(folded(one) != folded(other))
+    assert entry_path(one.text).casefold() != entry_path(other.text).casefold()
 
 
 @given(KEYS)

@@ -88,11 +88,14 @@ def parse_document(data: bytes) -> Document:
     return document
 
 
+def count_values(data: bytes) -> int:
+    """About how many JSON values a file holds, 0 where it is too small for many; each follows `,`, `[` or `{`."""
+    return 0 if len(data) < 2 * MAX_VALUES else sum(map(data.count, (b",", b"[", b"{")))
+
+
 def _refuse_many_values(data: bytes) -> None:
-    """Refuse a file of more values than any real one has, before they take memory; each follows `,`, `[` or `{`."""
-    if len(data) < 2 * MAX_VALUES:
-        return
-    values = sum(map(data.count, (b",", b"[", b"{")))
+    """Refuse a file of more values than any real one has, before they take memory."""
+    values = count_values(data)
     if values > MAX_VALUES:
         raise MalformedResult(f"holds {values:,} JSON values; more than {MAX_VALUES:,} are not read")
 
