@@ -6,6 +6,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
@@ -13,7 +14,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from bot.errors import BotError
+from bot.errors import BotError, Unavailable
 from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
@@ -75,9 +76,13 @@ class Service:
         return WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
 
     def check(self) -> None:
-        """See that every watch can be opened. Raises CallError or MalformedDeclaration; no service is asked."""
+        """See that every watch can be opened. Raises CallError or MalformedDeclaration.
+
+        A declaration at an address that cannot be reached now is read by the first settlement.
+        """
         for watch in self.watches_settings:
-            self.contexts.open_context(watch)
+            with suppress(Unavailable):
+                self.contexts.open_context(watch)
 
     def start(self) -> None:
         """Begin to keep the watches."""

@@ -13,8 +13,9 @@ from pathlib import Path
 from bot import __version__
 from bot.errors import CallError
 from bot.evaluation.judgement import Judgement, judge_all
-from bot.evaluation.leaderboard import Leaderboard, Waiver, load_leaderboard
+from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
+from bot.platforms.declarations import open_leaderboard
 from bot.platforms.git.source import GitSource
 from bot.platforms.github.answers import AnswersInStore
 from bot.platforms.hub.client import HubClient, parse_address
@@ -132,9 +133,9 @@ class ContextFactory:
         )
 
     def leaderboard(self, watch: Watch) -> Leaderboard:
-        """The declaration; a path is taken from the folder of the settings."""
+        """The declaration; a path is taken from the folder of the settings, an address is read as it stands now."""
         beside = self.folder / watch.leaderboard
-        return load_leaderboard(str(beside) if beside.is_file() else watch.leaderboard)
+        return open_leaderboard(str(beside) if beside.is_file() else watch.leaderboard, self.access)
 
     def open_source(self, watch: Watch) -> Source:
         """A dataset on the Hub, or a local git repository."""
