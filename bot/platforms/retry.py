@@ -7,7 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if_result
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    retry_if_exception_type,
+    retry_if_result,
+)
+from tenacity.retry import retry_base
 
 from bot.errors import Unavailable
 
@@ -29,22 +36,22 @@ class Backoff:
 
     def __call__(self, call: Callable[[], T]) -> T:
         """Call, and again while the failures pass; raises the last one."""
-        return Retrying(
-            retry=retry_if_exception_type(Unavailable),
-            wait=self.seconds,
-            stop=self._is_over,
-            sleep=self.sleep,
-            reraise=True,
-        )(call)
+        return self._retrying(retry_if_exception_type(Unavailable))(call)
+
+    def unless_landed(self, call: Callable[[], T]) -> T:
+        """Call, and again while the failures pass, but not where a write may have landed; raises the last one."""
+        return self._retrying(retry_if_exception(_may_be_repeated))(call)
+
+    def _retrying(self, kind: retry_base) -> Retrying:
+        return Retrying(retry=kind, wait=self.seconds, stop=self._is_over, sleep=self.sleep, reraise=True)
 
     def seconds(self, state: RetryCallState) -> float:
         """The wait before the next try."""
-        failure = state.outcome.exception() if state.outcome else None
-        asked = failure.retry_after if isinstance(failure, Unavailable) else None
+        asked = _asked(state)
         return self.pause * 2.0 ** (state.attempt_number - 1) if asked is None else asked
 
     def _is_over(self, state: RetryCallState) -> bool:
-        return state.attempt_number >= self.tries or self.seconds(state) > self.longest
+        return state.attempt_number >= self.tries or (_asked(state) or 0.0) > self.longest
 
     def look_until(self, look: Callable[[], T | None], seconds: float) -> T | None:
         """What `look` finds, asked again and again for so many seconds; None where it finds nothing.
@@ -58,6 +65,16 @@ class Backoff:
             sleep=self.sleep,
             retry_error_callback=lambda _: None,
         )(look)
+
+
+def _asked(state: RetryCallState) -> float | None:
+    """The seconds that the service asked for."""
+    failure = state.outcome.exception() if state.outcome else None
+    return failure.retry_after if isinstance(failure, Unavailable) else None
+
+
+def _may_be_repeated(failure: BaseException) -> bool:
+    return isinstance(failure, Unavailable) and not failure.may_have_landed
 
 
 def _is_none(found: object) -> bool:

@@ -73,7 +73,8 @@ def test_a_token_without_permission_ends_publishing_with_status_4(github: GitHub
     ran = runner.run("push", event, token="read-token", sha=sha, **PUBLISH)
 
     assert ran.status == 4
-    assert ran.log.splitlines()[-1].startswith("::error title=leaderboard-bot::GitHub refused: 403")
+    last = ran.log.splitlines()[-1]
+    assert last.startswith("::error title=leaderboard-bot::GitHub refused: github://acme/leaderboard")
     assert "in a workflow, under `permissions:`" in ran.log
     assert ran.outputs["verdict"] == "accepted"
     assert "could not finish** (status 4)" in ran.summary

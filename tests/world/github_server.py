@@ -72,6 +72,10 @@ class GitHubServer:
         """What GitHub says: identity, then rate, then the route."""
         from tests.world.github_routes import ROUTES
 
+        name = "/".join(request.path.split("/")[2:4])
+        if name in self.state.moved:
+            where = f"{self.url}{request.path.replace(name, self.state.moved[name], 1)}"
+            return Answer(301, {"message": "Moved Permanently", "url": where}, {"Location": where})
         for method, pattern, route in ROUTES:
             match = re.fullmatch(pattern, request.path)
             if method == request.method and match:

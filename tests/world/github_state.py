@@ -44,6 +44,7 @@ class Issue:
     base: str = ""
     merged: bool = False
     last_head: str = ""
+    locked: bool = False
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Repo:
     private: bool = False
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
+    has_issues: bool = True
 
     def pulls(self, state: str = "all") -> list[Issue]:
         return [issue for issue in self.issues.values() if issue.head and state in {"all", issue.state}]
@@ -92,6 +94,7 @@ class GitHubState:
     repos: dict[str, Repo] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     requests: list[tuple[str, str]] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
     anonymous_left: int = 60
     last_id: int = 1000
     lock: threading.RLock = field(default_factory=threading.RLock)

@@ -101,6 +101,8 @@ def create_pull(state: GitHubState, request: Request) -> Answer:
         return refused or refuse(404, "Not Found")
     body = request.body
     owner, _, branch = body["head"].rpartition(":")
+    if not repo.has_issues:
+        return refuse(410, "Issues has been disabled in this repository.")
     made = Issue(0, request.who.login, body["title"], body.get("body") or "", head=branch, base=body["base"])
     made.head_repo = f"{owner}/{repo.name.split('/')[1]}" if owner else repo.name
     head = _head(state, repo, made)
@@ -195,6 +197,8 @@ def create_issue(state: GitHubState, request: Request) -> Answer:
     refused = forbidden(request, "issues") or too_long(request)
     if repo is None or refused:
         return refused or refuse(404, "Not Found")
+    if not repo.has_issues:
+        return refuse(410, "Issues has been disabled in this repository.")
     made = Issue(0, request.who.login, request.body["title"], request.body.get("body") or "")
     return Answer(201, _issue(request, repo, state.add_issue(repo, made)))
 
@@ -238,6 +242,8 @@ def create_comment(state: GitHubState, request: Request) -> Answer:
     if found is None or refused:
         return refused or refuse(404, "Not Found")
     repo, issue = found
+    if issue.locked:
+        return refuse(403, "Unable to create comment because issue is locked.")
     made = state.comment(repo.name, issue.number, request.body["body"], request.who.login)
     return Answer(201, _comment(request, repo, made))
 

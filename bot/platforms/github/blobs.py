@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from bot.errors import Refused
 from bot.platforms.digest import blob_id, check_content, is_content
@@ -46,12 +47,15 @@ def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str
     owner, _, name = repository.partition("/")
     variables = {"owner": owner, "name": name}
     try:
-        answer = client.ask_graphql(query, variables)
+        rows = client.ask_graphql(query, variables, lambda data: _texts(data["repository"], asked))
     except Refused:
         return {}  # one by one says what is wrong, if anything is
-    rows = {oid: (answer["repository"].get(name) or {}).get("text") for name, oid in asked.items()}
     found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
     return {oid: data for oid, data in found.items() if is_content(data, oid)}
+
+
+def _texts(answer: dict[str, Any], asked: Mapping[str, str]) -> dict[str, Any]:
+    return {oid: (answer.get(name) or {}).get("text") for name, oid in asked.items()}
 
 
 __all__ = ["blob_id", "fetch_blobs", "read_blob"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from github.GitCommit import GitCommit
@@ -14,6 +14,7 @@ from github.InputGitTreeElement import InputGitTreeElement
 from github.Repository import Repository
 
 from bot.errors import Stale
+from bot.platforms.chunks import in_chunks, part_title
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.errors import NotThere
 from bot.publishing.publication import Marker
@@ -92,15 +93,25 @@ class Branches:
         return self._call(lambda: self._repo.get_git_commit(sha))
 
     def _commit(self, files: Mapping[str, bytes | None], message: str, parents: list[str]) -> GitCommit:
-        """Make a commit with the tree of the first parent and files changed; its parents are listed newest last."""
+        """Make commits with the tree of the first parent and files changed; many files are several, each on the other.
+
+        The parents are listed newest last; the last commit is given.
+        """
         known = [self._git_commit(sha) for sha in parents]
         there = self._paths(known[0]) if None in files.values() else set(files)
-        elements = [
-            self._element(path, data) for path, data in sorted(files.items()) if data is not None or path in there
-        ]
-        tree = self._call(lambda: self._repo.create_git_tree(elements, known[0].tree))
+        changed = {path: data for path, data in files.items() if data is not None or path in there}
+        title, line, body = message.partition("\n")
+        parts = list(in_chunks(changed)) or [{}]
+        for number, part in enumerate(parts, 1):
+            said = part_title(title, number, len(parts)) + line + body
+            known = [self._commit_part(part, said, known)]
+        return known[0]
+
+    def _commit_part(self, files: Mapping[str, bytes | None], message: str, parents: Sequence[GitCommit]) -> GitCommit:
+        elements = [self._element(path, data) for path, data in files.items()]
+        tree = self._call(lambda: self._repo.create_git_tree(elements, parents[0].tree))
         # The branch comes first: its history is the request's, main is what was merged into it.
-        return self._call(lambda: self._repo.create_git_commit(message, tree, known[::-1]))
+        return self._call(lambda: self._repo.create_git_commit(message, tree, list(parents[::-1])))
 
     def _paths(self, commit: GitCommit) -> set[str]:
         tree = self._call(lambda: self._repo.get_git_tree(commit.tree.sha, recursive=True))

@@ -1,75 +1,42 @@
-"""One token's way to GitHub: calls go in, answers or our own exceptions come out, waits have a limit."""
+"""One token's way to GitHub: its calls, repeated where that is safe, within limits of time."""
 
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from json import JSONDecodeError
 from typing import Any, TypeVar
 
 import httpx
 from github import Auth, Github, GithubException
 from github.Repository import Repository
 from requests.exceptions import RequestException
-from urllib3.util.retry import Retry
 
-from bot.errors import CallError, Refused, Unavailable
+from bot.errors import Gone, Refused, Unavailable
+from bot.platforms.github.address import Address, parse_address
 from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
+from bot.platforms.github.wire import Asked, install_connections, note, noted
+from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
+from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
 T = TypeVar("T")
 API_URL = "https://api.github.com"
-TRIES = 3
-PAUSE = 0.15  # seconds before the second try; doubled each time
-TIMEOUT = 20  # seconds for each connection and read of one request
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
-# Names as GitHub allows them; a name of dots would walk up the API's path.
-ADDRESS = re.compile(
-    r"github://(?P<name>[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}(?:[#/]|$))[\w.-]+)(?:#(?P<number>[1-9]\d*))?", re.ASCII
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """What `github://owner/name[#number]` names; `number` is the issue that comments go to, None for our own."""
-
-    name: str
-    number: int | None = None
-
-    @property
-    def owner(self) -> str:
-        """The account that the repository belongs to."""
-        return self.name.partition("/")[0]
-
-
-def parse_address(text: str) -> Address:
-    """Take a `github://` address apart. Raises CallError where it is none."""
-    match = ADDRESS.fullmatch(text)
-    if match is None:
-        raise CallError(f"{text}: expected github://owner/name, or github://owner/name#number for comments there")
-    return Address(match["name"], int(match["number"]) if match["number"] else None)
-
-
-def only_reads() -> Retry:
-    """Try a read again after a 5xx or a lost line; a write may have landed, and only its caller can look."""
-    return Retry(
-        total=3,
-        backoff_factor=0.3,
-        status_forcelist=(500, 502, 503, 504),
-        allowed_methods=("GET",),
-        raise_on_status=False,
-        respect_retry_after_header=False,  # how long to wait is decided here, with a limit
-    )
+# What comes of an answer that is none: PyGithub reads it without a look, and asserts the host of a next page.
+ODD_ANSWERS = (JSONDecodeError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError)
 
 
 @dataclass
 class GitHubClient:
     """Calls of one token to one GitHub; without a token it is anonymous, with 60 requests an hour.
 
-    `seconds_between_writes` is GitHub's advice against secondary rate limits; `patience` is in seconds.
+    All times are in seconds: `seconds_between_writes` is GitHub's advice against secondary rate limits, `patience` what
+    all waits for rate limits may last, `timeout` how long each answer may take to begin, `deadline` one operation,
+    `pause` before the second try, and `unknown_fate` the looks after a write that may have landed.
     """
 
     token: str | None = field(default=None, repr=False)
@@ -77,40 +44,65 @@ class GitHubClient:
     patience: float = PATIENCE
     seconds_between_writes: float = 1.0
     sleep: Callable[[float], None] = time.sleep
+    pause: float = 0.15
+    timeout: float = TIMEOUT
+    deadline: float = DEADLINE
+    unknown_fate: float = UNKNOWN_FATE
     blobs: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)
     _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def github(self) -> Github:
         """PyGithub; it opens its line with the first call."""
+        install_connections()
         return Github(
             auth=Auth.Token(self.token) if self.token else None,
             base_url=self.api_url.rstrip("/"),
-            timeout=TIMEOUT,
             user_agent="leaderboard-bot",
             per_page=100,
-            retry=only_reads(),
+            retry=None,  # what may be repeated is decided here, with one limit for all
             seconds_between_requests=0,
             seconds_between_writes=self.seconds_between_writes,
         )
 
-    def __call__(self, call: Callable[[], T]) -> T:
-        """Give what `call` gives, waiting for rate limits while patience lasts.
+    @property
+    def backoff(self) -> Backoff:
+        """How calls are repeated."""
+        return Backoff(self.pause, longest=self.patience, sleep=self.sleep)
 
-        A call that met a rate limit has done nothing, so it may be made again. Raises Unavailable, Refused, NotThere,
-        Stale.
+    def __call__(self, call: Callable[[], T]) -> T:
+        """Give what `call` gives; repeat it where it wrote nothing, and wait for rate limits while patience lasts.
+
+        Raises Unavailable, Refused, Gone, Stale.
         """
-        while True:
+        return self.backoff.unless_landed(partial(self._once, call))
+
+    def _once(self, call: Callable[[], T]) -> T:
+        with noted() as asked, within(self.deadline, self.timeout):
             try:
                 return call()
             except GithubException as error:
-                wait = rate_limit_wait(error)
-                if wait is None or wait > self.patience:
-                    raise translated(error, wait) from error
-                self.patience -= max(wait, 1.0)
-                self.sleep(wait)
-            except RequestException as error:
-                raise Unavailable(SERVICE, f"no answer ({type(error).__name__})") from error
+                raise self._translated(error, asked) from error
+            except (RequestException, httpx.TransportError, OSError) as error:
+                why = asked.about(f"no answer ({type(error).__name__})")
+                raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
+            except ODD_ANSWERS as error:
+                why = asked.about(f"an answer came that is not GitHub's ({type(error).__name__})")
+                raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
+
+    def _translated(self, error: GithubException, asked: Asked) -> Exception:
+        """Our exception; what a wait for a rate limit costs is taken from our patience."""
+        wait = rate_limit_wait(error)
+        if wait is not None and wait <= self.patience:
+            self.patience -= max(wait, 1.0)
+        return translated(error, wait, asked)
+
+    def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
+        """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing."""
+        found = self.backoff.look_until(look, self.unknown_fate) if failure.may_have_landed else None
+        if found is None:
+            raise failure
+        return found
 
     def get(self, route: str, **parameters: Any) -> Any:
         """What a GET below the API's URL answers, for what PyGithub's objects would ask in several calls."""
@@ -119,45 +111,38 @@ class GitHubClient:
     def download(self, path: str, limit: int, check: Callable[[bytes], bytes] = bytes) -> bytes:
         """The raw bytes of a blob, read piece by piece; raises TooLarge past `limit`, of which nothing is kept.
 
-        `check` gives the bytes back, or raises Unavailable where others came: they are asked for again.
-
-        PyGithub would hold the whole answer, base64 and all, before it could be measured.
+        `check` gives the bytes back, or raises Unavailable where others came: they are asked for again. PyGithub would
+        hold the whole answer, base64 and all, before it could be measured.
         """
-
-        def call() -> bytes:
-            for left in reversed(range(TRIES)):
-                try:
-                    return check(self._stream(path, limit))
-                except Unavailable:
-                    if not left:
-                        raise
-                except (httpx.TransportError, GithubException) as error:
-                    if not left and isinstance(error, httpx.TransportError):
-                        raise Unavailable(SERVICE, f"no answer ({type(error).__name__})") from error
-                    if not left or (isinstance(error, GithubException) and error.status < 500):
-                        raise
-            raise AssertionError  # the loop returns or raises
-
-        return self(call)
+        return self(lambda: check(self._stream(path, limit)))
 
     def _stream(self, path: str, limit: int) -> bytes:
         headers = {"Accept": "application/vnd.github.raw+json", "Accept-Encoding": "identity"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        body = bytearray()
-        with httpx.stream("GET", self.api_url.rstrip("/") + path, headers=headers, timeout=TIMEOUT) as answer:
+        note("GET", path)
+        body, limits = bytearray(), current_limits()
+        seconds = limits.answer_seconds(0)
+        with httpx.stream("GET", self.api_url.rstrip("/") + path, headers=headers, timeout=seconds) as answer:
             if answer.status_code != 200:
                 raise GithubException(answer.status_code, said_in(answer.read()), dict(answer.headers))
             for piece in answer.iter_raw():
                 body += piece
                 if len(body) > limit:
                     raise TooLarge(f"more than {limit:,} bytes")
+                if not limits.left:
+                    raise httpx.ReadTimeout("the answer takes too long")
         return bytes(body)
 
     def repo(self, name: str) -> Repository:
-        """A repository; asked for once."""
+        """A repository; asked for once. Raises Gone with the new name of one that was renamed."""
         if name not in self._repos:
-            self._repos[name] = self(lambda: self.github.get_repo(name))
+            found = self(lambda: self.github.get_repo(name))
+            new = found.full_name
+            if new.lower() != name.lower():
+                said = f"github://{name} was renamed to github://{new}: write the new name into the settings"
+                raise Gone(SERVICE, said)
+            self._repos[name] = found
         return self._repos[name]
 
     @cached_property
@@ -168,18 +153,11 @@ class GitHubClient:
         """
         if not self.token:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
-        return str(self.ask_graphql("query { viewer { login } }", {})["viewer"]["login"])
+        return self.ask_graphql("query { viewer { login } }", {}, lambda data: str(data["viewer"]["login"]))
 
-    def ask_graphql(self, query: str, variables: dict[str, Any]) -> Any:
-        """What a GraphQL query answers; it is a POST that only reads, so it is tried again after a failure."""
-        for left in reversed(range(TRIES)):
-            try:
-                return self(lambda: self.github.requester.graphql_query(query, variables))[1]["data"]
-            except Unavailable as error:
-                if not left or error.retry_after is not None:
-                    raise
-                self.sleep(PAUSE * 2 ** (TRIES - left))
-        raise AssertionError  # the loop returns or raises
+    def ask_graphql(self, query: str, variables: dict[str, Any], take: Callable[[Any], T]) -> T:
+        """What `take` makes of the answer to a GraphQL query; it is a POST that only reads."""
+        return self(lambda: take(self.github.requester.graphql_query(query, variables)[1]["data"]))
 
 
 def said_in(body: bytes) -> Any:
@@ -188,3 +166,6 @@ def said_in(body: bytes) -> Any:
         return json.loads(body)
     except ValueError:
         return None
+
+
+__all__ = ["API_URL", "Address", "GitHubClient", "parse_address"]

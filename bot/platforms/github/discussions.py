@@ -12,7 +12,7 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 from github.Repository import Repository
 
-from bot.errors import Stale
+from bot.errors import Stale, Unavailable
 from bot.platforms.duplicates import Duplicate, later_ones
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
@@ -49,7 +49,10 @@ class GitHubComments:
     def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this."""
         issue = self._issue(mark) or self._open_issue(mark)
-        self._call(lambda: issue.create_comment(text.body))
+        try:
+            self._call(lambda: issue.create_comment(text.body))
+        except Unavailable as failure:
+            self._call.landed(failure, lambda: self._ours(issue, mark) or None)
         first, *later = self._ours(issue, mark)
         for comment in later:
             with suppress(NotThere):  # the other run tidies up too
@@ -116,7 +119,10 @@ class GitHubComments:
     def _open_issue(self, mark: Marker) -> Issue:
         """Open the leaderboard's issue; where another run was faster, its issue is kept and ours is closed."""
         text = board_text(holder_of(mark))
-        made = self._call(lambda: self._repo.create_issue(text.title, body=text.body))
+        try:
+            made = self._call(lambda: self._repo.create_issue(text.title, body=text.body))
+        except Unavailable as failure:
+            made = self._call.landed(failure, lambda: next(iter(self._our_issues(mark)), None))
         first = next(iter(self._our_issues(mark)), made)
         if first.number != made.number:
             self._call(lambda: made.edit(state="closed", state_reason="not_planned"))

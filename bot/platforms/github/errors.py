@@ -7,19 +7,16 @@ from typing import Any
 
 from github import GithubException
 
-from bot.errors import BotError, Refused, Stale, Unavailable
+from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Stale, Unavailable
+from bot.platforms.github.wire import SERVICE, Asked
 
-SERVICE = "GitHub"
 SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
 # How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.
 MOVED = ("already exists", "not a fast forward", "does not exist", "no commits between", "badobjectstate")
 TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a sentence
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
-
-
-class NotThere(Refused):
-    """What was asked for does not exist, or this token may not see it."""
+NotThere = Gone
 
 
 def rate_limit_wait(error: GithubException) -> float | None:
@@ -48,16 +45,32 @@ def said_by(error: GithubException) -> str:
     return " ".join(said.split())[:300]
 
 
-def translated(error: GithubException, wait: float | None) -> BotError:
-    """Our exception for one of PyGithub's; `wait` is what `rate_limit_wait` gave."""
-    said = said_by(error)
+def translated(error: GithubException, wait: float | None, asked: Asked) -> BotError:
+    """Our exception for one of PyGithub's; `wait` is what `rate_limit_wait` gave, `asked` what the call was about."""
+    said, status = said_by(error), error.status
     if wait is not None:
-        return Unavailable(SERVICE, f"{said} (try again in {wait:.0f} s)", retry_after=wait)
-    if error.status >= 500 or error.status == 408:
-        return Unavailable(SERVICE, f"{error.status}: {said}")
-    if error.status == 409 or (error.status == 422 and any(words in said.lower() for words in MOVED)):
-        return Stale(f"{SERVICE}: {said}")
-    if error.status == 404 or (error.status == 422 and "no commit found" in said.lower()):
-        return NotThere(SERVICE, f"{said}: {GONE}")
-    why = {401: f": {TOKEN}", 403: f": {RIGHT}"}.get(error.status, "")
-    return Refused(SERVICE, f"{error.status}: {said}{why}")
+        return Unavailable(SERVICE, asked.about(f"{said} (try again in {wait:.0f} s)"), retry_after=wait)
+    if status >= 500 or status == 408:
+        return Unavailable(SERVICE, asked.about(f"{status}: {said}"), may_have_landed=asked.is_write)
+    if status == 409 or (status == 422 and any(words in said.lower() for words in MOVED)):
+        return Stale(f"{SERVICE}: {asked.about(said)}")
+    return _refusal(status, said, asked)
+
+
+def _refusal(status: int, said: str, asked: Asked) -> Refused:
+    """Which refusal an answer is."""
+    words = said.lower()
+    if status == 404 or (status == 422 and "no commit found" in words):
+        return Gone(SERVICE, asked.about(f"{said}: {GONE}"))
+    if status == 403 and "locked" in words:
+        return Locked(SERVICE, asked.about(f"{status}: {said}"))
+    if status == 410 and "disabled" in words:
+        return DiscussionsDisabled(SERVICE, asked.about(f"{status}: {said}"))
+    if 300 <= status < 400 or status == 410:
+        return Gone(SERVICE, asked.about(f"{status}: {said}: it was moved, renamed or taken away"))
+    kind = NoWriteAccess if status == 403 and asked.is_write else Refused
+    why = {401: f": {TOKEN}", 403: f": {RIGHT}"}.get(status, "")
+    return kind(SERVICE, asked.about(f"{status}: {said}{why}"))
+
+
+__all__ = ["SERVICE", "NotThere", "rate_limit_wait", "said_by", "translated"]

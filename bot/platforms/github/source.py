@@ -102,10 +102,8 @@ class GitHubSource:
         """What lies in a folder and everywhere below it; None where that is more than one answer lists."""
         if sha is None:
             return {}
-        found = self.client(lambda: self._repo.get_git_tree(sha, recursive=True))
-        if found.raw_data.get("truncated"):
-            return None
-        return {item.path: Item(item.type, item.sha, item.size or 0) for item in found.tree}
+        found, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha, recursive=True)))
+        return None if is_cut else found
 
     def _kept_tree(self, sha: str) -> Tree | None:
         """What lies in a folder, by the id of its tree or of a commit; None where there is none.
@@ -115,11 +113,11 @@ class GitHubSource:
         known = self.trees.get(sha)
         if known is None:
             try:
-                found = self.client(lambda: self._repo.get_git_tree(sha))
+                known, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha)))
             except NotThere:
                 return None
-            self._check_whole(found)
-            known = {item.path: Item(item.type, item.sha, item.size or 0) for item in found.tree}
+            if is_cut:
+                raise Refused(SERVICE, f"{self.name} has more files in one folder than an answer lists; part it")
             while len(self.trees) >= KEPT:
                 del self.trees[next(iter(self.trees))]
             self.trees[sha] = known
@@ -212,9 +210,11 @@ class GitHubSource:
         whole = self._whole(commit)
         yield from self._compare(None, commit, "") if whole is None else _differences({}, whole, "")
 
-    def _check_whole(self, tree: GitTree) -> None:
-        if tree.raw_data.get("truncated"):
-            raise Refused(SERVICE, f"{self.name} has more files in one folder than an answer lists; part it in folders")
+
+def _listed(tree: GitTree) -> tuple[Tree, bool]:
+    """What a tree lists, and whether the list was cut."""
+    items = {item.path: Item(item.type, item.sha, item.size or 0) for item in tree.tree}
+    return items, bool(tree.raw_data.get("truncated"))
 
 
 def _tree_id(item: Item | None) -> str | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import CallError, Refused
+from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import Address, GitHubClient
@@ -184,7 +184,11 @@ class GitHubTarget:
         branch, text = branch_name(publication.mark), publication.text
         self._branches.propose(branch, publication.files, commit_message(text))
         base = self._branches.main
-        made = self._client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
+        try:
+            made = self._client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
+        except Unavailable as failure:
+            mark = publication.mark
+            made = self._client.landed(failure, lambda: next((p for p in self._pulls(mark) if p.state == "open"), None))
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:

@@ -142,13 +142,13 @@ def test_the_commit_that_last_touched_a_file_is_named(github: GitHubServer) -> N
     assert all(last.date for last in touched.values())
 
 
-def test_a_download_survives_one_bad_answer_and_gives_up_after_three(github: GitHubServer) -> None:
+def test_a_download_survives_one_bad_answer_and_gives_up_after_four(github: GitHubServer) -> None:
     commit = github.state.repos[BOARD].git.push("heads/main", {"a.json": b"1"})
     github.state.order("GET", "/git/blobs/", status=502)
     github.state.order("GET", "/git/blobs/", drop=True)
     assert source(github).read("a.json", commit, 10) == b"1"
 
-    github.state.order("GET", "/git/blobs/", drop=True, times=3)
+    github.state.order("GET", "/git/blobs/", drop=True, times=4)
     with pytest.raises(Unavailable, match="no answer"):
         source(github).read("a.json", commit, 10)
 

@@ -1,0 +1,47 @@
+"""Addresses on GitHub: as people write them, and what the URL of a call is about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from bot.errors import CallError
+
+# Names as GitHub allows them; a name of dots would walk up the API's path.
+ADDRESS = re.compile(
+    r"github://(?P<name>[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}(?:[#/]|$))[\w.-]+)(?:#(?P<number>[1-9]\d*))?", re.ASCII
+)
+CALL = re.compile(r".*?/repos/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)
+OBJECT = re.compile(r"(?:pulls|issues)/(?P<number>\d+)|(?:contents|git/refs?/heads|branches)/(?P<path>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What `github://owner/name[#number]` names; `number` is the issue that comments go to, None for our own."""
+
+    name: str
+    number: int | None = None
+
+    @property
+    def owner(self) -> str:
+        """The account that the repository belongs to."""
+        return self.name.partition("/")[0]
+
+
+def parse_address(text: str) -> Address:
+    """Take a `github://` address apart. Raises CallError where it is none."""
+    match = ADDRESS.fullmatch(text)
+    if match is None:
+        raise CallError(f"{text}: expected github://owner/name, or github://owner/name#number for comments there")
+    return Address(match["name"], int(match["number"]) if match["number"] else None)
+
+
+def place_of(url: str) -> str:
+    """What a URL of the API is about, for a person: the repository, then the request's number, the branch or path."""
+    match = CALL.fullmatch(urlsplit(url).path)
+    if match is None:
+        return ""
+    thing = OBJECT.match(match["rest"] or "")
+    number, path = (thing["number"], thing["path"]) if thing else (None, None)
+    return f"github://{match['name']}{f' #{number}' if number else ''}{f' {unquote(path)}' if path else ''}"[:300]

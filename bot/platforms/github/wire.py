@@ -1,0 +1,125 @@
+"""The HTTP connections under PyGithub: with the deadlines and checks of answers that it lacks.
+
+What one call asked is noted, so that a failure can name what it is about, and a write is never repeated blindly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import requests
+from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester, RequestsResponse
+
+from bot.errors import Unavailable
+from bot.platforms.github.address import place_of
+from bot.platforms.limits import current_limits
+
+SERVICE = "GitHub"
+PIECE = 65_536  # bytes that are read between two looks at the clock
+
+
+@dataclass
+class Asked:
+    """What one call asked: what its last request was about, whether it was a write, and the pages it read."""
+
+    place: str = ""
+    is_write: bool = False
+    pages: set[str] = field(default_factory=set)
+
+    def note(self, method: str, url: str) -> None:
+        """Note a request. Raises Unavailable for a page that names itself as the next."""
+        self.place = place_of(url)
+        self.is_write = method not in {"GET", "HEAD"} and not url.endswith("/graphql")
+        if method == "GET" and url in self.pages:
+            raise Unavailable(SERVICE, f"{self.place}: its list of pages does not end")
+        self.pages.add(url)
+
+    def about(self, why: str) -> str:
+        """A reason with what the last request was about in front of it."""
+        return f"{self.place}: {why}" if self.place else why
+
+
+_asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[Asked]:
+    """Note what is asked in this block."""
+    asked = Asked()
+    token = _asked.set(asked)
+    try:
+        yield asked
+    finally:
+        _asked.reset(token)
+
+
+def note(method: str, url: str) -> None:
+    """Note a request that is not PyGithub's."""
+    (_asked.get() or Asked()).note(method, url)
+
+
+class _Limited:
+    """A connection whose answers begin and end in time, and are JSON."""
+
+    verb: str
+    url: str
+    input: Any
+    headers: dict[str, str]
+    session: requests.Session
+    protocol: str
+    host: str
+    port: int
+    verify: Any
+
+    def getresponse(self) -> RequestsResponse:
+        """Send the request and read the whole answer."""
+        asked, limits = _asked.get() or Asked(), current_limits()
+        asked.note(self.verb, self.url)
+        if not limits.left:
+            raise Unavailable(SERVICE, asked.about("no time is left for this operation"))
+        answer = self.session.request(
+            self.verb,
+            f"{self.protocol}://{self.host}:{self.port}{self.url}",
+            headers=self.headers,
+            data=self.input,
+            timeout=limits.answer_seconds(len(self.input or "")),
+            verify=self.verify,
+            allow_redirects=False,
+            stream=True,
+        )
+        body = bytearray()
+        for piece in answer.raw.stream(PIECE, decode_content=True):
+            body += piece
+            if not limits.left:
+                raise requests.ReadTimeout("the answer takes too long")
+        answer._content = bytes(body)  # noqa: SLF001 - where requests keeps what it read itself
+        _check_json(answer, asked)
+        return RequestsResponse(answer)
+
+
+def _check_json(answer: requests.Response, asked: Asked) -> None:
+    """Take a page for people with a status of success in place of an answer for the outage that it is."""
+    kind = answer.headers.get("content-type", "")
+    is_empty = answer.content.strip() == b"null"
+    if answer.status_code in {200, 201} and answer.content and ("json" not in kind or is_empty):
+        why = f"{'nothing' if is_empty else kind.partition(';')[0] or 'something'} came in place of an answer"
+        raise Unavailable(SERVICE, asked.about(why), may_have_landed=asked.is_write)
+
+
+class _LimitedHTTP(_Limited, HTTPRequestsConnectionClass):
+    """For a GitHub on loopback."""
+
+
+class _LimitedHTTPS(_Limited, HTTPSRequestsConnectionClass):
+    """For GitHub."""
+
+
+@cache
+def install_connections() -> None:
+    """Let PyGithub use these connections, in the whole process."""
+    Requester.injectConnectionClasses(_LimitedHTTP, _LimitedHTTPS)
