@@ -135,7 +135,7 @@ def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
     count = len(task.metrics)
     for number, measurement in enumerate(measurements, start=1):
         required = measurement.required
-        samples = required.samples or measurement.samples
+        samples = measurement.samples if measurement.leaf.unscored else required.samples or measurement.samples
         if samples is not None and measurement.is_share:
             share = measurement.value / required.unit
             spread = share * (1.0 - share)

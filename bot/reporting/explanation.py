@@ -131,7 +131,7 @@ def _holes(task: Task, row: Row) -> Iterator[str]:
     leaves = [leaf.id for leaf in task.leaves]
     rules = dict.fromkeys(rule for leaf in leaves for rule in row.blocked.get(leaf, ()))
     blocked = [leaf for leaf in leaves if leaf in row.blocked]
-    missing = {required.leaf_id for required in row.measurements.missing} - set(blocked)
+    missing = {required.leaf_id for required in row.measurements.missing}.intersection(leaves) - set(blocked)
     names = f": {examples(blocked)}" if len(blocked) < len(leaves) else ""
     if blocked:
         yield from _wrapped(f"no score: {', '.join(rules)}{names}")

@@ -288,6 +288,13 @@ def test_the_command_writes_a_declaration_that_the_others_take(tmp_path: Path) -
     assert json.loads(checked.stdout)["leaderboard"]["id"] == "board"
 
 
+def test_numbers_that_no_count_can_be_are_not_drafted() -> None:
+    rows = {"quiz": {"acc,none": 0.5}}
+    data = modern(rows, **{"n-shot": {"quiz": -1}, "n-samples": {"quiz": {"original": -5, "effective": -5}}})
+    task, _ = only_task(data)
+    assert (task.num_fewshot, task.leaves[0].samples) == (None, None)
+
+
 def test_files_without_a_result_are_named(tmp_path: Path) -> None:
     (tmp_path / "torn.json").write_text('{"results": {"a"', encoding="utf-8")
     (tmp_path / "whole.json").write_bytes(dumps(modern({"quiz": {"acc,none": 0.5}})))

@@ -11,10 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.evaluation.discovery import ListedFile, discover
+from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import Content, parse_content
 from bot.evaluation.formats.format import MAX_BYTES
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, Submission, SubmittedFile, UnreadPath, parse_submission
+from bot.reporting.draft import draft_text
 from tests.evaluation.judging import dumps, patch, stderr
 from tests.evaluation.test_properties import JSON
 
@@ -121,6 +124,16 @@ def test_the_version_is_what_was_asked_and_not_of_whom() -> None:
 )
 def test_a_leaf_is_the_run_s_name_without_the_model(name: str, key: str) -> None:
     assert list(read(run_spec=patch(spec(), "/name", name)).leaves) == [key]
+
+
+def test_runs_of_one_group_are_drafted_as_one_column() -> None:
+    names = [f"mmlu:subject={subject},method=multiple_choice_joint" for subject in ("law", "virology", "anatomy")]
+    results = [read(run_spec=patch(spec(), "/name", f"{name},model=openai_gpt2")) for name in names]
+    alone = read(run_spec=patch(patch(spec(), "/name", "boolq:model=a"), "/groups", ["boolq", 5, {}]))
+    text = draft_text(draft_of([*results, alone]))
+    board = parse_leaderboard(text, "board", "board.toml")
+    assert [(task.id, len(task.leaves)) for task in board.tasks] == [("mmlu", 3), ("boolq", 1)]
+    assert {leaf.key("helm") for leaf in board.tasks[0].leaves} == set(names)
 
 
 def test_a_prompt_that_was_cut_has_fewer_shots() -> None:

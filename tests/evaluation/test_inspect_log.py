@@ -15,13 +15,17 @@ from hypothesis import strategies as st
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.discovery import ListedFile, discover
+from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, most_bytes, parse_result
 from bot.evaluation.formats.format import MAX_BYTES, Rerun
 from bot.evaluation.formats.inspect_log import MAX_SAMPLES
 from bot.evaluation.identity import why_unidentified
+from bot.evaluation.judgement import judge_all
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
-from tests.evaluation.judging import dumps, patch
+from bot.reporting.draft import draft_text
+from tests.evaluation.judging import dumps, patch, stderr
 from tests.evaluation.test_properties import JSON, survives
 
 if sys.version_info >= (3, 14):
@@ -133,6 +137,19 @@ def test_the_mean_is_not_spelled_and_other_reducers_are() -> None:
 def test_samples_without_a_score_are_told() -> None:
     leaf = only_leaf(parse_result(log_json(results={"scores": [score("judge", 0.5, 7, unscored_samples=3)]})))
     assert (leaf.samples, leaf.unscored, leaf.original) == (7, 3, 10)
+
+
+def test_the_error_of_a_mean_is_that_of_the_scored_samples() -> None:
+    metrics = {"accuracy": {"value": 6 / 9}, "stderr": {"value": stderr(6 / 9, 9)}}
+    scores = [score("judge", 0, 9, unscored_samples=1, metrics=metrics)]
+    parsed = parse_submission(one_file("a.eval", log_archive(results={"scores": scores})))
+    assert parsed.result is not None
+    board = parse_leaderboard(draft_text(draft_of([parsed.result])), "board", "board.toml")
+    judgement = judge_all([parsed], board)
+    assert {found.rule for found in judgement.verdicts[0].findings} == {"unscored-samples"}
+    (row,) = judgement.rows
+    assert row.scores is not None
+    assert row.scores.stderr == pytest.approx(100 * stderr(6 / 9, 9))
 
 
 def test_a_metric_of_a_part_of_the_samples_is_no_metric_of_all() -> None:

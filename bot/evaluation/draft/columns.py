@@ -30,11 +30,19 @@ def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[Column]:
     """The columns, in the order of their first leaves."""
     left = {leaf.key: leaf for leaf in seen}
     columns = list(_known_groups(left))
-    for result in results:
-        columns += _named_groups(result.subtasks, left)
+    columns += _named_groups(_merged(results), left)
     columns += [Column(leaf.key, (leaf,)) for leaf in left.values()]
     order = {leaf.key: place for place, leaf in enumerate(seen)}
     return sorted(columns, key=lambda column: order[column.leaves[0].key])
+
+
+def _merged(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:
+    """The groups of all files with their members: a file may bring one of them."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        for group, members in result.subtasks.items():
+            found.setdefault(group, {}).update(dict.fromkeys(members))
+    return {group: tuple(members) for group, members in found.items()}
 
 
 def _known_groups(left: dict[str, Seen]) -> Iterator[Column]:

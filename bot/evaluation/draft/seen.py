@@ -56,7 +56,7 @@ class Seen:
     @property
     def shots(self) -> tuple[int, ...]:
         """The numbers of shots, the most frequent one first; none where no file records it."""
-        counts = Counter(run.leaf.num_fewshot for run in self.runs if run.leaf.num_fewshot is not None)
+        counts = Counter(shots for run in self.runs if (shots := run.leaf.num_fewshot) is not None and shots >= 0)
         return tuple(sorted(counts, key=lambda shots: (-counts[shots], -shots)))
 
     def versions(self, format_id: str) -> tuple[str, ...]:
@@ -73,7 +73,8 @@ class Seen:
         """The size of the leaf: as recorded, else recovered from a standard error, else as the catalogue has it."""
         whole_runs = [run for run in self.runs if not run.is_limited]
         recorded = [run.leaf.original for run in self.runs] + [run.leaf.samples for run in whole_runs]
-        sizes = [size for size in recorded if size] or [size for run in whole_runs if (size := self._recovered(run))]
+        sizes = [size for size in recorded if size and size > 0]
+        sizes = sizes or [size for run in whole_runs if (size := self._recovered(run))]
         return max(sizes) if sizes else self.known.samples if self.known else None
 
     def _recovered(self, run: Run) -> int | None:

@@ -76,6 +76,7 @@ def parse(content: Content) -> Result:
         ),
         harness=HarnessVersion("helm"),
         leaves={name: leaf},
+        subtasks={group: (name,) for group in items(spec.get("groups")) if type(group) is str and group != name},
         places=PLACES,
     )
 
