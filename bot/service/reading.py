@@ -15,7 +15,7 @@ from bot.evaluation.formats import most_bytes
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
 from bot.platforms.inputs import read_whole_files
-from bot.platforms.source import LastCommit
+from bot.platforms.source import LastCommit, Source, in_bulk
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Mark, marks
@@ -40,11 +40,13 @@ class Wanted:
 
 def read_files(context: WatchContext, items: Sequence[Item], fail: Fail) -> None:
     """Read the submissions of these items; one that cannot be read is noted by `fail`, and the others go on."""
-    for batch in batches(items, BATCH):
-        _read_batch(context, batch, fail)
+    commit = context.store.cursor(context.name, "source") or ""
+    with in_bulk(context.source, commit, len(items)) as source:
+        for batch in batches(items, BATCH):
+            _read_batch(context, source, batch, fail)
 
 
-def _read_batch(context: WatchContext, items: Sequence[Item], fail: Fail) -> None:
+def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
     store, name = context.store, context.name
     before = store.submissions_at(name, [item.subject for item in items])
     found = {item.subject: candidate_at(context, item.subject) for item in items}
@@ -55,7 +57,7 @@ def _read_batch(context: WatchContext, items: Sequence[Item], fail: Fail) -> Non
         and not ((known := before.get(item.subject)) and known.oid == there[1])
     ]
     gone = [path for path, there in found.items() if there is None and path in before]
-    read = list(_read_all(context, wanted, fail))
+    read = list(_read_all(context, source, wanted, fail))
     failed = {one.item.subject for one in wanted} - {one.path for one in read}
     with store.transaction():
         store.set_submissions(name, read, gone)
@@ -63,19 +65,21 @@ def _read_batch(context: WatchContext, items: Sequence[Item], fail: Fail) -> Non
         store.finish(item for item in items if item.subject not in failed)
 
 
-def _read_all(context: WatchContext, wanted: Sequence[Wanted], fail: Fail) -> Iterator[StoredSubmission]:
+def _read_all(
+    context: WatchContext, source: Source, wanted: Sequence[Wanted], fail: Fail
+) -> Iterator[StoredSubmission]:
     """Read and judge; what fails is told to `fail`."""
     if not wanted:
         return
     commit = context.store.cursor(context.name, "source") or ""
     try:
-        touched = context.source.touched([file.path for one in wanted for file in one.candidate.files], commit)
+        touched = source.touched([file.path for one in wanted for file in one.candidate.files], commit)
     except BotError as failure:
         for one in wanted:
             fail(one.item, failure)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        reads = [(one, pool.submit(_read, context, one, commit, touched)) for one in wanted]
+        reads = [(one, pool.submit(_read, context, source, one, commit, touched)) for one in wanted]
         for one, future in reads:
             try:
                 yield future.result()
@@ -83,8 +87,10 @@ def _read_all(context: WatchContext, wanted: Sequence[Wanted], fail: Fail) -> It
                 fail(one.item, failure)
 
 
-def _read(context: WatchContext, one: Wanted, commit: str, touched: Mapping[str, LastCommit]) -> StoredSubmission:
-    read = read_whole_files(context.source, commit)
+def _read(
+    context: WatchContext, source: Source, one: Wanted, commit: str, touched: Mapping[str, LastCommit]
+) -> StoredSubmission:
+    read = read_whole_files(source, commit)
     content = _too_large(one.candidate) or read_candidate(
         one.candidate, read, is_named=is_named_as_result(one.candidate.path)
     )

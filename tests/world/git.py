@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 EMPTY = b""
 
@@ -37,14 +39,22 @@ class Tree:
 
     @cached_property
     def oid(self) -> str:
+        return git_id("tree", self.object)
+
+    @property
+    def object(self) -> bytes:
+        """The folder as git keeps it."""
         keyed = sorted(
-            (name + "/" if isinstance(item, Tree) else name, name, item) for name, item in self.items.items()
+            ((name + "/" if isinstance(item, Tree) else name, name, item) for name, item in self.items.items()),
+            key=lambda row: row[0].encode("utf-8", "surrogateescape"),
         )
-        body = b"".join(
-            (b"40000 " if isinstance(item, Tree) else b"100644 ") + name.encode() + b"\0" + bytes.fromhex(item.oid)
+        return b"".join(
+            (b"40000 " if isinstance(item, Tree) else b"100644 ")
+            + name.encode("utf-8", "surrogateescape")
+            + b"\0"
+            + bytes.fromhex(item.oid)
             for _, name, item in keyed
         )
-        return hashlib.sha1(b"tree %d\0" % len(body) + body, usedforsecurity=False).hexdigest()
 
     def at(self, path: str) -> Tree | Blob | None:
         """What lies at path; the folder itself for ""."""
@@ -104,6 +114,20 @@ class Commit:
             here = here.parent
 
 
+def git_id(kind: str, data: bytes) -> str:
+    """git's id of an object."""
+    return hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)) + data, usedforsecurity=False).hexdigest()
+
+
+def commit_object(commit: Commit) -> bytes:
+    """A commit as git keeps it; the id it had before makes two commits of the same content differ."""
+    seconds = int(datetime.fromisoformat(commit.date).timestamp())
+    by = f"{commit.author} <{commit.author}@localhost> {seconds} +0000"
+    lines = [f"tree {commit.tree.oid}", *([f"parent {commit.parent.oid}"] if commit.parent else [])]
+    lines += [f"author {by}", f"committer {by}", "", commit.title, "", commit.message, f"Id: {commit.oid}", ""]
+    return "\n".join(lines).encode()
+
+
 class Repository:
     """Branches and requests of one repository."""
 
@@ -116,16 +140,22 @@ class Repository:
         self.id = hashlib.sha1(f"{kind}/{name}".encode(), usedforsecurity=False).hexdigest()[:24]
         self.refs: dict[str, Commit] = {}
         self.commits: dict[str, Commit] = {}
+        self.objects: dict[str, bytes] = {}
+        self.bare: Any = None  # what the git protocol serves, once somebody asked for it
         self.add(self.make(Tree(), None, "initial commit", "", "2026-01-01T00:00:00.000Z", name.partition("/")[0]))
 
     def make(self, tree: Tree, parent: Commit | None, title: str, message: str, date: str, author: str) -> Commit:
+        """A commit of which the tree may still change: its id is that of git once it is added."""
         text = f"tree of {self.name} {next(self._count)} {title}"
         oid = hashlib.sha1(f"commit {len(text)}\0{text}".encode(), usedforsecurity=False).hexdigest()
         return Commit(oid, tree, parent, title, message, date, author)
 
     def add(self, commit: Commit, ref: str = "refs/heads/main") -> Commit:
-        self.refs[ref] = self.commits[commit.oid] = commit
-        return commit
+        data = commit_object(commit)
+        made = replace(commit, oid=git_id("commit", data))
+        self.objects[made.oid] = data
+        self.refs[ref] = self.commits[made.oid] = self.commits[commit.oid] = made  # blobs name it by the first id
+        return made
 
     def commit(
         self, changes: dict[str, bytes | None], parent: Commit, ref: str, *, title: str, message: str = "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import threading
@@ -12,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from . import git_wire
 from . import routes_files as files
 from . import routes_talk as talk
 from .deliver import Webhook
@@ -59,7 +61,9 @@ def trusted_publishing(hub: Hub, call: Call, parts: list[str]) -> Reply:
 
 
 def signed_in(hub: Hub, call: Call) -> str:
-    token = call.headers.get("authorization", "").removeprefix("Bearer ")
+    kind, _, token = call.headers.get("authorization", "").partition(" ")
+    if kind == "Basic":  # git knows no other way
+        token = base64.b64decode(token).decode().partition(":")[2]
     if token and token not in hub.tokens:
         raise Failure(401, "Invalid credentials in Authorization header")
     return hub.tokens.get(token, "")
@@ -135,6 +139,8 @@ def of_discussions(hub: Hub, call: Call, repository: Repository, below: list[str
 def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
     kind = KINDS.get(parts[0], "model")
     rest = parts[1:] if parts[0] in KINDS else parts
+    if rest[2:] in (["info", "refs"], ["git-upload-pack"]):
+        return git_wire.serve(find(hub, call, kind, "/".join(rest[:2]).removesuffix(".git")), call, rest[2:])
     if len(rest) < 5 or rest[2] != "resolve":
         raise Failure(404, "Not found")
     repository = find(hub, call, kind, "/".join(rest[:2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeVar
@@ -12,8 +13,9 @@ from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundErr
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import Refused
+from bot.platforms.hub.bulk import MANY, fetched_source
 from bot.platforms.hub.client import SERVICE, Address, HubClient
-from bot.platforms.source import Change, LastCommit, named_change
+from bot.platforms.source import Change, LastCommit, Source, named_change
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
@@ -175,6 +177,14 @@ class HubSource:
         """
         found = self.client.download(self.address, path, commit, limit, oid)
         return found and found[0]
+
+    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
+        """Very many files are brought by one fetch over git, where git can bring them."""
+        if count <= MANY:
+            return nullcontext(self)
+        prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
+        web = f"{self.client.endpoint}/{prefix}{self.address.name}"
+        return fetched_source(self, self.address, web, self.client.token, commit)
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""

@@ -1,0 +1,99 @@
+"""Reading very many files of a repository of the Hub: by one fetch over git, and by the API what git does not give."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.errors import Unavailable
+from bot.platforms.digest import check_content
+from bot.platforms.git.fetch import FetchedCommit, fetched
+from bot.platforms.hub.address import Address
+from bot.platforms.source import Change, LastCommit, Source
+
+MANY = 500  # files beyond which one fetch costs less than a request for each
+POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # begins what stands in git for a large file
+SLOTS = 4  # processes that may read one repository at once
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class BulkSource:
+    """A source of which one commit was fetched: its files come from the disk, all else from the source itself."""
+
+    source: Source
+    copy: FetchedCommit
+
+    @property
+    def name(self) -> str:
+        """How evidence and pages name it."""
+        return self.source.name
+
+    def head(self) -> str:
+        """The commit at main."""
+        return self.source.head()
+
+    def knows(self, commit: str) -> bool:
+        """Whether a commit is still there."""
+        return self.source.knows(commit)
+
+    def changes(self, old: str | None, new: str) -> Iterator[Change]:
+        """The files that differ between two commits."""
+        yield from self.source.changes(old, new)
+
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
+        """The commit that last touched each path: a shallow copy has no history, so the service is asked."""
+        return self.source.touched(paths, commit)
+
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes: from the copy, or as the source gives them where git has only a pointer, or nothing."""
+        data = self.copy.read(path, limit) if commit == self.copy.commit else None
+        if data is None or data.startswith(POINTER):
+            return self.source.read(path, commit, limit, oid)
+        return check_content(data, oid, "git", f"{self.name} {path}")
+
+
+@contextmanager
+def fetched_source(source: Source, address: Address, web: str, token: str | None, commit: str) -> Iterator[Source]:
+    """The source with all files of one commit fetched; the source itself where git cannot bring them."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(_slot(address))
+        copy = None
+        try:
+            copy = folder and stack.enter_context(fetched(folder, web, commit, token))
+        except (Unavailable, OSError) as failure:
+            log.warning("%s is read file by file: %s", source.name, failure)
+        yield BulkSource(source, copy) if copy else source
+
+
+@contextmanager
+def _slot(address: Address) -> Iterator[Path | None]:
+    """A folder of the cache for this repository that no other process uses, None where there is none."""
+    name = hashlib.sha256(address.url.encode()).hexdigest()[:20]
+    for number in range(SLOTS):
+        folder = cache() / f"{name}-{number}"
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            lock = folder.with_suffix(".lock").open("a")
+        except OSError:
+            break
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            yield folder
+            return
+    yield None
+
+
+def cache() -> Path:
+    """Where fetched repositories lie while they are read."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "leaderboard-bot" / "git"

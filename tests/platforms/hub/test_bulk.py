@@ -1,0 +1,156 @@
+"""Very many files of a repository are read by one fetch over git, and come out as the API gives them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.errors import Unavailable
+from bot.platforms.git import fetch
+from bot.platforms.hub.bulk import MANY, BulkSource, cache
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.source import HubSource
+from bot.platforms.source import TooLarge, in_bulk
+from tests.world.git import Repository
+from tests.world.hub import Hub
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 3\n"
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def head(hub: Hub, repository: Repository) -> str:
+    files: dict[str, bytes | None] = {f"org__m{n}/results_{n}.json": b'{"n": %d}' % n for n in range(40)}
+    odd: dict[str, bytes | None] = {"a b/é\n.json": b"odd", "é ü.json": b"letters", "large.json": bytes(5000)}
+    return hub.push(repository, {**files, **odd, "pointer.json": POINTER, "empty.json": b""}).oid
+
+
+def test_files_come_over_git_as_the_api_gives_them(
+    hub: Hub, source: HubSource, repository: Repository, head: str
+) -> None:
+    paths = [path for path, _ in repository.main.tree.files()]
+    by_api = {path: source.read(path, head, 10_000) for path in paths}
+    hub.calls.clear()
+    with in_bulk(source, head, MANY + 1) as bulk:
+        by_git = {path: bulk.read(path, head, 10_000) for path in paths}
+
+    assert by_git == by_api
+    resolved = [call.raw_path for call in hub.calls if "/resolve/" in call.raw_path]
+    assert len(resolved) == 2  # the name with a line break, and the pointer to a large file
+    assert len([call for call in hub.calls if "/resolve/" not in call.raw_path]) <= 3
+    assert not list(cache().glob("*-0"))
+
+
+def test_a_limit_holds_and_the_next_file_is_read_all_the_same(source: HubSource, head: str) -> None:
+    with in_bulk(source, head, MANY + 1) as bulk:
+        with pytest.raises(TooLarge):
+            bulk.read("large.json", head, 4999)
+        assert bulk.read("org__m7/results_7.json", head, 100) == b'{"n": 7}'
+        assert bulk.read("nothing.json", head, 100) is None
+        assert bulk.read("org__m7", head, 100) is None
+
+
+def test_an_older_commit_than_main_is_read(hub: Hub, source: HubSource, repository: Repository, head: str) -> None:
+    hub.push(repository, {"empty.json": None})
+    with in_bulk(source, head, MANY + 1) as bulk:
+        assert isinstance(bulk, BulkSource)
+        assert bulk.read("empty.json", head, 100) == b""
+
+
+def test_few_files_and_a_hub_that_refuses_git_are_read_by_the_api(hub: Hub, source: HubSource, head: str) -> None:
+    with in_bulk(source, head, MANY) as few:
+        assert few is source
+    hub.faults.order("info/refs", status=403, times=9)
+    with in_bulk(source, head, MANY + 1) as refused:
+        assert refused is source
+    assert refused.read("empty.json", head, 100) == b""
+
+
+def test_a_machine_without_git_reads_by_the_api(source: HubSource, head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with in_bulk(source, head, MANY + 1) as found:
+        assert found is source
+
+
+def test_a_fetch_that_brings_too_much_is_given_up(
+    source: HubSource, head: str, hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fetch, "FETCH_BYTES", 10)
+    hub.faults.order("git-upload-pack", delay=1.0, times=9)
+    with in_bulk(source, head, MANY + 1) as found:
+        assert found is source
+
+
+def test_the_token_opens_a_private_repository_and_stands_in_no_process_list(
+    hub: Hub, client: HubClient, tmp_path: Path
+) -> None:
+    repository = hub.repository("bot/private", private=True)
+    head = hub.push(repository, {"a.json": b"{}"}, user="bot").oid
+    seen: list[str] = []
+
+    def look() -> None:
+        time.sleep(0.1)
+        for process in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                seen.append(process.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+            except OSError:
+                continue
+
+    hub.faults.order("git-upload-pack", delay=0.5)
+    thread = threading.Thread(target=look)
+    thread.start()
+    source = HubSource(client, parse_address("hf://datasets/bot/private"))
+    with in_bulk(source, head, MANY + 1) as bulk:
+        thread.join()
+        assert isinstance(bulk, BulkSource)
+        assert bulk.read("a.json", head, 10) == b"{}"
+        kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("fetch" in line and hub.url in line for line in seen)
+    assert not any("hf_bot" in line or "extraHeader" in line for line in seen)
+    assert not any(b"hf_bot" in data for data in kept)
+
+
+def test_what_a_killed_process_fetched_is_not_fetched_again(hub: Hub, source: HubSource, head: str) -> None:
+    class Killed(BaseException):
+        pass
+
+    with pytest.raises(Killed), in_bulk(source, head, MANY + 1):
+        raise Killed
+    hub.calls.clear()
+    with in_bulk(source, head, MANY + 1) as bulk:
+        assert bulk.read("empty.json", head, 100) == b""
+    assert hub.calls == []
+
+
+def test_two_processes_read_one_repository_side_by_side(source: HubSource, head: str) -> None:
+    with in_bulk(source, head, MANY + 1) as one, in_bulk(source, head, MANY + 1) as other:
+        assert isinstance(one, BulkSource)
+        assert isinstance(other, BulkSource)
+        assert one.copy.folder != other.copy.folder
+        assert one.read("empty.json", head, 9) == other.read("empty.json", head, 9) == b""
+
+
+def test_a_git_that_dies_while_it_reads_is_an_outage_and_started_again(
+    source: HubSource, head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with in_bulk(source, head, MANY + 1) as bulk:
+        broken = tmp_path / "bin"
+        broken.mkdir()
+        (broken / "git").write_text("#!/bin/sh\nexit 1\n")
+        (broken / "git").chmod(stat.S_IRWXU)
+        path = os.environ["PATH"]
+        monkeypatch.setenv("PATH", str(broken))
+        with pytest.raises(Unavailable):
+            bulk.read("empty.json", head, 9)
+        monkeypatch.setenv("PATH", path)
+        assert bulk.read("empty.json", head, 9) == b""
