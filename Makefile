@@ -47,7 +47,7 @@ fuzz: .venv/.all
 	mkdir -p .fuzz-corpus && cp examples/results/*/*.json .fuzz-corpus
 	.venv/bin/python tests/evaluation/fuzz/fuzz_result.py .fuzz-corpus -max_total_time=600 -max_len=131072 -timeout=20
 
-bench: .venv/.all
+bench: .venv/.all .venv/.browser
 	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark
 	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import Content
 from bot.pages.environment import points, raw
 from bot.publishing.board import BoardRow, average_without
 from bot.publishing.ranks import TIE
-
-Cell = str | Markup  # a number, with what is uncertain of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,7 @@ class Line:
     model: str
     precision: str
     chat: str
-    cells: tuple[Cell, ...]
+    cells: tuple[str, ...]
     date: str
     warnings: int
 
@@ -85,7 +81,7 @@ def _line(content: Content, row: BoardRow, *, is_raw: bool) -> Line:
     scores = {score.id: score for score in entry.tasks}
     found = [scores.get(task.id) for task in content.board.leaderboard.tasks]
     if is_raw:
-        cells: list[Cell] = [raw(score.raw if score else None) for score in found]
+        cells = [raw(score.raw if score else None) for score in found]
     else:
         cells = [_with_error(score.score, score.stderr) if score else _with_error(None, None) for score in found]
     without = [points(average_without(entry, content.board.leaderboard))] if content.has_quarantined else []
@@ -101,7 +97,7 @@ def _line(content: Content, row: BoardRow, *, is_raw: bool) -> Line:
     )
 
 
-def _with_error(value: float | None, stderr: float | None) -> Cell:
+def _with_error(value: float | None, stderr: float | None) -> str:
     if value is None or stderr is None:
         return points(value)
-    return Markup(f"{value:.2f}<small>±{TIE * stderr:.2f}</small>")  # noqa: S704 - two numbers
+    return f"{value:.2f} ±{TIE * stderr:.1f}"

@@ -82,7 +82,7 @@ def test_without_script_the_board_has_the_rows_and_numbers_of_the_csv(watch: Ope
     for line, row in zip(shown, rows, strict=True):
         cells = [row["average"], *(row[task.id] for task in declared().tasks)]
         assert line[1] == row["model"]
-        assert [cell.partition("±")[0] for cell in line[4:-2]] == [f"{float(cell):.2f}" for cell in cells]
+        assert [cell.partition(" ±")[0] for cell in line[4:-2]] == [f"{float(cell):.2f}" for cell in cells]
     assert not page.locator("#controls").is_visible()
 
 

@@ -69,7 +69,7 @@ def test_the_table_without_script_has_the_rows_and_numbers_of_the_csv(site: Site
         best, worst = row["rank_best"], row["rank_worst"]
         assert line[0] == ("–" if not best else best if best == worst else f"{best}–{worst}")
         cells = [row["average"], *(row[task] for task in tasks)]
-        assert [cell.partition("±")[0] for cell in line[4:-2]] == [
+        assert [cell.partition(" ±")[0] for cell in line[4:-2]] == [
             f"{float(cell):.2f}" if cell else "–" for cell in cells
         ]
 

@@ -92,7 +92,9 @@
             return falls ? compareKeys(other, one) : compareKeys(one, other);
           });
         }
+        body.remove(); // rows that are not on the page move faster
         body.append(...keyed.map(([, row]) => row));
+        tables[which].append(body);
       });
       for (const table of tables) {
         [...table.tHead.rows[0].cells].forEach((head, place) => {
@@ -168,8 +170,7 @@
     $("copy").addEventListener("click", async () => {
       const columns = heads.map((_, i) => i).filter((i) => !hidden.has(names[i]));
       const cell = (node) => {
-        const small = node.querySelector("small");
-        const words = small ? `${node.firstChild.textContent} ${small.textContent}` : (node.querySelector("button") || node).textContent;
+        const words = (node.querySelector("button") || node).textContent;
         return words.replace(/[\\`*_{}[\]<>|~#!@&:]/g, (letter) => `&#${letter.charCodeAt(0)};`);
       };
       const line = (cells) => `| ${cells.join(" | ")} |`;

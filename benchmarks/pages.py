@@ -1,0 +1,150 @@
+"""The page of a board in a real Chromium beside DataTables on the same table, and how long a site takes to build.
+
+Run: make browser && python benchmarks/pages.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import re
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from msgspec.structs import replace  # noqa: E402 - the folder above is found first
+from playwright.sync_api import Browser, sync_playwright  # noqa: E402 - the same
+
+from bot.evaluation.leaderboard import load_leaderboard  # noqa: E402 - the same
+from bot.pages.content import Content  # noqa: E402 - the same
+from bot.pages.site import Site  # noqa: E402 - the same
+from bot.pages.write import write_site  # noqa: E402 - the same
+from bot.publishing.board import make_board  # noqa: E402 - the same
+from bot.publishing.entry import Entry  # noqa: E402 - the same
+from tests.browser.conftest import FLAGS, HERE, UNPACKED  # noqa: E402 - the same
+from tests.pages.boards import generated  # noqa: E402 - the same
+
+NAMES = ("llama", "qwen", "mistral", "gemma", "phi", "falcon", "yi", "olmo", "granite", "smol")
+KINDS = ("base", "instruct", "chat", "dpo", "merge", "sft", "math", "code")
+WAIT = 60_000  # milliseconds
+DATATABLES = HERE / "node_modules" / "datatables.net" / "js" / "dataTables.min.js"
+
+
+def make_rows(count: int) -> list[Entry]:
+    """Rows whose names, revisions and numbers are all different."""
+    random, models = Random(7), generated(20)
+    rows = []
+    for number in range(count):
+        entry = models[number % len(models)]
+        revision = f"{random.getrandbits(160):040x}"
+        name = (
+            f"{random.choice(NAMES)}-lab{random.randrange(200)}/{random.choice(NAMES)}-{random.choice(KINDS)}-{number}"
+        )
+        strength = random.uniform(5, 75)
+        tasks = tuple(
+            replace(task, score=min(99.0, max(0.0, random.gauss(strength, 8))), stderr=random.uniform(0.3, 2.2))
+            for task in entry.tasks
+        )
+        average = sum(task.score or 0.0 for task in tasks) / len(tasks)
+        model = replace(entry.model, id=name, revision=revision)
+        key = f"open-llm-v2/{name}/{revision}-bfloat16"
+        rows.append(replace(entry, key=key, model=model, tasks=tasks, average=average))
+    return rows
+
+
+def site_of(rows: list[Entry]) -> Site:
+    return Site(Content(make_board(rows, load_leaderboard("open-llm-v2"))))
+
+
+def page_with_datatables(page: str) -> str:
+    """The same table, for DataTables in the place of our script; its style sheet is left out."""
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    script = '<script src="dataTables.min.js" defer></script><script src="start.js" defer></script>'
+    return re.sub(r'<script src="site\.[^"]*" defer></script>', script, page)
+
+
+# Each sorts by the seventh column as its own script does, and lays the page out.
+SORTS = {
+    "ours": "document.querySelector('th[data-name=bbh] button').click()",
+    "DataTables": "table.order([[6, 'desc']]).draw()",
+}
+READY = {"ours": "#controls:not([hidden])", "DataTables": ".dt-search"}
+
+
+def timed(browser: Browser, address: str, name: str) -> dict[str, float]:
+    """Milliseconds until a page is loaded and its script is done, until its first paint, and for one sort."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en-US")
+    page.goto(address, timeout=WAIT)
+    page.wait_for_selector(READY[name], state="attached", timeout=WAIT)
+    loaded = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
+    sort = f"{SORTS[name]}; document.body.offsetHeight"
+    timer = f"(() => {{ const start = performance.now(); {sort}; return performance.now() - start }})()"
+    found = {"loaded": loaded, "first paint": paint, "sorted": page.evaluate(timer)}
+    page.close()
+    return found
+
+
+def browse(browser: Browser, rows: list[Entry], rounds: int) -> None:
+    """Load and sort both pages in turn, and print medians and ratios."""
+    site = site_of(rows)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for path in site:
+            if "/" not in path:
+                (folder / path).write_bytes(site[path])
+        html = site["index.html"]
+        (folder / "peer.html").write_text(page_with_datatables(html.decode()), encoding="utf-8")
+        (folder / "dataTables.min.js").write_bytes(DATATABLES.read_bytes())
+        (folder / "start.js").write_text(
+            "var table = new DataTable('#board', {paging: false, order: []});", encoding="utf-8"
+        )
+        times: dict[str, list[dict[str, float]]] = {"ours": [], "DataTables": []}
+        for _ in range(rounds):
+            for name, file in (("ours", "index.html"), ("DataTables", "peer.html")):
+                times[name].append(timed(browser, f"file://{folder}/{file}", name))
+    print(f"{len(rows):,} rows: {len(html):,} bytes, {len(gzip.compress(html, 9)):,} gzip")
+    for what in ("loaded", "first paint", "sorted"):
+        ours, peer = ([one[what] for one in times[name]] for name in times)
+        ratio = statistics.median(a / b for a, b in zip(ours, peer, strict=True) if b)
+        print(
+            f"  {what:12} {statistics.median(ours):8.0f} ms, DataTables {statistics.median(peer):8.0f} ms: {ratio:.2f}"
+        )
+
+
+def build(rows: list[Entry]) -> None:
+    """Build a site, build it again, and again after one changed row; print wall and processor seconds."""
+    changed = [replace(rows[0], average=(rows[0].average or 0.0) + 0.01, verdict=rows[0].verdict), *rows[1:]]
+    with tempfile.TemporaryDirectory() as made:
+        for what, entries in (("built", rows), ("again", rows), ("one changed row", changed)):
+            wall, busy = time.perf_counter(), time.process_time()
+            done = write_site(site_of(entries), Path(made) / "site")
+            wall, busy = time.perf_counter() - wall, time.process_time() - busy
+            print(f"  {what:16} {wall:6.1f} s, {busy:6.1f} s of processor time; {done.changed} files written")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=5_000, help="of the site that is built")
+    call = parser.parse_args()
+    executable = os.environ.get("LEADERBOARD_BOT_BROWSER") or UNPACKED / "chromium"
+    with sync_playwright() as driver:
+        browser: Any = driver.chromium.launch(executable_path=executable, args=FLAGS)
+        for count, rounds in ((1_000, call.rounds), (10_000, 1)):
+            browse(browser, make_rows(count), rounds)
+        browser.close()
+    print(f"a site of {call.rows:,} rows")
+    build(make_rows(call.rows))
+
+
+if __name__ == "__main__":
+    main()
