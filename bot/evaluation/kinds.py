@@ -94,7 +94,8 @@ KINDS = (
     Kind(
         "sample-log",
         "a log of samples",
-        "name the result file beside it; `audit drop` and `audit mmlu` read samples",
+        "name the result file beside it; `leaderboard-bot audit drop FILE` reads samples of DROP,"
+        " `leaderboard-bot audit mmlu FILE` those of MMLU",
         _begins_samples,
         _is_sample,
     ),

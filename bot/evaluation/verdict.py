@@ -20,6 +20,11 @@ from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, V
 from bot.evaluation.submission import Parsed, Problem
 from bot.evaluation.waiving import waive
 
+# Where nothing of the leaderboard is in a file, its row says so once, and how the rest was measured does not matter.
+OF_MEASUREMENTS = frozenset({
+    "limited-run", "unaccepted-harness-commit", "unverifiable-harness-commit", "unpinned-revision", "quantized-run",
+    "extra-task", "chat-template-differs",
+})  # fmt: skip
 log = logging.getLogger(__name__)
 
 
@@ -67,8 +72,10 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)
     case = Case(parsed.result, leaderboard, measurements, facts, own, latest_date(facts.today, committed))
     found: list[Finding] = []
+    is_foreign = case.takes_format and not measurements.present
     for rule in rules:
-        found += findings_of(rule, case, parsed, severity=rule.severity_on(leaderboard))
+        if not (is_foreign and rule.id in OF_MEASUREMENTS):
+            found += findings_of(rule, case, parsed, severity=rule.severity_on(leaderboard))
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
     return Verdict(parsed, leaderboard, status, findings, measurements, date)

@@ -10,15 +10,16 @@ from textwrap import fill
 from bot.reporting.chart import Chart
 from bot.reporting.escape import visible
 from bot.reporting.page import Section
-from bot.reporting.table import WIDTH, Table, markdown_table, text_table
+from bot.reporting.table import Table, markdown_table, table_width, text_table
 
 # Whatever Markdown, HTML or GitHub would read as more than text.
 SPECIAL = re.compile(r"[\\`*_{}\[\]()#+!|~]")
 ENTITIES = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"})
 
 
-def text(title: str, lead: str, sections: Sequence[Section], width: int = WIDTH) -> str:
-    """Return plain text whose paragraphs and tables are at most `width` columns wide."""
+def text(title: str, lead: str, sections: Sequence[Section], width: int | None = None) -> str:
+    """Return plain text whose paragraphs and tables are at most `width` columns wide, by default the terminal's."""
+    width = width or table_width()
     wrap, table = partial(_paragraph, width=width), partial(text_table, width=width)
     parts = [visible(title), wrap(lead)]
     for part in sections:

@@ -9,10 +9,8 @@ from bot.evaluation.judgement import Judgement
 from bot.evaluation.row import Row
 from bot.reporting.escape import brief, inert
 from bot.reporting.markdown import cell
-from bot.reporting.table import Table, markdown_table, text_table
+from bot.reporting.table import Table, cut_front, markdown_table, table_width, text_table
 from bot.reporting.text import SIGNS, WIDTH
-
-LEAST = 12  # letters of a name that are left however many columns there are
 
 
 def scores_text(judgement: Judgement) -> str:
@@ -24,15 +22,11 @@ def scores_text(judgement: Judgement) -> str:
 
 
 def fit(table: Table, column: int = 1) -> Table:
-    """The table within 80 columns: names are cut from the front, for the end tells models apart."""
+    """The table within the terminal, and 80 columns at most: names are cut from the front."""
     widths = [max(len(str(cell)) for cell in cells) for cells in zip(table.columns, *table.rows, strict=True)]
-    room = max(LEAST, WIDTH - sum(widths) + widths[column] - 2 * (len(widths) - 1))
-    rows = tuple((*row[:column], _cut(str(row[column]), room), *row[column + 1 :]) for row in table.rows)
+    room = min(WIDTH, table_width()) - sum(widths) + widths[column] - 2 * (len(widths) - 1)
+    rows = tuple((*row[:column], cut_front(str(row[column]), room), *row[column + 1 :]) for row in table.rows)
     return Table(table.columns, rows, table.caption)
-
-
-def _cut(name: str, room: int) -> str:
-    return name if len(name) <= room else f"…{name[1 - room :]}"
 
 
 def scores_markdown(judgement: Judgement) -> str:

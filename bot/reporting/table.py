@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from shutil import get_terminal_size
 from unicodedata import combining, east_asian_width
 
 from bot.reporting.escape import code_in_table, visible
@@ -30,17 +32,29 @@ class Table:
     caption: str = ""
 
 
+def table_width() -> int:
+    """The columns that a table may take: those of the terminal, or 100 where there is none."""
+    return min(WIDTH, get_terminal_size((WIDTH, 24)).columns) if sys.stdout.isatty() else WIDTH
+
+
+def cut_front(name: str, room: int, least: int = 12) -> str:
+    """A name within some columns, cut from the front, for the end tells models apart; `least` are always left."""
+    room = max(least, room)
+    return name if len(name) <= room else f"…{name[1 - room :]}"
+
+
 def short(value: float) -> str:
     """Return a number for a person: whole numbers whole, others with four significant digits."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
-def text_table(table: Table, width: int = WIDTH) -> str:
+def text_table(table: Table, width: int | None = None) -> str:
     """Return aligned columns under their titles, numbers to the right; the caption is above.
 
-    No line is wider than `width`: long texts continue below each other, and columns that do not fit continue in another
-    table with the same first column.
+    No line is wider than `width`, by default that of the terminal and 100 at most: long texts continue below each
+    other, and columns that do not fit continue in another table with the same first column.
     """
+    width = width or table_width()
     right = [any(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
     columns = [(title, *(_text(row[i]) for row in table.rows)) for i, title in enumerate(table.columns)]
     blocks = [_block([columns[i] for i in part], [right[i] for i in part], width) for part in _parts(columns, width)]

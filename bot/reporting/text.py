@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from textwrap import wrap
 
@@ -15,8 +16,10 @@ from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Verdict
 from bot.reporting.escape import brief, visible
 from bot.reporting.report import summarize
+from bot.reporting.table import cut_front, table_width
 
 WIDTH = 80
+COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
 COLOURS = {"accepted": "32", "incomplete": "33", "rejected": "31", "error": "31", "warning": "33", "notice": "36"}
 
@@ -50,8 +53,8 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
     for one in judgement.unread:
         kinds.setdefault(one.kind, []).append(one)
     for kind, found in sorted(kinds.items()):
-        text = f"not read: {_count(len(found), kind)} ({found[0].path}): {found[0].why}"
-        yield from wrap(visible(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield from _wrapped(visible(f"not read: {found[0].path}{others} ({kind}): {found[0].why}"), "", "  ")
     if kinds:
         yield ""
 
@@ -131,8 +134,12 @@ def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:
 
 
 def _wrapped(text: str, first: str, others: str) -> list[str]:
-    """Lines of a text; a name is never parted at a hyphen."""
-    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+    """Lines of a text; neither a name nor a path is parted, nor a command, which stands between backticks."""
+    whole = COMMAND.sub(lambda match: match[0].replace(" ", GLUE), text)
+    lines = wrap(
+        whole, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False, break_long_words=False
+    )
+    return [line.replace(GLUE, " ") for line in lines]
 
 
 def score_lines(scores: Scores) -> Iterator[str]:
@@ -161,10 +168,9 @@ def _summary_of_row(row: Row, ink: Ink) -> str:
     coverage = row.coverage
     what = f"{brief(row.model.precision) or 'unknown precision'}{', chat template' * row.model.chat_template}"
     padding = " " * (len("incomplete") - len(row.status))
-    return (
-        f"{_sign(row.status, ink)}{padding}  {_cell(average, '6.2f')}  {coverage.present}/{coverage.required}"
-        f"  {brief(row.model.id) or '(no model)'}  {what}"
-    )
+    numbers = f"{padding}  {_cell(average, '6.2f')}  {coverage.present}/{coverage.required}  "
+    room = table_width() - len(f"{SIGNS[row.status]} {row.status}{numbers}  {what}")
+    return f"{_sign(row.status, ink)}{numbers}{cut_front(brief(row.model.id) or '(no model)', room)}  {what}"
 
 
 def summary_line(judgement: Judgement, ink: Ink) -> str:

@@ -121,3 +121,15 @@ def test_a_waiver_makes_no_number_where_there_is_none() -> None:
         entry = outcome.entry()
         assert entry is not None
         assert (entry.verdict, entry.average) == ("incomplete", None)
+
+
+def test_of_a_file_with_nothing_of_the_leaderboard_that_is_said_once() -> None:
+    data = patched({"/git_hash": "1c7fb748", "/lm_eval_version": None, "/config/limit": 5, "/config/model_sha": None})
+    data["results"] = {"arc_challenge": {"acc_norm,none": 0.4}, "hellaswag": {"acc_norm,none": 0.5}}
+    outcome = outcome_of(data)
+    assert [(finding.rule, finding.message) for finding in outcome.findings] == [
+        ("missing-task", "none of the 39 subtasks of open-llm-v2 is there: was it measured for another leaderboard?")
+    ]
+    assert "open-llm-v1, 2 subtasks are there" in outcome.findings[0].hint
+    assert outcome.row is not None
+    assert outcome.row.status == "rejected"

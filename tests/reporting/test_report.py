@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.evaluation.kinds import KINDS
+from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
+from bot.reporting.text import Ink, judgement_text, summary_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
+ADVICE, PLAIN = next(kind.advice for kind in KINDS if kind.id == "sample-log"), Ink(colour=False)
 LIMITED = patched({"/config/limit": 50.0})
 VALUE = {"/results/leaderboard_mmlu_pro/acc,none": 0.5, "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}
 
@@ -118,3 +123,14 @@ def test_a_name_of_a_megabyte_fills_no_report(form: str, tmp_path: Path) -> None
     assert done.exit_code == 1
     assert len(done.stdout) < 10_000
     assert len(CliRunner().invoke(app, ["score", str(file), "--format", "markdown"]).stdout) < 10_000
+
+
+def test_neither_a_path_nor_a_command_is_wrapped_and_a_summary_fits_100_columns() -> None:
+    path = f"/scratch/{'somebody/' * 12}results_x.json"
+    data = patched({"/model_name": path})
+    text = judgement_text(replace(judgement_of({path: data}), unread=(UnreadPath(path, "sample-log", ADVICE),)), PLAIN)
+    assert path in text
+    assert "`leaderboard-bot audit drop FILE`" in text
+    lines = summary_text(judgement_of({path: data}), PLAIN).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "…" in lines[0]

@@ -11,7 +11,7 @@ from bot.audits.drop.health import FEWEST_SAMPLES, Health
 from bot.audits.drop.tables import FLAW_TITLES, SHOWN_FLAWS, tables
 from bot.evaluation.finding import Finding
 from bot.reporting.escape import code, visible
-from bot.reporting.table import WIDTH, markdown_table, text_table
+from bot.reporting.table import markdown_table, text_table
 
 HEALTH_SENTENCES = {
     Health.SOUND: "the scores show what the models answered",
@@ -21,8 +21,8 @@ HEALTH_SENTENCES = {
 }
 
 
-def audit_drop_text(audit: DropAudit, width: int = WIDTH) -> str:
-    """Return the audit for a terminal; its tables are at most `width` columns wide."""
+def audit_drop_text(audit: DropAudit, width: int | None = None) -> str:
+    """Return the audit for a terminal; its tables are at most `width` columns wide, by default the terminal's."""
     parts = [
         f"DROP is {audit.health}: {HEALTH_SENTENCES[audit.health]}",
         "\n".join(map(finding_line, all_findings(audit))),

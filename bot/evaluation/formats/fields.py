@@ -71,10 +71,14 @@ def not_a_row(pointer: str, key: str) -> MalformedResult:
 
 
 def arguments(value: object) -> tuple[dict[str, str], str]:
-    """Read `model_args`, a text "a=1,b=2" or an object, as a mapping and as one text."""
+    """Read `model_args`, a text "a=1,b=2" or an object, as a mapping and as one text.
+
+    What lies deeper is in the text alone, so that nobody takes the text for all that a command needs.
+    """
     if isinstance(value, dict):
         pairs = {str(key): str(inner) for key, inner in value.items() if isinstance(inner, str | int | float)}
-        return pairs, ",".join(f"{key}={inner}" for key, inner in pairs.items())
+        spelled = pairs | {str(key): setting(inner) for key, inner in value.items() if isinstance(inner, dict | list)}
+        return pairs, ",".join(f"{key}={inner}" for key, inner in spelled.items())
     return dict(ARGUMENT.findall(text(value))), text(value)
 
 

@@ -15,6 +15,9 @@ from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
+# The model classes of its main.py; forks of it, such as that of GPT-NeoX, have a program of their own.
+CLASSES = ("hf-causal", "hf-causal-experimental", "hf-seq2seq", "hf", "gpt2", "gpt3", "openai", "anthropic",
+           "textsynth", "dummy")  # fmt: skip
 PLACES = {
     "chat_template": "",  # it has none
     "model": "/config/model_args",
@@ -100,12 +103,12 @@ def _leaves(content: Content, shots: int | None) -> dict[str, LeafResult]:
 
 def rerun(wanted: Rerun) -> str:
     """The call of harness 0.3; it writes only where it is told to, and spells two tasks otherwise than v1 does."""
-    args = pinned_arguments(wanted.model)
+    args = pinned_arguments(wanted.model) if (wanted.model.source or CLASSES[0]) in CLASSES else ""
     tasks = (
         ",".join(wanted.leaf_keys).replace("arc:challenge", "arc_challenge").replace("truthfulqa:mc", "truthfulqa_mc")
     )
     shots = wanted.num_fewshot or 0
-    words = ["python", "main.py", "--model", wanted.model.source or "hf-causal", "--model_args", args, "--tasks", tasks]
+    words = ["python", "main.py", "--model", wanted.model.source or CLASSES[0], "--model_args", args, "--tasks", tasks]
     return args and command_line([*words, "--num_fewshot", str(shots), "--output_path", f"results_{shots}-shot.json"])
 
 

@@ -10,19 +10,26 @@ from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.secrets import HIDDEN
 from bot.evaluation.result import Model
 
+# The model classes that load weights, which have a commit and a data type; the others call a service.
+LOADING = ("hf", "huggingface", "vllm", "sglang", "mamba", "gptqmodel", "steered")
+NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
+NESTED = re.compile(r"[\[{(]")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
 REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
 
 
 def pinned_arguments(model: Model) -> str:
-    """The model's arguments with the commit and the dtype that were measured; "" where they name no model or a secret.
+    """The model's arguments with the commit and the dtype that were measured; "" where no command line can have them.
 
-    Only a run at the same commit and of the same precision joins the row; a branch may have moved since.
+    Only a run at the same commit and of the same precision joins the row; a branch may have moved since. No command can
+    have a password, an object, or the arguments of a class that is no name but an object of Python.
     """
     pairs, args = arguments(model.args)
     args = args or (model.id and f"pretrained={model.id}")
-    if not args or HIDDEN in args:  # a command with a hidden password does not work
+    if not args or HIDDEN in args or NESTED.search(args) or not NAME.fullmatch(model.source or "hf"):
         return ""
+    if model.source and not model.source.startswith(LOADING):
+        return args
     if model.revision and "revision" in pairs:
         args = REVISION.sub(lambda match: f"{match[1]}{model.revision}", args)
     elif model.revision:

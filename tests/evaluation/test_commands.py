@@ -1,0 +1,113 @@
+"""The commands in hints: the harness's own parser takes each as it is printed; where none can work there is none."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.evaluation.finding import Finding
+from bot.evaluation.submission import one_file, parse_submission
+from bot.reporting.text import Ink, judgement_text
+from tests.evaluation.judging import base, judgement_of, patched
+
+ARGS = "pretrained=example-org/kestrel-7b,dtype=bfloat16"
+PRO = "leaderboard_mmlu_pro"
+
+
+def lacking(**changes: Any) -> dict[str, Any]:
+    """The example file without MMLU-PRO, with changes."""
+    data = base()
+    for name in ("results", "configs", "versions", "n-shot", "n-samples"):
+        data[name].pop(PRO, None)
+    return patched({"/" + key.replace("__", "/"): value for key, value in changes.items()}, data)
+
+
+def missing(data: dict[str, Any]) -> Finding:
+    judgement = judgement_of({"results_x.json": data})
+    (finding,) = (one for one in judgement.rows[0].findings if one.rule == "missing-task")
+    return finding
+
+
+def parsed_by_the_harness(command: str, monkeypatch: pytest.MonkeyPatch) -> Namespace:
+    """What harness 0.4 reads from a command line."""
+    cli = pytest.importorskip("lm_eval._cli.harness")
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    arguments: Namespace = cli.HarnessCLI().parse_args()
+    return arguments
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"config__model_args": {"pretrained": "example-org/kestrel-7b", "dtype": "bfloat16", "parallelize": True}},
+        {"config__model_args": f"{ARGS},max_length=4096", "config__gen_kwargs": "temperature=0.8,do_sample=True"},
+        {"config__gen_kwargs": {"temperature": 0.8, "until": ["a b", "'"]}},
+        {"system_instruction": 'Be "brief"; don\'t $HOME.', "chat_template": "{{ x }}", "fewshot_as_multiturn": True},
+        {"model_source": "vllm", "config__model": "vllm"},
+        {"model_source": "local-completions", "config__model_args": "model=kestrel,base_url=http://localhost:8000/v1"},
+    ],
+)
+def test_the_harness_takes_the_command_as_it_is_printed(
+    changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = missing(lacking(**changes)).command
+    arguments = parsed_by_the_harness(command, monkeypatch)
+    assert arguments.tasks == [PRO]
+    assert arguments.num_fewshot == 5
+    assert arguments.model == changes.get("model_source", "hf")
+    if arguments.model != "local-completions":
+        assert arguments.model_args["pretrained"] == "example-org/kestrel-7b"
+        assert arguments.model_args["dtype"] == "bfloat16"
+        assert arguments.model_args["revision"] == base()["config"]["model_sha"]
+    else:
+        assert set(arguments.model_args) == {"model", "base_url"}
+    assert ("apply_chat_template" in arguments) == ("chat_template" in changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config__model_args": {"pretrained": "a/b", "quantization_config": {"load_in_8bit": True}}},
+        {"config__model_args": f"{ARGS},api_key=0123456789abcdef"},
+        {"model_source": "<lm_eval.models.huggingface.HFLM object at 0x7f>"},
+        {"system_instruction": "two\nlines"},
+        {"system_instruction": "long " * 1000},
+    ],
+)
+def test_where_no_command_can_work_there_is_none(changes: dict[str, Any]) -> None:
+    finding = missing(lacking(**changes))
+    assert finding.command == ""
+    assert finding.hint == "measure it with 5 shots"
+
+
+def test_a_program_of_its_own_is_not_called_as_the_harness_is() -> None:
+    config = {"model": "neox", "model_args": {"distributed_backend": "nccl"}, "num_fewshot": 0, "no_cache": True}
+    data = {"results": {"hellaswag": {"acc": 0.4}}, "versions": {"hellaswag": 0}, "config": config}
+    judgement = judgement_of({"x.json": data}, "open-llm-v1")
+    assert not any(one.command for one in (*judgement.rows[0].findings, *judgement.verdicts[0].findings))
+
+
+def test_a_command_is_one_line_however_long_it_is() -> None:
+    judgement = judgement_of({"results_x.json": lacking(config__model_args=f"{ARGS},x={'y' * 300}")})
+    (command,) = (one.command for one in judgement.rows[0].findings if one.command)
+    assert len(command) > 400
+    assert f"      {command}" in judgement_text(judgement, Ink(colour=False)).splitlines()
+
+
+def test_the_commands_for_real_files_are_taken_too(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = 0
+    for path in sorted((reference / "wild" / "lm-eval-0.4").rglob("*.json")):
+        parsed = parse_submission(one_file(path.name, path.read_bytes()))
+        if parsed.result is None or parsed.result.format != "lm-eval-0.4":
+            continue
+        for finding in judgement_of({path.name: path.read_bytes()}, "open-llm-v1").rows[0].findings:
+            if finding.command:
+                assert parsed_by_the_harness(finding.command, monkeypatch).model_args["pretrained"]
+                taken += 1
+    assert taken > 20
