@@ -143,6 +143,17 @@ def test_what_the_files_do_not_record_is_left_open() -> None:
     assert "# TODO: the samples of quiz: the files record none" in text
 
 
+def test_of_files_with_different_metrics_those_count_that_all_or_most_have() -> None:
+    both = modern({"quiz": {"acc,none": 0.5, "f1,none": 0.4}})
+    other, another = modern({"quiz": {"f1,none": 0.3}}), modern({"quiz": {"f1,none": 0.2, "bleu,none": 3.0}})
+    task, text = only_task(both, other, another)
+    assert (task.metrics[0].name, "have no" in text) == ("f1", False)
+    assert "# also measured: acc,none, bleu,none" in text
+    task, text = only_task(modern({"quiz": {"acc,none": 0.5}}), other, another)
+    assert task.metrics[0].name == "f1"
+    assert "# TODO: 1 of 3 files of quiz have no f1" in text
+
+
 def test_what_no_file_of_a_format_shows_is_not_asked_for() -> None:
     scores = {"test": [{"main_score": 0.5, "hf_subset": name, "languages": []} for name in ("arabic", "english")]}
     data = {"task_name": "Tweets", "dataset_revision": "d5" * 20, "mteb_version": "1.18.0", "scores": scores}

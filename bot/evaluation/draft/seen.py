@@ -64,6 +64,10 @@ class Seen:
         found = [run.leaf.version for run in self.runs if run.format_id == format_id]
         return tuple(sorted({canonical_version(version) for version in found if version not in {None, ""}}))
 
+    def without(self) -> int:
+        """In how many of the files a metric that counts is missing."""
+        return sum(any(one.key(run.format_id) not in run.leaf.numbers for one in self.metrics) for run in self.runs)
+
     def values(self) -> list[float]:
         """All values of the metrics that count."""
         found = [run.value(metric) for run in self.runs for metric in self.metrics]
@@ -100,8 +104,8 @@ def _seen(key: str, runs: Sequence[Run]) -> Seen:
     found = catalogue().find(runs[0].format_id, key)
     metrics = _known_metrics(found, runs) or (_chosen(runs),)
     chosen = {metric.key(runs[0].format_id) for metric in metrics}
-    others = [key for key in metric_keys(runs[0].format_id, runs[0].leaf.numbers) if key not in chosen]
-    return Seen(key, tuple(runs), found, metrics, tuple(others))
+    others = [name for run in runs for name in metric_keys(run.format_id, run.leaf.numbers) if name not in chosen]
+    return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
 
 
 def _known_metrics(found: KnownLeaf | None, runs: Sequence[Run]) -> tuple[Metric, ...]:
@@ -113,7 +117,7 @@ def _known_metrics(found: KnownLeaf | None, runs: Sequence[Run]) -> tuple[Metric
 
 def _chosen(runs: Sequence[Run]) -> Metric:
     """The metric that counts, by its name; spelled for each format that spells it otherwise."""
-    by_format = {run.format_id: metric_keys(run.format_id, run.leaf.numbers) for run in reversed(runs)}
+    by_format = {one: _shared_keys(one, runs) for one in dict.fromkeys(run.format_id for run in runs)}
     first = runs[0].format_id
     name, answer_filter = split_key(first, by_format[first][0]) if by_format[first] else (NO_METRIC, "none")
     keys = {
@@ -123,6 +127,15 @@ def _chosen(runs: Sequence[Run]) -> Metric:
     }
     metric = Metric(name=name, filter=answer_filter, keys=keys)
     return metric.model_copy(update={"integral": all(_is_integral(metric, run) for run in runs)})
+
+
+def _shared_keys(format_id: str, runs: Sequence[Run]) -> list[str]:
+    """The keys of metrics that all runs of a format have, those that most have where there is none."""
+    counts = Counter(
+        key for run in runs if run.format_id == format_id for key in metric_keys(format_id, run.leaf.numbers)
+    )
+    most = max(counts.values(), default=0)
+    return metric_keys(format_id, {key: 0 for key, count in counts.items() if count == most})
 
 
 def _is_integral(metric: Metric, run: Run) -> bool:

@@ -204,5 +204,7 @@ def _todo(column: Column) -> Iterator[str]:
     if unsized and "samples" in shows:
         yield f"the samples of {examples(unsized)}: the files record none"
     for leaf in column.leaves:
+        if len(leaf.runs) > leaf.without() > 0:
+            yield f"{leaf.without()} of {len(leaf.runs)} files of {examples([leaf.key])} have no {leaf.metrics[0].name}"
         if leaf.known and leaf.samples() not in {None, leaf.known.samples}:
             yield f"{examples([leaf.key])} usually has {leaf.known.samples:,} samples"
