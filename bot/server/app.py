@@ -32,7 +32,7 @@ class Service(Protocol):
         ...
 
     def health(self) -> Mapping[str, Any]:
-        """How old what we know is, for each watch."""
+        """How all watches stand, `status`, and each of them, `watches`."""
         ...
 
     def watches(self) -> Sequence[Mapping[str, Any]]:
@@ -104,11 +104,11 @@ async def read_body(request: Request) -> bytes | None:
 
 
 def health_route(service: Service) -> Endpoint:
-    """`GET /healthz`: 200 while every watch settles, 503 when one is stuck."""
+    """`GET /healthz`: 200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
 
     async def healthz(_: Request) -> Response:
         health = service.health()
-        return JSONResponse(health, status_code=200 if health["ok"] else 503)
+        return JSONResponse(health, status_code=503 if health["status"] == "failed" else 200)
 
     return healthz
 

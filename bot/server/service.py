@@ -8,49 +8,28 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from threading import Lock
+from threading import Lock, Timer
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry
 
 from bot.errors import BotError, Unavailable
+from bot.reporting.escape import brief
+from bot.server.health import State, failing_items, has_moved, in_state, named, overall, shown, status_of
+from bot.server.metrics import Metrics, StoreCollector
 from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
 from bot.service.settlement import settle
 from bot.service.workers import QUIET, WatchWorker
 
-LATE = 4  # settlements that may be missed before a watch is called stuck
+SHORTEST_WAIT = 5.0  # seconds between two settlements that nobody asks for
 log = logging.getLogger(__name__)
 
 
 def repository_of(address: str) -> str:
     """What an address is called in a delivery: `hf://datasets/acme/results` is `datasets/acme/results`."""
     return address.removeprefix("hf://").partition("@")[0]
-
-
-@dataclass
-class State:
-    """How one watch stands: times are seconds since 1970, None for never."""
-
-    settled: float | None = None
-    heard: float | None = None
-    failure: str = ""
-
-
-@dataclass
-class Metrics:
-    """What is measured for each watch."""
-
-    registry: CollectorRegistry
-
-    def __post_init__(self) -> None:
-        labels, registry = ["watch"], self.registry
-        self.settles = Counter("leaderboard_bot_settles", "Settlements", [*labels, "result"], registry=registry)
-        self.outcomes = Counter("leaderboard_bot_outcomes", "Outcomes", [*labels, "outcome"], registry=registry)
-        self.seconds = Histogram("leaderboard_bot_settle_seconds", "Time of one", labels, registry=registry)
-        self.last = Gauge("leaderboard_bot_last_settled", "Seconds since 1970", labels, registry=registry)
 
 
 @dataclass
@@ -68,6 +47,7 @@ class Service:
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.registry)
+        self.registry.register(StoreCollector(self.contexts.store, lambda: [one.name for one in self.watches_settings]))
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
         self.keepers = {watch.name: self._keeper(watch) for watch in self.watches_settings}
@@ -103,7 +83,8 @@ class Service:
         Raises CallError or MalformedDeclaration where a watch cannot be opened; then nothing has changed.
         """
         for watch in settings.watches:
-            self.contexts.open_context(watch)
+            with suppress(Unavailable):
+                self.contexts.open_context(watch)
         known = {watch.name: watch for watch in self.watches_settings}
         wanted = {watch.name: watch for watch in settings.watches}
         for name in known.keys() - wanted.keys():
@@ -127,10 +108,11 @@ class Service:
             self._settle(watch)
 
     def _settle(self, watch: Watch) -> None:
-        state = self.states[watch.name]
+        state, is_first = self.states[watch.name], self.states[watch.name].settled is None
         with self.metrics.seconds.labels(watch.name).time():
             try:
-                outcomes = settle(self.contexts.open_context(watch))
+                # Who could hint often must not have every failing item tried each time: these wait for their moment.
+                outcomes = settle(self.contexts.open_context(watch), everything=is_first)
             except Exception as failure:
                 state.failure = str(failure) if isinstance(failure, BotError) else "a fault of ours; the log has it"
                 self.metrics.settles.labels(watch.name, "failed").inc()
@@ -139,8 +121,25 @@ class Service:
             self.metrics.outcomes.labels(watch.name, outcome.outcome).inc()
             log.info("%s: %s %s: %s", watch.name, outcome.outcome, outcome.subject, outcome.text)
         state.settled, state.failure = self.clock(), ""
+        if has_moved((one.outcome for one in outcomes), self.contexts.store.counts(watch.name)):
+            state.moved = state.settled
         self.metrics.settles.labels(watch.name, "done").inc()
         self.metrics.last.labels(watch.name).set(state.settled)
+        self._come_back(watch)
+
+    def _come_back(self, watch: Watch) -> None:
+        """Have the watch settled when its next item is due, where that is before its own time."""
+        due = self.contexts.store.next_due(watch.name)
+        wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
+        if wait is not None and wait < watch.settle_every:
+            timer = Timer(wait, lambda: self._hint(watch.name))
+            timer.daemon = True
+            timer.start()
+
+    def _hint(self, name: str) -> None:
+        keeper = self.keepers.get(name)
+        if keeper is not None:
+            keeper.hint()
 
     # what the routes ask
 
@@ -166,21 +165,31 @@ class Service:
         return {str(account["id"])} if account else set()
 
     def health(self) -> dict[str, Any]:
-        """How old what we know is; not ok when a watch missed several settlements."""
-        now = self.clock()
-        watches = {}
-        for watch in self.watches_settings:
-            state = self.states[watch.name]
-            age = now - (state.settled or self.started)
-            watches[watch.name] = {
-                "commit": self.contexts.store.cursor(watch.name, "source"),
-                "settled": shown(state.settled),
-                "heard": shown(state.heard),
-                "age": round(age, 1),
-                "failure": state.failure,
-                "ok": age < LATE * watch.settle_every,
-            }
-        return {"ok": all(watch["ok"] for watch in watches.values()), "watches": watches}
+        """How the watches stand: `degraded` where something cannot be carried out, `failed` where nothing moves."""
+        try:
+            watches = {watch.name: self._health_of(watch) for watch in self.watches_settings}
+        except Exception:
+            log.exception("the state cannot be read")
+            return {"status": "failed", "ok": False, "failure": "the state cannot be read", "watches": {}}
+        status = overall(watch["status"] for watch in watches.values())
+        return {"status": status, "ok": status == "ok", "watches": watches}
+
+    def _health_of(self, watch: Watch) -> dict[str, Any]:
+        state, store, now = self.states[watch.name], self.contexts.store, self.clock()
+        counts = store.counts(watch.name)
+        failing = in_state(counts, "failing")
+        status = status_of(state, failing, now=now, started=self.started, every=watch.settle_every)
+        return {
+            "status": status,
+            "ok": status == "ok",
+            "commit": store.cursor(watch.name, "source"),
+            "settled": shown(state.settled),
+            "heard": shown(state.heard),
+            "age": round(now - (state.settled or self.started), 1),
+            "failure": brief(state.failure, 500),
+            "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
+            "failing": named(failing_items(store.all(watch.name))) if failing else [],
+        }
 
     def watches(self) -> list[Mapping[str, Any]]:
         """The watches with their state and last outcomes."""
@@ -196,8 +205,3 @@ class Service:
             }
             for watch in self.watches_settings
         ]
-
-
-def shown(seconds: float | None) -> str | None:
-    """A time for people, in UTC."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -28,14 +28,14 @@ class Taken:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.ok = True
+        self.status = "ok"
 
     def take(self, event: Event) -> bool:
         self.events.append(event)
         return True
 
     def health(self) -> Mapping[str, Any]:
-        return {"ok": self.ok, "watches": {"open-llm": {"commit": "c" * 40}}}
+        return {"status": self.status, "watches": {"open-llm": {"commit": "c" * 40}}}
 
     def watches(self) -> Sequence[Mapping[str, Any]]:
         outcome = {"when": "now", "outcome": "rejected", "subject": "<script>x</script>", "text": "`a`"}
@@ -94,10 +94,11 @@ def test_without_a_secret_every_delivery_is_taken(service: Taken) -> None:
     assert post(web) == 202
 
 
-def test_health_says_whether_a_watch_is_stuck(web: TestClient, service: Taken) -> None:
-    assert web.get("/healthz").status_code == 200
-    service.ok = False
-    assert web.get("/healthz").status_code == 503
+def test_health_is_503_only_where_nothing_moves(web: TestClient, service: Taken) -> None:
+    for status, code in (("ok", 200), ("degraded", 200), ("failed", 503)):
+        service.status = status
+        answer = web.get("/healthz")
+        assert (answer.status_code, answer.json()["status"]) == (code, status)
 
 
 def test_the_page_shows_what_was_submitted_as_text(web: TestClient) -> None:

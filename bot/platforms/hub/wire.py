@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 from huggingface_hub import set_client_factory
+from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # loaded when asked for
 from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
 
 from bot.errors import Gone, Unavailable
@@ -15,6 +16,7 @@ from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
 from bot.platforms.limits import TIMEOUT, Limits, current_limits
 from bot.platforms.retry import LONGEST_WAIT
+from bot.platforms.tally import TALLY
 
 
 @cache
@@ -24,11 +26,17 @@ def install_client_factory() -> None:
     def factory() -> httpx2.Client:
         hooks: dict[str, list[Callable[..., Any]]] = {
             "request": [hf_request_event_hook, limit_time],
-            "response": [refuse_long_waits, refuse_moved, refuse_pages, end_in_time],
+            "response": [count_answer, refuse_long_waits, refuse_moved, refuse_pages, end_in_time],
         }
         return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
 
     set_client_factory(factory)
+
+
+def count_answer(response: httpx2.Response) -> None:
+    """Note the answer for the metrics."""
+    limit = parse_ratelimit_headers(response.headers)
+    TALLY.count("hub", response.status_code, None if limit is None else limit.remaining)
 
 
 def limit_time(request: httpx2.Request) -> None:

@@ -1,0 +1,82 @@
+"""How a service stands, from what its watches last did and from the items that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from bot.reporting.escape import brief
+from bot.service.items import Item
+
+Counts = Mapping[tuple[str, str], int]  # of items by kind and state
+Status = Literal["ok", "degraded", "failed"]
+LATE = 4  # settlements that may be missed before a watch is taken for one that does not move
+SHOWN = 20  # failing items that are named
+
+
+@dataclass
+class State:
+    """How one watch stands: times are seconds since 1970, None for never.
+
+    `settled` is when the last pass ended, `moved` when the last one ended in which anything could be done.
+    """
+
+    settled: float | None = None
+    moved: float | None = None
+    heard: float | None = None
+    failure: str = ""
+
+
+def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
+    """Whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
+    is_blind = ("source", "failing") in counts
+    return not is_blind or any(outcome != "failed" for outcome in outcomes)
+
+
+def in_state(counts: Counts, state: str) -> int:
+    """How many items are waiting, failing or held."""
+    return sum(count for (_, found), count in counts.items() if found == state)
+
+
+def status_of(state: State, failing: int, *, now: float, started: float, every: float) -> Status:
+    """How a watch stands: `failed` where nothing moved for long, `degraded` where something cannot be carried out.
+
+    A watch that never settled is not ok; until it is late it is degraded.
+    """
+    if now - (state.moved or started) >= LATE * every:
+        return "failed"
+    return "degraded" if state.moved is None or state.failure or failing else "ok"
+
+
+def overall(statuses: Iterable[Status]) -> Status:
+    """How all watches stand together: `failed` only where not one of them moves."""
+    found = set(statuses)
+    if found <= {"ok"}:
+        return "ok"
+    return "failed" if found == {"failed"} else "degraded"
+
+
+def failing_items(items: Iterable[Item]) -> list[Item]:
+    """Those that were tried and could not be carried out."""
+    return [item for item in items if item.attempts and not item.is_held]
+
+
+def named(items: Sequence[Item]) -> list[Mapping[str, Any]]:
+    """The first failing items for people: name, target, reason, tries, and when the next one is."""
+    return [
+        {
+            "item": brief(item.name, 200),
+            "target": item.target,
+            "reason": brief(item.reason, 500),
+            "tries": item.attempts,
+            "next": shown(item.due),
+        }
+        for item in items[:SHOWN]
+    ]
+
+
+def shown(seconds: float | None) -> str | None:
+    """A time for people, in UTC."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,136 @@
+"""How a service stands: ok while items end in a verdict, degraded where some cannot be carried out, else failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from bot.errors import BotError
+from bot.server.health import State, has_moved, overall, status_of
+from bot.server.service import Service
+from bot.service.config import parse_settings
+from tests.service.stories import SETTINGS, Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+NOW, EVERY = 10_000.0, 100.0
+
+
+@pytest.mark.parametrize(
+    ("state", "failing", "started", "status"),
+    [
+        (State(settled=NOW, moved=NOW), 0, 0.0, "ok"),
+        (State(settled=NOW, moved=NOW), 1, 0.0, "degraded"),
+        (State(settled=NOW, moved=NOW, failure="x"), 0, 0.0, "degraded"),
+        (State(), 0, NOW, "degraded"),
+        (State(), 0, NOW - 399, "degraded"),
+        (State(), 0, NOW - 400, "failed"),
+        (State(settled=NOW, moved=NOW - 399), 0, 0.0, "ok"),
+        (State(settled=NOW, moved=NOW - 400), 3, 0.0, "failed"),
+        (State(settled=NOW), 1, 0.0, "failed"),
+    ],
+)
+def test_a_watch_is_ok_only_after_it_moved(state: State, failing: int, started: float, status: str) -> None:
+    assert status_of(state, failing, now=NOW, started=started, every=EVERY) == status
+
+
+def test_the_whole_fails_only_where_no_watch_moves() -> None:
+    assert overall(["ok", "ok"]) == "ok"
+    assert overall(["ok", "failed"]) == overall(["degraded"]) == overall(["degraded", "failed"]) == "degraded"
+    assert overall(["failed", "failed"]) == "failed"
+
+
+def test_a_pass_moves_where_the_source_was_seen_or_something_ended() -> None:
+    assert has_moved([], {})
+    assert has_moved(["failed"], {("row", "failing"): 1})
+    assert has_moved(["failed", "published"], {("source", "failing"): 1})
+    assert not has_moved(["failed"], {("source", "failing"): 1})
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    yield story
+    story.contexts.store.close()
+
+
+@pytest.fixture
+def service(story: Story) -> Iterator[Service]:
+    service = Service(story.open_context_factory("served.db"), (story.watch,), CollectorRegistry())
+    yield service
+    service.contexts.store.close()
+
+
+def test_a_row_that_cannot_be_published_degrades_and_is_named(story: Story, service: Service) -> None:
+    assert service.health()["status"] == "degraded"
+    [watch] = service.watches_settings
+    story.push()
+    story.push(data=result("acme/borea-1b"), path=path_of("acme/borea-1b"))
+    story.hub.faults.order("/commit/main", status=500, times=1_000)
+    service.settle(watch)
+
+    health = service.health()
+    assert (health["status"], health["ok"]) == ("degraded", False)
+    tiny = health["watches"]["tiny"]
+    assert tiny["counts"]["failing"] >= 1
+    assert all(item["reason"] and item["next"] for item in tiny["failing"])
+    page = generate_latest(service.registry).decode()
+    assert 'leaderboard_bot_items{kind="row",state="failing",watch="tiny"}' in page
+    assert 'leaderboard_bot_requests_total{service="hub",status="500"}' in page
+    assert "leaderboard_bot_build_info{version=" in page
+
+    story.hub.faults.ordered.clear()
+    service.contexts.store.retry_all("tiny", 0.0)
+    service.settle(watch)
+    assert service.health()["status"] == "ok"
+    assert len(story.requests) == 2
+
+
+def test_where_the_hub_is_gone_nothing_moves(story: Story, service: Service) -> None:
+    [watch] = service.watches_settings
+    story.hub.faults.order("/", status=503, times=100_000)
+    clock = service.started
+    service.clock = lambda: clock
+    service.settle(watch)
+    assert service.health()["status"] == "degraded"
+    clock += 4 * watch.settle_every
+    assert service.health()["status"] == "failed"
+    story.hub.faults.ordered.clear()
+
+
+def test_a_broken_state_is_said_and_is_no_crash(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(service.contexts.store, "counts", fail)
+    assert service.health()["status"] == "failed"
+    assert b"leaderboard_bot_build_info" in generate_latest(service.registry)
+
+
+def test_new_settings_replace_only_the_watches_that_changed(story: Story, service: Service) -> None:
+    service.start()
+    try:
+        kept = service.keepers["tiny"]
+        text = SETTINGS.format(form="pull-request", style="entry", limit=20, more="")
+        service.apply(parse_settings(text, "bot.toml"))
+        assert service.keepers["tiny"] is kept
+
+        both = text + text.replace('name = "tiny"', 'name = "other"').replace(
+            "maintainers", "settle_every = '1h'\nmaintainers"
+        )
+        service.apply(parse_settings(both, "bot.toml"))
+        assert service.keepers["tiny"] is kept
+        assert set(service.health()["watches"]) == {"tiny", "other"}
+
+        broken = parse_settings(text.replace('leaderboard = "tiny.toml"', 'leaderboard = "none.toml"'), "bot.toml")
+        with pytest.raises(BotError):
+            service.apply(broken)
+        assert service.keepers["tiny"] is kept
+
+        service.apply(parse_settings(text.replace('name = "tiny"', 'name = "new"'), "bot.toml"))
+        assert list(service.keepers) == list(service.health()["watches"]) == ["new"]
+    finally:
+        service.stop(20.0)
