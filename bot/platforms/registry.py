@@ -55,7 +55,8 @@ class Kept:
     """What one service keeps between two passes; a single command starts with nothing.
 
     `memory` gives, for a repository, what was read of its discussions before. `blobs` are contents by object id,
-    `own_commits` the commits that we made, and `clients` and `listings` belong to the platforms.
+    `own_commits` the commits that we made, and `clients` and `listings` belong to the platforms. `is_service` says that
+    requests are looked for in every form of publication: a token of a single command may not be able to.
     """
 
     memory: Callable[[str], MutableMapping[int, bytes]] = no_memory
@@ -63,6 +64,7 @@ class Kept:
     own_commits: set[str] = field(default_factory=set)
     listings: dict[str, Any] = field(default_factory=dict)
     clients: dict[str, Any] = field(default_factory=dict)
+    is_service: bool = False
 
 
 @runtime_checkable

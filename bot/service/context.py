@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,13 +16,11 @@ from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.git.source import GitSource
 from bot.platforms.github.answers import AnswersInStore
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.discussions import HubDiscussions
-from bot.platforms.hub.source import HubSource, Listing
-from bot.platforms.hub.target import HubTarget
-from bot.platforms.registry import Access, open_target
+from bot.platforms.hub.platform import HubPlatform
+from bot.platforms.registry import Access, Kept, Opener
 from bot.platforms.source import Source
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, Evidence, entry_of
@@ -98,37 +96,39 @@ class ContextFactory:
     access: Access
     store: Store
     folder: Path
-    blobs: MutableMapping[str, bytes] = field(default_factory=dict, repr=False)
-    own_commits: set[str] = field(default_factory=set, repr=False)
-    listings: dict[str, dict[str, Listing]] = field(default_factory=dict, repr=False)
-    _client: HubClient | None = field(default=None, repr=False)
+    opener: Opener = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.opener = Opener(self.access, self.folder, Kept(self.store.memory, is_service=True))
 
     @property
     def client(self) -> HubClient:
         """The one way to the Hub."""
-        self._client = self._client or HubClient(self.access.hf_endpoint, self.access.hf_token)
-        return self._client
+        return HubPlatform.client(self.opener)
+
+    @property
+    def own_commits(self) -> set[str]:
+        """The commits that this process made."""
+        return self.opener.kept.own_commits
 
     @property
     def known_account(self) -> Mapping[str, object] | None:
         """Who we are at the Hub, where that was asked already."""
-        return None if self._client is None else self._client.__dict__.get("account")
+        client = self.opener.kept.clients.get("hf")
+        return None if client is None else client.__dict__.get("account")
 
     def open_context(self, watch: Watch, *, dry_run: bool = False) -> WatchContext:
         """Everything that one pass over a watch needs. Raises CallError or MalformedDeclaration."""
-        source = self.open_source(watch)
-        speaks = watch.comments and isinstance(source, HubSource)
+        asks = watch.look_up_commits
         return WatchContext(
             watch=watch,
             leaderboard=self.leaderboard(watch),
-            source=source,
-            targets=[(self.open_target(target), target) for target in watch.targets],
+            source=self.opener.source(watch.source),
+            targets=[(self.opener.target(one.to, one.form, one.discussion), one) for one in watch.targets],
             store=self.store.scratch() if dry_run else self.store,
-            look_up=open_look_up(self.access, AnswersInStore(self.store), print)
-            if watch.look_up_commits
-            else no_look_up,
+            look_up=open_look_up(self.access, AnswersInStore(self.store), print) if asks else no_look_up,
             today=datetime.now(UTC).date(),
-            discussions=self.discussions(source) if speaks and isinstance(source, HubSource) else None,
+            discussions=self.opener.discussions(watch.source) if watch.comments else None,
             dry_run=dry_run,
         )
 
@@ -136,36 +136,6 @@ class ContextFactory:
         """The declaration; a path is taken from the folder of the settings, an address is read as it stands now."""
         beside = self.folder / watch.leaderboard
         return open_leaderboard(str(beside) if beside.is_file() else watch.leaderboard, self.access)
-
-    def open_source(self, watch: Watch) -> Source:
-        """A dataset on the Hub, or a local git repository."""
-        if watch.source.startswith("hf://"):
-            address = parse_address(watch.source)
-            return HubSource(self.client, address, self.listings.setdefault(address.url, {}))
-        return GitSource(self.folder / watch.source, watch.source)
-
-    def discussions(self, source: HubSource) -> HubDiscussions:
-        """The discussions of a source."""
-        return HubDiscussions(self.client, source.address, self.store.memory(source.address.url))
-
-    def open_target(self, settings: WatchTarget) -> Target:
-        """A target with what is remembered of it."""
-        if settings.to.startswith("hf://"):
-            address = parse_address(settings.to)
-            return HubTarget(
-                self.client,
-                address,
-                memory=self.store.memory(address.url),
-                blobs=self.blobs,
-                discussion=settings.discussion,
-                has_notes=settings.form == "comment",
-                own_commits=self.own_commits,
-            )
-        number = f"#{settings.discussion}" if settings.discussion else ""
-        is_remote = "://" in settings.to
-        return open_target(
-            settings.to + number if is_remote else str(self.folder / settings.to), self.access, settings.form
-        )
 
 
 def watched_by(settings: Settings) -> list[dict[str, str]]:

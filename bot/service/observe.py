@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in
 from bot.evaluation.formats import formats
+from bot.evaluation.submission import Problem, unread_submission
 from bot.platforms.patterns import is_wanted
 from bot.platforms.source import Change
 from bot.service.config import Watch
 from bot.service.context import WatchContext
 from bot.service.items import Mark, marks
-from bot.service.store import IndexedFile, folder_of
+from bot.service.store import IndexedFile, StoredSubmission, folder_of
 
 
 def observe(context: WatchContext) -> None:
@@ -64,10 +65,19 @@ def _record(context: WatchContext, changes: Sequence[Change]) -> None:
     """Bring the index up to date, and mark every submission that a change may touch."""
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
     context.store.set_files(context.name, there, [change.path for change in changes if change.oid is None])
-    subjects = dict.fromkeys(change.path for change in changes)
+    faulty = [_unreadable(change) for change in changes if change.fault and change.oid is not None]
+    context.store.set_submissions(context.name, faulty)
+    context.store.mark(context.name, [Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
+    subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
     members = {name for known in formats() for name in (*known.members, *known.optional, *known.beside)}
     runs = {folder_of(path) for path in subjects if path.rpartition("/")[2] in members}
     context.store.mark(context.name, marks("file", [*subjects, *sorted(runs - {""})]), context.clock())
+
+
+def _unreadable(change: Change) -> StoredSubmission:
+    """A file that cannot even be named, as a submission that says so."""
+    content = unread_submission(change.path, change.size, Problem(change.fault))
+    return StoredSubmission(change.path, folder_of(change.path), None, "rejected", change.oid or "", "", None, content)
 
 
 def _lost(context: WatchContext) -> list[Mark]:

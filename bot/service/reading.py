@@ -109,7 +109,8 @@ def _read(
 
 def _too_large(candidate: Candidate) -> Parsed | None:
     """A submission that no format would read: its bytes are not even asked for."""
-    size, limit = sum(file.size for file in candidate.files), most_bytes(candidate.path)
+    limit = candidate.format.max_bytes if candidate.format else most_bytes(candidate.path)
+    size = max(file.size for file in candidate.files)
     if size <= limit:
         return None
     return unread_submission(candidate.path, size, Problem(f"has {size:,} bytes; more than {limit:,} are not read"))

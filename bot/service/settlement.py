@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import BotError
-from bot.platforms.hub.source import HubSource
 from bot.publishing.plan import Plan
 from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
@@ -152,9 +151,9 @@ class Pass:
 
     def _reviews(self) -> Reviews | None:
         context = self.context
-        if context.discussions is None or context.dry_run or not isinstance(context.source, HubSource):
+        if context.discussions is None or context.dry_run:
             return None
-        return Reviews(context, context.source, context.discussions, self.report)
+        return Reviews(context, context.discussions.source, context.discussions, self.report)
 
     def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
         reviews = self._reviews()

@@ -31,7 +31,7 @@ class HubPlatform:
             blobs=opener.kept.blobs,
             discussion=discussion,
             has_notes=form == "comment",
-            has_requests=form == "pull-request",
+            has_requests=form == "pull-request" or opener.kept.is_service,
             own_commits=opener.kept.own_commits,
         )
 
