@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -168,6 +168,18 @@ class Repository:
             blob = None if data is None else Blob(blob_id(data), data, made.oid)
             tree = tree.put(path.rstrip("/").split("/"), blob)
         return self.add(Commit(made.oid, tree, parent, title, message, date, author), ref)
+
+    def squash(self, dropped: Iterable[str] = (), *, date: str = "2026-06-01T00:00:00.000Z") -> Commit:
+        """Put one commit without a parent in the place of main's history, and forget the old commits."""
+        old = list(self.main.history())
+        kept = {path: blob for path, blob in self.main.tree.files() if path not in set(dropped)}
+        made = self.make(Tree(), None, "Squash", "", date, "ann")
+        tree = Tree()
+        for path, blob in kept.items():
+            tree = tree.put(path.split("/"), Blob(blob.oid, blob.data, made.oid))
+        for commit in old:
+            self.commits.pop(commit.oid, None)
+        return self.add(Commit(made.oid, tree, None, made.title, "", date, "ann"))
 
     def resolve(self, revision: str) -> Commit | None:
         """The commit that a branch, a request's ref or a commit id names."""

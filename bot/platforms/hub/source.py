@@ -61,7 +61,12 @@ class HubSource:
 
     def knows(self, commit: str) -> bool:
         """Whether a commit is still there; a rewritten history may have lost it."""
-        return self.kept(commit, commit, "") is not None
+        # What is kept of a commit says nothing: the history may have been rewritten since.
+        asked = {"repo_type": self.address.kind, "revision": commit}
+        paths_info = self.client.api.get_paths_info
+        return (
+            self.if_there(lambda: self.client.read(paths_info, self.address.name, ["README.md"], **asked)) is not None
+        )
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
         """The files that differ between two commits; every file where there is no old one.

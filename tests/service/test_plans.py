@@ -1,0 +1,216 @@
+"""The safety catch: what would empty or rewrite a board waits for a maintainer, in every form; new rows go on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.service.passes import settle_watches
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+ROWS = 20  # more than the 5 that may always go
+FORMS = ["pull-request", "commit", "comment"]
+
+
+def board(hub: Hub, folder: Path, form: str) -> Story:
+    """A board of 20 rows, merged where there is anything to merge."""
+    story = Story(hub, folder, form=form, limit=1)
+    files = {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(ROWS)}
+    hub.push(story.source, files)
+    story.settle()
+    for request in story.requests:
+        hub.merge(story.target, request)
+    story.settle()
+    story.news()
+    return story
+
+
+def rows_of(story: Story) -> int:
+    """The rows that stand."""
+    if story.form == "comment":
+        [rows] = [one for one in story.hub.conversations(story.target) if one.title.startswith("Rows")]
+        return sum("withdrawn from its source" not in text for text in rows.comments()[1:])
+    return sum(path.startswith("entries/") for path, _ in story.target.main.tree.files())
+
+
+def held(story: Story) -> list[str]:
+    return [one.text for one in story.settle() if one.outcome == "held"]
+
+
+def plan_of(story: Story) -> str:
+    [thread] = [one for one in story.hub.conversations(story.target) if one.title.startswith("Plans of tiny")]
+    return next(text for text in thread.comments() if "plan of tiny" in text)
+
+
+def digest_in(text: str) -> str:
+    return text.split("approve plan ")[1].split(" ", maxsplit=1)[0]
+
+
+BREAK = {
+    "the source is emptied": "its files are gone from the source",
+    "paths select nothing": "the settings no longer select its files",
+    "shots are others": "no longer accepted: wrong-num-fewshot",
+}
+
+
+def do_break(story: Story, how: str) -> None:
+    if how == "the source is emptied":
+        story.hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(ROWS)}, "Clean")
+    elif how == "paths select nothing":
+        story.more = 'paths = ["**/result_*.json"]'
+    else:
+        declared = story.folder / "tiny.toml"
+        declared.write_text(declared.read_text().replace("num_fewshot = 0", "num_fewshot = 5"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("how", BREAK)
+def test_a_board_is_not_emptied_without_approval(hub: Hub, tmp_path: Path, form: str, how: str) -> None:
+    story = board(hub, tmp_path, form)
+    do_break(story, how)
+
+    [text] = held(story)
+    assert text.startswith(f"{ROWS} rows would be removed and 0 changed; approve plan ")
+    assert rows_of(story) == ROWS
+    assert story.requests == []
+    assert story.discussions == []  # what a changed declaration would say is held, too
+    assert BREAK[how] in plan_of(story)
+    assert story.acts() == ["discussion", "comment"]
+    assert held(story) == []  # said once; it waits
+    assert story.acts() == []
+
+    hub.comment(story.target, hub.conversations(story.target)[-1], "/approve 0123456789ab", "meg")
+    story.settle()
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/approve {digest_in(text)}", "stranger")
+    story.settle()
+    assert rows_of(story) == ROWS
+    assert story.requests == []
+
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/approve {digest_in(text)}", "meg")
+    story.settle()
+    for request in story.requests:
+        hub.merge(story.target, request)
+    assert rows_of(story) == 0
+    assert "No plan of `tiny` waits" in plan_of(story)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mistake_that_is_mended_leaves_nothing_behind(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = board(hub, tmp_path, form)
+    declared = (story.folder / "tiny.toml").read_text()
+    do_break(story, "shots are others")
+    assert len(held(story)) == 1
+    story.push(model="acme/new-1b")
+    (story.folder / "tiny.toml").write_text(declared)
+    story.settle()
+
+    assert "No plan of `tiny` waits" in plan_of(story)
+    assert story.contexts.store.all("tiny") == []
+    for request in story.requests:
+        hub.merge(story.target, request)
+    assert rows_of(story) == ROWS + 1
+    assert story.discussions == []
+
+
+def test_new_rows_go_on_while_a_plan_is_held(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    story.settle()
+    story.push(model="acme/new-1b")
+    story.settle()
+
+    assert rows_of(story) == ROWS + 1
+
+
+def test_the_plan_is_shown_and_approved_from_the_command_line(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    [plan] = dry.to_json()["plans"]
+
+    assert (plan["added"], plan["changed"], plan["removed"]) == (0, 0, ROWS)
+    assert plan["reasons"] == {"its files are gone from the source": ROWS}
+    assert json.dumps(plan)
+    assert rows_of(story) == ROWS
+    settle_watches(story.contexts, [story.watch], approve=plan["digest"])
+    assert rows_of(story) == 0
+    table = story.hub.file(story.target, "leaderboard.csv") or b""
+    assert table.count(b"\n") == 1
+
+
+def test_a_few_rows_go_without_asking(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    hub.push(story.source, {path_of(f"acme/m{n}"): None for n in range(5)}, "Clean")
+
+    assert held(story) == []
+    assert rows_of(story) == ROWS - 5
+
+
+def test_a_lost_state_forgets_no_approval_and_no_plan(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    [text] = held(story)
+    story.lose_state()
+    assert held(story) == [text]
+    assert rows_of(story) == ROWS
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/approve {digest_in(text)}", "meg")
+    story.lose_state()
+    story.settle()
+    story.settle()
+
+    assert rows_of(story) == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = board(hub, tmp_path, form)
+    story.more = 'max_changed = "100%"'
+    hub.calls.clear()
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    story.settle()
+
+    assert [call.raw_path for call in hub.calls if "/acme/results/resolve/" in call.raw_path] == []  # nothing is read
+    if form == "comment":
+        assert story.acts() == ["edit"] * ROWS
+    else:
+        [request] = story.requests
+        assert request.title == f"Score {ROWS} rows of tiny again"
+        assert "58.33 → 59.38" in request.description
+        hub.merge(story.target, request)
+        story.settle()
+        assert story.requests == []
+
+
+def test_a_changed_description_touches_nothing(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace("for stories", "for tales"))
+    hub.calls.clear()
+    story.settle()
+
+    assert story.acts() == []
+
+
+@pytest.mark.parametrize("is_wiped", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_squashed_history_asks_nobody_anything(hub: Hub, tmp_path: Path, form: str, is_wiped: bool) -> None:
+    story = board(hub, tmp_path, form)
+    story.source.squash([path_of("acme/m0")])
+    if is_wiped:
+        story.lose_state()
+    story.settle()
+
+    if form == "comment":
+        assert story.acts() == ["edit"]
+    elif form == "commit":
+        assert story.acts() == ["commit", "commit"]  # the row that was dropped, and the board
+    else:
+        [request] = story.requests
+        assert request.title.startswith("Remove tiny/acme/m0/")
+        assert story.acts() == ["request"]
+    assert rows_of(story) == (ROWS if form == "pull-request" else ROWS - 1)
