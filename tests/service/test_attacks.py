@@ -69,7 +69,7 @@ HOSTILE_FILES = {
 @pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
 def test_a_hostile_file_stops_no_other(hub: Hub, tmp_path: Path, form: str, name: str) -> None:
     story = Story(hub, tmp_path, form=form, limit=3)
-    few = {path: data for path, data in list(sound_files().items())[:3]}
+    few = dict(list(sound_files().items())[:3])
     hub.push(story.source, {**few, path_of(ODD): HOSTILE_FILES[name]})
     outcomes = story.settle()
 
