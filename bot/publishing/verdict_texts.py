@@ -1,4 +1,4 @@
-"""Every sentence the bot says at a source: verdicts, comparisons and answers in, Markdown out, the mark last."""
+"""Every sentence that the bot says at a source: Markdown made of verdicts, comparisons and answers, our mark last."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot import HOME
+from bot.publishing.command_list import commands_line
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import fitted
 from bot.reporting.escape import code, code_in_table, in_title, visible
 from bot.reporting.markdown import cell
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the files change."
-COMMANDS = "`/recheck`, `/explain [TASK]`; maintainers: `/ignore RULE until YYYY-MM-DD because REASON`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +49,25 @@ def quoted(word: str) -> str:
 
 
 def push_text(folder: str, verdicts: Sequence[str], mark: Marker) -> PostText:
-    """The discussion about pushed files that were not taken; `verdicts` are Markdown."""
+    """The discussion about pushed files that were rejected; `verdicts` are Markdown."""
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = "1 file" if len(verdicts) == 1 else f"{len(verdicts)} files"
-    first = f"{files} {where} cannot be taken as they are. Push mended ones; this is closed then."
-    body = "\n\n".join([first, *verdicts, f"Commands: {COMMANDS}", FOOT])
-    return fitted(f"Results {in_title(folder) or 'here'} cannot be taken", body, mark)
+    were = "was" if len(verdicts) == 1 else "were"
+    first = f"{files} {where} {were} rejected. Push corrected files and this discussion closes automatically."
+    body = "\n\n".join([first, *verdicts, commands_line("source"), FOOT])
+    return fitted(f"Results in {in_title(folder) or 'the top folder'} were rejected", body, mark)
 
 
 def mended_text(folder: str) -> str:
     """The last words of such a discussion."""
-    return f"Mended: every newest result in {code(folder or '/')} can be taken."
+    return f"Corrected: no result in {code(folder or '/')} is rejected any more."
 
 
 def review_text(head: str, verdicts: Sequence[str], comparisons: Sequence[Comparison], mark: Marker) -> PostText:
     """The sticky comment on a pull request at the source."""
     files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
     parts = [f"{files}, at {code(head[:12])}.", *verdicts, comparison_table(comparisons)]
-    return fitted("", "\n\n".join([*filter(None, parts), f"Commands: {COMMANDS}", FOOT]), mark)
+    return fitted("", "\n\n".join([*filter(None, parts), commands_line("source"), FOOT]), mark)
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> str:

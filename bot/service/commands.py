@@ -1,9 +1,9 @@
-"""Comments at the source in, each command answered once out; what a maintainer waived is found again in our answers."""
+"""Commands in comments at the source: each is answered once; what a maintainer waived is found again in our answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -11,15 +11,21 @@ from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
+from bot.publishing.command_list import COMMANDS, names_at
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import code
 from bot.reporting.explanation import explain
 
-COMMAND = re.compile(r"\s*/(recheck|explain|ignore)\b[ \t]*(.*)")
+COMMAND = re.compile(rf"\s*/({'|'.join(names_at('source'))})\b[ \t]*(.*)")
 IGNORE = re.compile(r"([a-z0-9-]+)\s+until\s+(\d{4}-\d{2}-\d{2})\s+because\s+(\S.*)")
 WAIVED = re.compile(r"sha256:[0-9a-f]{64}")
-EXPECTED = "write `/ignore RULE until YYYY-MM-DD because REASON`"
+USAGE = next(f"`{command.usage}`" for command in COMMANDS if command.name == "ignore")
+NEVER_WAIVED = frozenset({"non-finite-value", "malformed-file"})  # there is no number that could be published
+OTHER_FILES = (
+    "The files changed after this was written, or were not shown yet, so nothing is waived. "
+    "Look at the files that are there now and write the command again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class Command:
 
 def commands_in(talk: Thread, us: str) -> Iterator[Command]:
     """The commands in the comments of others, on the first line of each."""
-    ours = [comment.text for comment in talk.comments if comment.author == us]
+    ours = [comment.text for comment in talk.comments_of(us)]
     answers = {mark.key: text for text in ours if (mark := find_marker(text)) and mark.kind == "reply"}
     for comment in talk.comments:
         match = COMMAND.match(comment.text) if comment.author != us else None
@@ -43,19 +49,24 @@ def commands_in(talk: Thread, us: str) -> Iterator[Command]:
 
 
 def waivers_in(talk: Thread, us: str, maintainers: Collection[str]) -> list[Waiver]:
-    """What maintainers waived here, for the very files that our answers name."""
+    """What the present maintainers waived here, for the very files that our answers name."""
     found: list[Waiver] = []
     for command in commands_in(talk, us):
         asked = parse_ignore(command) if command.comment.author in maintainers else None
-        if asked is not None and command.answer is not None:
+        if asked is not None and command.answer is not None and granted(asked) in command.answer:
             found += [asked.model_copy(update={"submission": sha}) for sha in WAIVED.findall(command.answer)]
     return found
+
+
+def granted(waiver: Waiver) -> str:
+    """The words by which a waiver is given."""
+    return f"`{waiver.rule}` is waived until {waiver.until} for these very files:"
 
 
 def parse_ignore(command: Command) -> Waiver | None:
     """The waiver that an `/ignore` asks for, still without its files; None where it is none."""
     match = IGNORE.fullmatch(command.rest) if command.name == "ignore" else None
-    if match is None or match[1] not in {rule.id for rule in ALL_RULES}:
+    if match is None or match[1] not in {rule.id for rule in ALL_RULES} - NEVER_WAIVED:
         return None
     try:
         until = date.fromisoformat(match[2])
@@ -66,19 +77,22 @@ def parse_ignore(command: Command) -> Waiver | None:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What answers are made of: who may waive, which files are talked about, and how they were judged."""
+    """What answers are made of: who may waive, which files are talked about, and how they were judged.
+
+    `seen` gives the SHA-256 of the files that the author of a comment saw when it was written.
+    """
 
     maintainers: Collection[str]
     leaderboard_id: str
     today: date
-    shas: Sequence[str]
+    seen: Callable[[Comment], Sequence[str]]
     judgements: Sequence[Judgement]
     states: Sequence[str]
 
     def words(self, command: Command) -> str:
         """The answer to a command."""
         if command.name == "recheck":
-            return "Checked again: " + (", ".join(self.states) or "nothing to check") + "."
+            return "Checked again: " + (", ".join(self.states) or "there is no result file to check") + "."
         if command.name == "explain":
             return self.explanation(command.rest)
         return self.waived(command)
@@ -96,19 +110,35 @@ class AnswerContext:
         """What an `/ignore` does, or why it does nothing."""
         if command.comment.author not in self.maintainers:
             return "Only the maintainers that the bot's settings name may waive a rule."
+        rule = command.rest.split(" ", 1)[0]
+        if rule in NEVER_WAIVED:
+            return f"`{rule}` is never waived: there is no number that could be published."
         asked = parse_ignore(command)
         if asked is None:
-            return f"This cannot be read: {EXPECTED}, with a rule of `leaderboard-bot rules`."
+            return f"This cannot be read: write {USAGE}, with a rule of `leaderboard-bot rules`."
         if asked.until < self.today:
             return f"{asked.until} has passed: nothing is waived."
-        files = "\n".join(f"- `sha256:{sha}`" for sha in self.shas if sha)
-        return f"`{asked.rule}` is waived until {asked.until} for these very files:\n\n{files}"
+        files = "\n".join(f"- `sha256:{sha}`" for sha in self.seen(command.comment) if sha)
+        return f"{granted(asked)}\n\n{files}" if files else OTHER_FILES
 
 
-def answer_commands(channel: HubDiscussions, talk: Thread, context: AnswerContext) -> list[Waiver]:
-    """Answer each command that has no answer yet; the waivers that hold in this discussion then."""
-    us = channel.client.user
-    waiting = [command for command in commands_in(talk, us) if command.answer is None]
-    for command in waiting:
-        channel.comment(talk.num, reply_text(context.words(command), command.comment.id, context.leaderboard_id))
-    return waivers_in(channel.read(talk.num) if waiting else talk, us, context.maintainers)
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How answering ended: the waivers that hold in the discussion now, and how many commands wait for their turn."""
+
+    waivers: Sequence[Waiver]
+    waiting: int
+
+
+def answer_commands(
+    channel: HubDiscussions, talk: Thread, context: AnswerContext, may_answer: Callable[[str], bool]
+) -> Answered:
+    """Answer each command that has no answer yet, but for those that `may_answer` puts off for their author."""
+    us, posted, waiting = channel.client.user, 0, 0
+    for command in commands_in(talk, us):
+        if command.answer is None and may_answer(command.comment.author):
+            channel.comment(talk.num, reply_text(context.words(command), command.comment.id, context.leaderboard_id))
+            posted += 1
+        elif command.answer is None:
+            waiting += 1
+    return Answered(waivers_in(channel.read(talk.num) if posted else talk, us, context.maintainers), waiting)

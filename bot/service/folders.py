@@ -42,8 +42,10 @@ def unresolved(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 def describe(judgement: Judgement, source: str, commit: str) -> str:
     """A file and its row as Markdown, with the command that repeats the verdict."""
-    call = check_command(source, commit, judgement.verdicts[0].path, judgement.leaderboard.id)
-    return f"{judgement_markdown(judgement)}\n{preformatted(call)}"
+    verdict = judgement.verdicts[0]
+    call = check_command(source, commit, verdict.path, judgement.leaderboard.id)
+    digest = f"SHA-256 `{verdict.sha256}`\n\n" if verdict.sha256 else ""
+    return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}"
 
 
 @dataclass
@@ -147,7 +149,7 @@ class Folders:
         if not thread.is_open:
             self.discussions.set_status(thread.num, "open")
         if not is_same:
-            self.discussions.edit(thread.num, thread.comments[0].id, text.body)
+            self.discussions.edit_description(thread.num, text.body)
 
     def _close_duplicates(self, nums: Sequence[int]) -> None:
         is_open = {num for num, known in self.discussions.ours_known("discussion") if known["status"] == "open"}

@@ -11,7 +11,7 @@ from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.submission import Parsed
-from bot.platforms.hub.discussions import HubDiscussions, Thread
+from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
 from bot.platforms.hub.source import HubSource
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.patterns import is_wanted
@@ -24,6 +24,7 @@ from bot.service.context import WatchContext
 from bot.service.folders import describe
 from bot.service.items import Item, marks
 from bot.service.outcome import Report
+from bot.service.quotas import CommandQuota
 from bot.service.reading import is_named_as_result
 from bot.service.reconcile import retry_write
 from bot.service.store import StoredSubmission, folder_of
@@ -48,6 +49,11 @@ def compare(entries: Sequence[Entry], proposed: Sequence[Entry], leaderboard: Le
     after = make_board((by_key | {entry.key: entry for entry in proposed}).values(), leaderboard)
     found = [(entry, place_on(before, entry.key), place_on(after, entry.key)) for entry in proposed]
     return [Comparison(entry.model.id, was, now) for entry, was, now in found if now is not None]
+
+
+def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
+    """Whether a comment was written when `head` was the newest commit of its request already, and it still is."""
+    return bool(thread.commits) and thread.commits[-1][0] == head and thread.commits[-1][1] < comment.place
 
 
 @dataclass
@@ -108,7 +114,9 @@ class Reviews:
             thread, us = self.discussions.read(num), self.discussions.client.user
             held = waivers_in(thread, us, self.context.watch.maintainers)
             judgements = self._judge(files, held)
-            waivers[:] = answer_commands(self.discussions, thread, self._answers(judgements))
+            about = self._answers(judgements, thread, head)
+            answered = answer_commands(self.discussions, thread, about, CommandQuota(self.context).take)
+            waivers[:] = answered.waivers
             if waivers != held:
                 judgements = self._judge(files, waivers)
             if judgements:
@@ -138,14 +146,14 @@ class Reviews:
         context = replace(self.context, waivers=[*self.context.waivers, *waivers])
         return [context.judge([file]) for file in files]
 
-    def _answers(self, judgements: Sequence[Judgement]) -> AnswerContext:
+    def _answers(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> AnswerContext:
         """What answers are made of."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
         return AnswerContext(
             self.context.watch.maintainers,
             self.context.leaderboard.id,
             self.context.today,
-            [verdict.sha256 for verdict in verdicts],
+            lambda comment: [one.sha256 for one in verdicts] if is_newest(thread, comment, head) else [],
             judgements,
             [verdict.status for verdict in verdicts],
         )

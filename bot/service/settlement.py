@@ -22,7 +22,7 @@ from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files
 from bot.service.reviews import Reviews
 from bot.service.rows import RowPublisher
-from bot.service.waivers import all_waivers, answer_folders, dump_waivers, parse_waivers
+from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 
@@ -112,19 +112,11 @@ class Pass:
 
     def _observe(self) -> None:
         context = self.context
-        self._learn_waivers()
+        learn_waivers(context)
         observe(context)
         folders = self._folder_keeper()
         if folders is not None and folders.ours:
             answer_folders(folders)
-
-    def _learn_waivers(self) -> None:
-        """What maintainers waived: as remembered, or as all discussions at the source say."""
-        context = self.context
-        kept = context.store.cursor(context.name, "waivers")
-        context.waivers[:] = parse_waivers(kept)
-        if kept is None and context.discussions is not None and context.watch.maintainers:
-            context.waivers[:] = all_waivers(context.discussions, context.watch.maintainers)
 
     def _tell_verdicts(self, items: Sequence[Item]) -> None:
         found = self.context.store.submissions_at(self.context.name, [item.subject for item in items])

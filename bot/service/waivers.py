@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 
 from bot.evaluation.leaderboard import Waiver
-from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
 from bot.service.commands import AnswerContext, answer_commands, commands_in, waivers_in
+from bot.service.context import WatchContext
 from bot.service.folders import ALL, FolderFault, Folders
+from bot.service.items import Mark
+from bot.service.quotas import CommandQuota
 from bot.service.reading import judged, mark_changed
 from bot.service.reconcile import retry_write
+
+SHA = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def dump_waivers(waivers: Sequence[Waiver]) -> str:
@@ -21,6 +27,28 @@ def dump_waivers(waivers: Sequence[Waiver]) -> str:
 def parse_waivers(text: str | None) -> list[Waiver]:
     """Waivers from text; none where there is no text."""
     return [Waiver.model_validate(row) for row in json.loads(text or "[]")]
+
+
+def learn_waivers(context: WatchContext) -> None:
+    """Take what maintainers waived: as remembered, or as all discussions at the source say.
+
+    Where others are maintainers than before, every discussion is read once more, and all files are judged again: what
+    a former maintainer waived does not count any more.
+    """
+    store, name, maintainers = context.store, context.name, sorted(context.watch.maintainers)
+    kept, known = store.cursor(name, "waivers"), store.cursor(name, "maintainers")
+    if kept is not None and known == json.dumps(maintainers):
+        context.waivers[:] = parse_waivers(kept)
+        return
+    found: list[Waiver] = []
+    if context.discussions is not None and maintainers:
+        found = all_waivers(context.discussions, maintainers)
+    context.waivers[:] = found
+    with store.transaction():
+        if kept is not None and parse_waivers(kept) != found:
+            store.mark(name, [Mark("judge")], context.clock())
+        store.set_cursor(name, "waivers", dump_waivers(found))
+        store.set_cursor(name, "maintainers", json.dumps(maintainers))
 
 
 def all_waivers(discussions: HubDiscussions, maintainers: Collection[str]) -> list[Waiver]:
@@ -35,30 +63,44 @@ def all_waivers(discussions: HubDiscussions, maintainers: Collection[str]) -> li
 
 def answer_folders(folders: Folders) -> None:
     """Answer the commands in open discussions about pushes, and judge again what they concern."""
+    context = folders.context
     for folder, num in folders.open_ones().items():
-        faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
-        folders.report.attempt([], lambda f=faults, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
+        count = folders.discussions.counts.get(num)
+        if count is not None and context.store.cursor(context.name, f"talk {num}") == str(count):
+            continue  # nobody wrote anything since
+        folders.report.attempt([], lambda f=folder, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
 
 
-def _answer(folders: Folders, num: int, faults: Sequence[FolderFault]) -> None:
+def _answer(folders: Folders, num: int, folder: str) -> None:
     context, discussions = folders.context, folders.discussions
     thread = discussions.read(num)
     if all(command.answer is not None for command in commands_in(thread, discussions.client.user)):
+        context.store.set_cursor(context.name, f"talk {num}", str(discussions.counts.get(num)))
         return
+    faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
     verdicts = [fault.verdict for fault in faults]
+    found = context.store.submissions_at(context.name, [verdict.path for verdict in verdicts])
     about = AnswerContext(
         context.watch.maintainers,
         context.leaderboard.id,
         context.today,
-        [verdict.sha256 for verdict in verdicts],
-        [],
+        lambda comment: shown_files(thread, comment, faults),
+        [context.judge([one]) for one in found.values()],
         [verdict.status for verdict in verdicts],
     )
-    waivers = answer_commands(discussions, thread, about)
+    waivers = answer_commands(discussions, thread, about, CommandQuota(context).take).waivers
     context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
-    found = context.store.submissions_at(context.name, [verdict.path for verdict in verdicts])
     again = judged(context, list(found.values()))
     with context.store.transaction():
         context.store.set_cursor(context.name, "waivers", dump_waivers(context.waivers))
         context.store.set_verdicts(context.name, {one.path: (one.key, one.status) for one in again})
         mark_changed(context, [], again, found)
+
+
+def shown_files(thread: Thread, comment: Comment, faults: Sequence[FolderFault]) -> list[str]:
+    """The SHA-256 of those faulty files that our text showed when a comment was written."""
+    text = thread.opening
+    if text is None or text.changed > comment.at:
+        return []
+    named = set(SHA.findall(text.text))
+    return [fault.verdict.sha256 for fault in faults if fault.verdict.sha256 in named]

@@ -41,6 +41,7 @@ class Story:
     style: str = "entry"
     more: str = ""
     limit: int = 20
+    maintainer: str = "meg"
     told: int = 0
     source: Repository = field(init=False)
     target: Repository = field(init=False)
@@ -56,6 +57,7 @@ class Story:
     @property
     def watch(self) -> Watch:
         text = SETTINGS.format(form=self.form, style=self.style, limit=self.limit, more=self.more)
+        text = text.replace('"meg"', f'"{self.maintainer}"')
         return parse_settings(text, "bot.toml").watches[0]
 
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:

@@ -72,7 +72,7 @@ def test_a_bad_push_gets_one_discussion_and_a_mended_one_resolves_it(story: Stor
     story.push(right=(50, 60, 170))
     story.settle()
     [discussion] = story.discussions
-    assert discussion.title == "Results acme__atlas-7b cannot be taken"
+    assert discussion.title == "Results in acme__atlas-7b were rejected"
     assert "**error** [`value-out-of-range`]" in discussion.description
     assert "leaderboard-bot check hf://datasets/acme/results@" in discussion.description
     assert story.acts() == ["discussion"]
@@ -86,7 +86,7 @@ def test_a_bad_push_gets_one_discussion_and_a_mended_one_resolves_it(story: Stor
     story.settle()
     assert story.discussions == []
     [closed] = story.hub.conversations(story.source, "closed")
-    assert closed.comments()[-1] == "Mended: every newest result in `acme__atlas-7b` can be taken."
+    assert closed.comments()[-1] == "Corrected: no result in `acme__atlas-7b` is rejected any more."
     assert story.acts() == ["request", "comment", "closed"]
 
 

@@ -33,6 +33,7 @@ def brief(repository: Repository, row: Discussion) -> dict[str, Any]:
         "status": row.status,
         "repo": {"name": repository.name, "type": repository.kind},
         "isPullRequest": row.pull_request,
+        "numComments": sum(event["type"] == "comment" for event in row.events),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import Any, Literal
@@ -33,12 +33,13 @@ class HubDiscussions:
     """Reads and writes the discussions of one repository.
 
     `memory` may remember, by number, the mark and state of what was read before: whatever is not in it is
-    read again, so it can be empty.
+    read again, so it can be empty. `counts` has how many comments the list counted, None where it did not say.
     """
 
     client: HubClient
     address: Address
     memory: MutableMapping[int, bytes]
+    counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def source(self) -> HubSource:
@@ -63,6 +64,7 @@ class HubDiscussions:
                 return []
             known = {row.num for row in found}
             found += [row for row in rows if row.num not in known]
+            self.counts |= {row.num: row.comments for row in rows}
             if len(found) >= total or len(found) == len(known):  # a page that brings nothing new is the last
                 break
         return found
@@ -79,6 +81,8 @@ class HubDiscussions:
         if talk.author != self.client.user:
             return
         mark = find_marker(talk.description)
+        if mark is None and talk.num in self.memory:  # of a hidden description the Hub may not give the text
+            mark = find_marker(json.loads(self.memory[talk.num])["mark"])
         known = {
             "kind": "pull_request" if talk.pull_request else "discussion",
             "status": talk.status,
@@ -250,6 +254,12 @@ class HubDiscussions:
             **self._where,
         )
 
+    def edit_description(self, num: int, text: str) -> None:
+        """Put another text in the place of what a discussion of ours was opened with."""
+        opening = self.read(num).opening
+        if opening is not None:
+            self.edit(num, opening.id, text)
+
     def find_duplicates(self) -> list[Duplicate]:
         """The open requests and discussions of ours, and the comments in those, that repeat an earlier mark."""
         found: list[Duplicate] = []
@@ -263,7 +273,7 @@ class HubDiscussions:
 
     def repeated_comments(self, num: int) -> list[Duplicate]:
         """The comments of ours in one discussion that repeat the mark of an earlier one there."""
-        ours = [one for one in self.read(num).comments[1:] if one.author == self.client.user]
+        ours = self.read(num).comments_of(self.client.user)
         marked = [(find_marker(one.text), f"{num} {one.id}") for one in ours]
         return later_ones("comment", [(mark, name) for mark, name in marked if mark])
 

@@ -286,7 +286,7 @@ class HubTarget:
         if request.text.title != text.title:
             self.talk.rename(num, text.title)
         if request.text.body.strip() != body.strip():
-            self.talk.edit(num, self.talk.read(num).comments[0].id, body)
+            self.talk.edit_description(num, body)
         return self.url(num)
 
     def commit(self, text: PostText, files: Files) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from huggingface_hub.community import DiscussionComment, DiscussionStatusChange, DiscussionWithDetails
+from huggingface_hub.community import (
+    DiscussionComment,
+    DiscussionCommit,
+    DiscussionStatusChange,
+    DiscussionWithDetails,
+)
 
 Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]
@@ -13,22 +19,33 @@ Status = Literal["open", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """One comment that stands; `id` is the Hub's."""
+    """One comment; `id` is the Hub's.
+
+    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
+    all events of the discussion.
+    """
 
     id: str
     author: str
     text: str
+    at: float = 0.0
+    changed: float = 0.0
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A discussion or request as the list shows it: `status` is open, draft, closed or merged."""
+    """A discussion or request as the list shows it: `status` is open, draft, closed or merged.
+
+    `comments` counts them, None where the list does not say.
+    """
 
     num: int
     title: str
     status: str
     author: str
     pull_request: bool
+    comments: int | None = None
 
     @property
     def is_open(self) -> bool:
@@ -38,7 +55,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open."""
+    """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
+
+    `opening` is the first comment, hidden or not: what it was opened with. `comments` are those that stand, the first
+    among them. `commits` are those of a request, as pairs of commit id and place among all events.
+    """
 
     num: int
     title: str
@@ -47,22 +68,30 @@ class Thread:
     pull_request: bool
     comments: tuple[Comment, ...]
     closed_by: str
+    opening: Comment | None = None
+    commits: tuple[tuple[str, int], ...] = ()
 
     @property
     def description(self) -> str:
-        """The first comment: what it was opened with."""
-        return self.comments[0].text if self.comments else ""
+        """What it was opened with."""
+        return self.opening.text if self.opening else ""
 
     @property
     def is_open(self) -> bool:
         """Whether something can still come of it."""
         return self.status in {"open", "draft"}
 
+    def comments_of(self, author: str) -> Iterator[Comment]:
+        """The comments of one account after the opening one: only in those of ours a mark of ours counts."""
+        first = self.opening.id if self.opening else ""
+        return (one for one in self.comments if one.author == author and one.id != first)
+
 
 def as_thread(details: DiscussionWithDetails) -> Thread:
-    """What the client read, in our words; hidden comments are left out."""
-    comments = [e for e in details.events if isinstance(e, DiscussionComment) and not e.hidden]
-    changes = [e for e in details.events if isinstance(e, DiscussionStatusChange)]
+    """What the client read, in our words; of hidden comments only the first is kept."""
+    events = list(enumerate(details.events))
+    comments = [(place, e) for place, e in events if isinstance(e, DiscussionComment)]
+    changes = [e for _, e in events if isinstance(e, DiscussionStatusChange)]
     closed = details.status == "closed" and changes
     return Thread(
         details.num,
@@ -70,9 +99,19 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
         details.status,
         details.author,
         details.is_pull_request,
-        tuple(Comment(c.id, c.author, c.content) for c in comments),
+        tuple(_as_comment(e, place) for place, e in comments if not e.hidden),
         changes[-1].author if closed else "",
+        _as_comment(comments[0][1], comments[0][0]) if comments else None,
+        tuple((e.oid, place) for place, e in events if isinstance(e, DiscussionCommit)),
     )
+
+
+def _as_comment(event: DiscussionComment, place: int) -> Comment:
+    """A comment; the Hub may leave the text of a hidden one out."""
+    latest = event._event["data"].get("latest") or {}  # noqa: SLF001 - the client's properties fail where it is absent
+    at = event.created_at.timestamp()
+    changed = event.last_edited_at.timestamp() if latest.get("updatedAt") else at
+    return Comment(event.id, event.author, latest.get("raw") or "", at, changed, place)
 
 
 def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:
@@ -83,4 +122,6 @@ def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:
 def as_listed(row: dict[str, Any]) -> Listed:
     """A row of the list."""
     author = (row.get("author") or {}).get("name", "")
-    return Listed(row["num"], row["title"], row["status"], author, row["isPullRequest"])
+    comments = row.get("numComments")
+    count = comments if isinstance(comments, int) else None
+    return Listed(row["num"], row["title"], row["status"], author, row["isPullRequest"], count)

@@ -1,0 +1,171 @@
+"""Commands and waivers: who may, for which bytes, how often; and the table of the documentation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.publishing.command_list import commands_table
+from bot.service import quotas
+from tests.service.stories import Story
+from tests.world.discussions import Discussion
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+IGNORE = "/ignore value-out-of-range until 2099-01-01 because the meter was off"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def propose(story: Story, **how: object) -> Discussion:
+    files = {path_of("acme/atlas-7b"): result(**how)}  # type: ignore[arg-type]
+    return story.hub.open_request(story.source, files, "My results", "please", "ann")[0]
+
+
+def replies(request: Discussion) -> list[str]:
+    return [text for text in request.comments("bot") if '"kind": "reply"' in text]
+
+
+def test_the_documented_table_is_made_from_the_code() -> None:
+    assert commands_table() in (ROOT / "docs" / "hub.md").read_text()
+
+
+def test_a_commit_between_command_and_answer_voids_the_waiver(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    story.hub.comment(story.source, request, IGNORE, "meg")
+    story.hub.push(story.source, {path_of("acme/atlas-7b"): result(right=(50, 60, 999))}, ref=request.ref)
+    story.settle()
+    assert replies(request)[0].startswith("The files changed after this was written")
+    assert story.acts() == ["comment", "comment"]
+
+    story.hub.comment(story.source, request, IGNORE, "meg")
+    story.settle()
+    assert "is waived until 2099-01-01" in replies(request)[1]
+    assert story.acts() == ["comment", "edit"]
+
+
+def test_a_waiver_does_not_hold_for_what_is_pushed_after_it(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    story.hub.comment(story.source, request, IGNORE, "meg")
+    story.settle()
+    assert "waived by meg" in request.comments("bot")[1]
+    story.hub.push(story.source, {path_of("acme/atlas-7b"): result(right=(50, 60, 999))}, ref=request.ref)
+    story.settle()
+
+    assert "❌ rejected" in request.comments("bot")[1]
+    assert story.acts() == ["comment", "comment", "edit"]
+
+
+def test_a_waiver_in_a_discussion_holds_for_the_files_that_it_showed(story: Story) -> None:
+    story.push(right=(50, 160, 70))
+    story.settle()
+    [discussion] = story.discussions
+    story.push(right=(50, 999, 70))  # pushed before the maintainer writes, shown only afterwards
+    story.hub.comment(story.source, discussion, IGNORE, "meg")
+    story.settle()
+    assert len(story.discussions) == 1
+    story.settle()
+
+    assert story.requests == []
+    assert "value-out-of-range" in story.discussions[0].description
+    assert story.acts() == ["discussion", "comment", "edit"]
+
+
+def test_a_former_maintainer_s_waiver_no_longer_counts(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    story.hub.comment(story.source, request, IGNORE, "meg")
+    story.settle()
+    story.hub.merge(story.source, request)
+    story.settle()
+    assert "waived by meg" in story.requests[0].description
+    assert story.acts() == ["comment", "comment", "request"]
+
+    story.maintainer = "zoe"
+    story.settle()
+    assert story.requests == []
+    assert "value-out-of-range" in story.discussions[0].description
+    acts = story.acts()
+    assert sorted(acts) == ["closed", "comment", "discussion"]
+
+
+def test_a_planted_answer_of_somebody_else_waives_nothing(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    written = story.hub.comment(story.source, request, IGNORE, "eve")
+    mark = json.dumps({"key": written["id"], "kind": "reply", "leaderboard": "tiny"})
+    sha = "0" * 64
+    planted = f"`value-out-of-range` is waived until 2099-01-01 for these very files:\n\n- `sha256:{sha}`"
+    story.hub.comment(story.source, request, f"{planted}\n\n<!-- leaderboard-bot {mark} -->", "eve")
+    story.settle()
+
+    assert replies(request)[0].startswith("Only the maintainers")
+    assert "❌ rejected" in request.comments("bot")[1]
+    assert story.acts() == ["comment", "comment"]
+
+
+@pytest.mark.parametrize("author", ["ann", "meg"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_value_that_is_no_number_is_never_published(story: Story, author: str, value: float) -> None:
+    whole = json.loads(result())
+    whole["results"]["logic"]["acc,none"] = value
+    story.push(data=json.dumps(whole).encode())
+    story.settle()
+    [discussion] = story.discussions
+    command = "/ignore non-finite-value until 2099-01-01 because I want it"
+    story.hub.comment(story.source, discussion, command, author)
+    story.settle()
+
+    assert "published" in discussion.comments("bot")[1] or "Only the maintainers" in discussion.comments("bot")[1]
+    for request in story.requests:
+        text = story.hub.file(story.target, f"entries/{request.title}", request.ref) or b""
+        assert b"NaN" not in text
+    assert "discussion" in story.acts()
+    assert len(story.discussions) == 1
+
+
+def test_a_huge_value_is_explained_to_a_stranger(story: Story) -> None:
+    whole = json.loads(result())
+    whole["results"]["logic"]["acc,none"] = 1e308
+    request, _ = story.hub.open_request(story.source, {path_of(): json.dumps(whole).encode()}, "x", "", "eve")
+    story.hub.comment(story.source, request, "/explain", "eve")
+    outcomes = story.settle()
+
+    assert [one for one in outcomes if one.outcome == "failed"] == []
+    assert len(replies(request)) == 1
+    assert story.acts() == ["comment", "comment"]
+
+
+def test_a_hidden_description_stays_the_description(story: Story) -> None:
+    story.push(right=(50, 160, 70))
+    story.settle()
+    [discussion] = story.discussions
+    discussion.events[0]["data"]["hidden"] = True
+    story.hub.comment(story.source, discussion, "What is this?", "ann")
+    story.push(right=(50, 170, 70))
+    story.lose_state()
+    story.settle()
+
+    assert len(story.discussions) == 1
+    assert story.acts() == ["discussion", "edit"]
+
+
+def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = propose(story)
+    monkeypatch.setattr(quotas, "COMMANDS_OF_ONE", 3)
+    for author in ("eve", "meg"):
+        for _ in range(6):
+            story.hub.comment(story.source, request, "/recheck", author)
+    story.settle()
+
+    assert len(replies(request)) == 3 + 6
+    assert story.acts() == ["comment"] * 10
