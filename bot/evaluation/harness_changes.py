@@ -37,15 +37,19 @@ class SilentChange:
 
     def covers(self, key: str, leaf: LeafResult) -> bool:
         """Whether the change concerns a leaf."""
-        if not any(fnmatchcase(key, pattern) for pattern in self.leaves) or (self.few_shot and not leaf.num_fewshot):
-            return False
-        if any(fnmatchcase(key, pattern) for pattern in self.but):
+        if not _matches(self.leaves, key) or _matches(self.but, key) or (self.few_shot and not leaf.num_fewshot):
             return False
         return not self.versions or (leaf.version is not None and canonical_version(leaf.version) in self.versions)
 
     def is_in(self, harness: HarnessVersion) -> bool:
         """Whether a result is known to have been measured after the change."""
         return _is_after(self.release, self.fork, harness.version or "", harness.git_hash or "")
+
+
+@lru_cache(maxsize=4_096)
+def _matches(patterns: tuple[str, ...], key: str) -> bool:
+    """Whether a leaf's key is one of these; the same keys come in every file."""
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from bot.evaluation.finding import shown
+from bot.evaluation.formats.fields import arguments
 from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 
@@ -28,6 +29,11 @@ def why_unidentified(model: Model) -> str:
     return f"{shown(model.id)} is not a model id of the Hub"
 
 
+def _path_of(model: Model) -> str:
+    """The path that a model was loaded from where its name is only that it was, "" of any other."""
+    return arguments(model.args)[0].get("model_path", "") if model.id == LOCAL else ""
+
+
 def _why_no_name(model: Model) -> str:
     """Why a name that no argument gave is none."""
     if model.id == LOCAL:
@@ -46,12 +52,13 @@ def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
     """The submission with the model's id that a mapping gives for what the file calls it.
 
     A value is a Hub id, or `id@revision`, whose revision counts where the file records none. The key `*` stands for
-    every model without a name on the Hub.
+    every model without a name on the Hub. A model that is called `local` has its path among its arguments: the path
+    names it before that word does, which every such model shares.
     """
     if parsed.result is None or not names:
         return parsed
     model = parsed.result.model
-    found = names.get(model.id) or names.get(model.id.rstrip("/"))
+    found = names.get(_path_of(model)) or names.get(model.id) or names.get(model.id.rstrip("/"))
     if found is None and UNNAMED in names and why_unidentified(model):
         found = names[UNNAMED]
     if found is None:

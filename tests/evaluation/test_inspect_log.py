@@ -19,7 +19,7 @@ from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, most_bytes, parse_result
 from bot.evaluation.formats.format import MAX_BYTES, Rerun
 from bot.evaluation.formats.inspect_log import MAX_SAMPLES
-from bot.evaluation.identity import why_unidentified
+from bot.evaluation.identity import why_unidentified, with_names
 from bot.evaluation.judgement import judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
@@ -245,6 +245,17 @@ def test_only_a_provider_of_models_of_the_hub_is_taken_off(named: str, name: str
     model = parse_result(dumps(patch(header(), "/eval/model", named))).model
     assert model.id == name
     assert (why_unidentified(model) == "") == is_hub_id
+
+
+def test_models_that_are_called_local_are_named_by_their_paths() -> None:
+    names = {"../atlas": "acme/atlas-7b", "../kite": f"acme/kite@{'b2' * 20}", "local": "acme/other"}
+    found = []
+    for path in ("../atlas", "../kite", "../third"):
+        data = patch(patch(header(), "/eval/model", "hf/local"), "/eval/model_args", {"model_path": path})
+        named = with_names(parse_submission(one_file("a.json", dumps(data))), names)
+        assert named.result is not None
+        found.append((named.result.model.id, named.result.model.revision))
+    assert found == [("acme/atlas-7b", ""), ("acme/kite", "b2" * 20), ("acme/other", "")]
 
 
 def test_a_model_of_the_name_local_is_one_where_its_arguments_say_so() -> None:

@@ -31,12 +31,14 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 def silent_change(case: Case) -> Iterator[Violation]:
     """Yield one violation for each change that a task of the result came after."""
     for change in silent_changes():
+        if not change.is_in(case.result.harness):
+            continue
         keys = [
             measurement.required.leaf_key
             for measurement in case.measurements.present
             if change.covers(measurement.required.leaf_key, measurement.leaf)
         ]
-        if keys and change.is_in(case.result.harness):
+        if keys:
             keys = list(dict.fromkeys(keys))
             yield Violation(
                 f"the version of {examples(keys)} does not tell which code measured: {change.what}",
