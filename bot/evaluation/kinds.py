@@ -18,7 +18,9 @@ CONVERT = "a record of Every Eval Ever made from it is read"
 NO_READER = f"no reader takes it; {CONVERT}"
 NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
 LFS = b"version https://git-lfs.github.com/spec/"
-SAMPLE = frozenset({"doc_id", "doc"})
+# What a line of lm-eval, of OLMES, and of Every Eval Ever has.
+SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "native_id"}), frozenset({"evaluation_id", "sample_id"}))
+OLMES_LINE = frozenset({"task_name", "task_hash", "task_config", "metrics"})
 REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
 # A HELM run's statistics, those of its instances, or the list of all runs of a release.
 HELM_LIST = re.compile(rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|instance_id\"|run_path\"|run_spec\")")
@@ -49,7 +51,7 @@ def _has(value: Any, *keys: str) -> bool:
 
 def _is_sample(value: Any) -> bool:
     first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and first.keys() >= SAMPLE
+    return isinstance(first, dict) and any(first.keys() >= keys for keys in SAMPLES)
 
 
 def _begins_samples(head: bytes) -> bool:
@@ -98,6 +100,12 @@ KINDS = (
         " `leaderboard-bot audit mmlu FILE` those of MMLU",
         _begins_samples,
         _is_sample,
+    ),
+    Kind(
+        "olmes",
+        "all metrics of an OLMES run in lines",
+        "name metrics.json beside it",
+        has_value=lambda value: isinstance(value, dict) and value.keys() >= OLMES_LINE,
     ),
     Kind("request-file", "a request for an evaluation", "name the result that came of it", has_value=_is_request),
     Kind(

@@ -31,6 +31,12 @@ REQUEST = {
 OTHERS: dict[str, tuple[str, bytes]] = {
     "samples.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode() * 3),
     "samples_of_0.4.0.jsonl": ("sample-log", json.dumps([SAMPLE, SAMPLE], indent=2).encode()),
+    "predictions.jsonl": ("sample-log", b'{"doc_id": 0, "native_id": "a", "metrics": {"acc": 1}}\n' * 2),
+    "record_samples.jsonl": ("sample-log", b'{"evaluation_id": "a/b/1", "sample_id": "0", "input": {}}\n' * 2),
+    "metrics-all.jsonl": (
+        "olmes",
+        b'{"task_name": "a", "task_hash": "0", "task_config": {}, "metrics": {}, "model_config": {}}\n' * 2,
+    ),
     "large.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode() * 120_000),
     "pointer.json": ("git-lfs-pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
     "request.json": ("request-file", json.dumps(REQUEST).encode()),

@@ -85,6 +85,7 @@ def test_values_and_revisions_are_those_of_the_file(
         ("/x/minishlab__potion/external/T.json", "minishlab/potion", "", "external"),
         ("results/m3e-base/v1/T.json", "", "", ""),
         ("T.json", "", "", ""),
+        (f"results/a\udcff__b/{SHA}/T.json", "a?/b", SHA, SHA),
     ],
 )
 def test_the_model_stands_in_the_path(path: str, model: str, revision: str, asked: str) -> None:

@@ -47,7 +47,7 @@ def recognise(content: Content) -> bool:
 def parse(content: Content) -> Result:
     """Read the file; what is no object of scores is passed over."""
     top = table(content.document.bare)
-    place = PLACE.fullmatch(content.path)
+    place = PLACE.fullmatch(content.path.encode("utf-8", "replace").decode())  # a name on a disk may be no text
     settings = text(place["settings"]) if place else ""
     leaves: dict[str, LeafResult] = {}
     for scores in _old_scores(top) if OLD_NAME in top else _scores(top):
