@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import open_target
 from bot.publishing.board import Board, make_board
+from bot.publishing.changes import Change
 from bot.service.environment import read_access
 
 
@@ -34,6 +36,15 @@ def site(
     if not quiet:
         warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
     typer.echo(out / "index.html")
+
+
+def _history(folder: str, declared: Leaderboard) -> Sequence[Change]:
+    """What the commits of a folder say of its rows."""
+    from bot.platforms.git.history import read_history
+    from bot.platforms.git.repository import Repository
+
+    repository = Repository(Path(folder))
+    return read_history(repository, repository.resolve("refs/heads/main"), declared.id)
 
 
 def read_board(target: str, declared: Leaderboard) -> Board:
