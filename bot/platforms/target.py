@@ -7,6 +7,7 @@ from typing import Protocol
 from bot.platforms.duplicates import Duplicate
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
+from bot.publishing.layout import ENTRIES, RowFiles
 from bot.publishing.publication import CurrentState, Marker, Publication, Reply
 from bot.publishing.stored import StoredEntries
 
@@ -30,8 +31,11 @@ class Target(Protocol):
         """All entries on the main branch; what stands among them and is none is left out."""
         ...
 
-    def scan_entries(self) -> StoredEntries:
-        """All entries on the main branch, and each file among them that is none with the reason."""
+    def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
+        """All entries on the main branch, and each file among them that is none with the reason.
+
+        `layout` says where rows lie and how they are read back.
+        """
         ...
 
     def read_keys(self, leaderboard: str) -> set[str]:

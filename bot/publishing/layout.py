@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.publishing.entry import Entry, entry_path, is_same_row, parse_entry
+from bot.errors import MalformedEntry
+from bot.publishing.entry import FOLDER, Entry, is_same_row, parse_entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,31 @@ class Layout(Protocol):
         ...
 
 
-class EntriesLayout:
-    """One JSON file for each row: the default layout."""
+class RowFiles:
+    """A layout with one file for each row, from which the whole entry can be read back: what a target's own is.
+
+    The file of a key is `<folder>/<key><suffix>`. Another target writes its own `to_bytes` and `parse`.
+    """
+
+    folder = "rows"
+    suffix = ""
+
+    def to_bytes(self, entry: Entry) -> bytes:
+        """The file of an entry: the same bytes for the same entry."""
+        raise NotImplementedError
+
+    def parse(self, data: bytes, path: str) -> Entry:
+        """The entry in a file. Raises MalformedEntry where there is none."""
+        raise NotImplementedError
+
+    def path_of(self, key: str) -> str:
+        """The path of a row's file."""
+        return f"{self.folder}/{key}{self.suffix}"
+
+    def key_of(self, path: str) -> str | None:
+        """The key of the row that a path is for, None for a path of something else."""
+        is_row = path.startswith(f"{self.folder}/") and path.endswith(self.suffix)
+        return path[len(self.folder) + 1 : len(path) - len(self.suffix)] if is_row else None
 
     def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
         """None: the path follows from the key."""
@@ -97,25 +121,53 @@ class EntriesLayout:
     def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
         """The file of each row."""
         del listed
-        return tuple(entry_path(change.key) for change in changes)
+        return tuple(self.path_of(change.key) for change in changes)
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The entry's canonical bytes, nothing where the target has the same row."""
+        """The entry's bytes, nothing where the target has the same row."""
         wanted = {
-            entry_path(change.key): None if change.entry is None else change.entry.to_bytes() for change in changes
+            self.path_of(change.key): None if change.entry is None else self.to_bytes(change.entry)
+            for change in changes
         }
-        return Draft({path: data for path, data in wanted.items() if not is_same_row(current.get(path), data)})
+        return Draft(
+            {path: data for path, data in wanted.items() if not self.is_same((), path, current.get(path), data)}
+        )
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
         """Whether both are the same row; a file holds one."""
-        del changes, path
-        return is_same_row(one, other)
+        del changes
+        return one == other or is_same_row(self._canonical(one, path), self._canonical(other, path))
+
+    def _canonical(self, data: bytes | None, path: str) -> bytes | None:
+        """The row as an entry's own file; what is none stays as it is."""
+        try:
+            return None if data is None else self.parse(data, path).to_bytes()
+        except MalformedEntry:
+            return data
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
         """The average and the scores of the entry. Raises MalformedEntry where the file holds none."""
-        path = entry_path(change.key)
+        path = self.path_of(change.key)
         if path not in current:
             return None
-        entry = parse_entry(current[path], path)
+        entry = self.parse(current[path], path)
         scores = {"average": entry.average, **{task.id: task.score for task in entry.tasks}}
         return {column: "" if score is None else repr(score) for column, score in scores.items()}
+
+
+class EntriesLayout(RowFiles):
+    """The entry's canonical bytes, one JSON file for each row: the default layout."""
+
+    folder = FOLDER
+    suffix = ".json"
+
+    def to_bytes(self, entry: Entry) -> bytes:
+        """The canonical bytes."""
+        return entry.to_bytes()
+
+    def parse(self, data: bytes, path: str) -> Entry:
+        """The entry. Raises MalformedEntry where the bytes are none."""
+        return parse_entry(data, path)
+
+
+ENTRIES = EntriesLayout()

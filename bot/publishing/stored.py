@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import MalformedEntry
-from bot.publishing.entry import MAX_BYTES, Entry, parse_entry
+from bot.publishing.entry import MAX_BYTES, Entry
+from bot.publishing.layout import ENTRIES, RowFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,32 +18,32 @@ class StoredEntries:
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
-def is_entry_file(path: str, size: int = 0) -> bool:
-    """Whether a file in the folder of entries is worth reading; `size` is in bytes, 0 where it is unknown."""
-    return path.endswith(".json") and size <= MAX_BYTES
+def is_entry_file(path: str, size: int = 0, layout: RowFiles = ENTRIES) -> bool:
+    """Whether a file in the folder of rows is worth reading; `size` is in bytes, 0 where it is unknown."""
+    return path.endswith(layout.suffix) and size <= MAX_BYTES
 
 
-def parse_entries(files: Mapping[str, bytes], others: Iterable[str] = ()) -> StoredEntries:
-    """Read the files of the folder of entries; `others` are the paths of those that were not worth reading.
+def parse_entries(files: Mapping[str, bytes], others: Iterable[str] = (), layout: RowFiles = ENTRIES) -> StoredEntries:
+    """Read the files of the folder of rows; `others` are the paths of those that were not worth reading.
 
     A file that a person put there, or moved, stops nothing: it is skipped and named.
     """
     entries: list[Entry] = []
-    skipped = {path: _why_unread(path) for path in others}
+    skipped = {path: _why_unread(path, layout) for path in others}
     for path, data in sorted(files.items()):
         try:
-            entry = parse_entry(data, path)
+            entry = layout.parse(data, path)
         except MalformedEntry as error:
             skipped[path] = str(error)
             continue
-        if entry.path == path:
+        if layout.path_of(entry.key) == path:
             entries.append(entry)
         else:
-            skipped[path] = f"{path} holds the entry whose path is {entry.path}"
+            skipped[path] = f"{path} holds the entry whose path is {layout.path_of(entry.key)}"
     return StoredEntries(tuple(entries), skipped)
 
 
-def _why_unread(path: str) -> str:
-    if path.endswith(".json"):
+def _why_unread(path: str, layout: RowFiles) -> str:
+    if path.endswith(layout.suffix):
         return f"{path} is larger than {MAX_BYTES:,} bytes, the most that an entry may have"
-    return f"{path} is not an entry: its name does not end in .json"
+    return f"{path} is not an entry: its name does not end in {layout.suffix}"

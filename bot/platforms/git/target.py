@@ -15,6 +15,7 @@ from bot.platforms.git.local import MAIN, LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
+from bot.publishing.layout import ENTRIES, RowFiles
 from bot.publishing.publication import (
     SHARED,
     CloseRequest,
@@ -46,7 +47,7 @@ class Folder:
         self.name = folder
         self._repository = LocalRepository(folder, (BRANCHES, MEMORY))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
-        self._entries_seen = ""
+        self._rows, self._entries_seen = FOLDER, ""
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
@@ -60,17 +61,18 @@ class Folder:
         """All entries on main."""
         return list(self.scan_entries().entries)
 
-    def scan_entries(self) -> StoredEntries:
+    def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
         """All entries on main, and what stands among them and is none."""
         main = self._repository.main
-        self._entries_seen = self._entries_at(main)
-        found = self._repository.listing(main, FOLDER)
-        oids = {path: file.oid for path, file in found.items() if is_entry_file(path, file.size)}
-        return parse_entries(self._repository.read_all(oids), [path for path in found if path not in oids])
+        self._rows, self._entries_seen = layout.folder, self._entries_at(main, layout.folder)
+        found = self._repository.listing(main, layout.folder)
+        oids = {path: file.oid for path, file in found.items() if is_entry_file(path, file.size, layout)}
+        others = [path for path in found if path not in oids]
+        return parse_entries(self._repository.read_all(oids), others, layout)
 
-    def _entries_at(self, main: str) -> str:
-        """The object id of the folder of entries."""
-        found = self._repository.try_git("rev-parse", "--verify", "--quiet", f"{main}:{FOLDER}") if main else None
+    def _entries_at(self, main: str, folder: str) -> str:
+        """The object id of the folder of rows."""
+        found = self._repository.try_git("rev-parse", "--verify", "--quiet", f"{main}:{folder}") if main else None
         return found.decode().strip() if found else ""
 
     def read_keys(self, leaderboard: str) -> set[str]:
@@ -175,7 +177,7 @@ class Folder:
         if not self._repository.main:
             return False
         with self._repository.alone():
-            if self._entries_at(self._repository.main) != self._entries_seen:
+            if self._entries_at(self._repository.main, self._rows) != self._entries_seen:
                 raise Stale(f"{self.name}: another process changed the entries")
             self._forget_merged()
             files = self._table(board)

@@ -18,6 +18,7 @@ from bot.platforms.github.source import GitHubSource
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
+from bot.publishing.layout import ENTRIES, RowFiles
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -80,12 +81,12 @@ class GitHubTarget:
         """All entries on the default branch."""
         return list(self.scan_entries().entries)
 
-    def scan_entries(self) -> StoredEntries:
+    def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
         """All entries on the default branch, and what stands among them and is none."""
-        found = self._source.folder(FOLDER, self._source.head())
-        oids = {item.path: item.oid for item in found if item.oid and is_entry_file(item.path, item.size)}
+        found = self._source.folder(layout.folder, self._source.head())
+        oids = {item.path: item.oid for item in found if item.oid and is_entry_file(item.path, item.size, layout)}
         others = [item.path for item in found if item.path not in oids]
-        return parse_entries(self._source.read_contents(oids, MAX_BYTES), others)
+        return parse_entries(self._source.read_contents(oids, MAX_BYTES), others, layout)
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""

@@ -16,6 +16,7 @@ from bot.platforms.hub.source import HubSource, added
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
+from bot.publishing.layout import ENTRIES, RowFiles
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -189,12 +190,12 @@ class HubTarget:
         """All entries on main."""
         return list(self.scan_entries().entries)
 
-    def scan_entries(self) -> StoredEntries:
+    def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
         """All entries on main, and what stands among them and is none."""
-        found = self.source.walk(self.head(), FOLDER)
-        oids = {item.path: added(item).oid or "" for item in found if is_entry_file(item.path, item.size)}
+        found = self.source.walk(self.head(), layout.folder)
+        oids = {item.path: added(item).oid or "" for item in found if is_entry_file(item.path, item.size, layout)}
         others = [item.path for item in found if item.path not in oids]
-        return parse_entries(self.read_blobs(oids, self.head()), others)
+        return parse_entries(self.read_blobs(oids, self.head()), others, layout)
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""

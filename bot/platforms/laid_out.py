@@ -1,0 +1,132 @@
+"""A target whose rows lie in files of its own layout: any platform's target, with what passes through translated.
+
+The reconciler speaks of entries at their canonical paths; the target has, for example, one YAML file for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from bot.errors import MalformedEntry
+from bot.platforms.duplicates import Duplicate
+from bot.platforms.target import Target
+from bot.publishing.board import Board
+from bot.publishing.entry import Entry, parse_entry
+from bot.publishing.layout import ENTRIES, RowChange, RowFiles
+from bot.publishing.publication import (
+    Commit,
+    CurrentState,
+    Marker,
+    OpenRequest,
+    Publication,
+    Reply,
+    Request,
+    UpdateRequest,
+)
+from bot.publishing.stored import StoredEntries
+
+Data = TypeVar("Data", bytes, bytes | None)
+
+
+class LaidOut:
+    """A target with a layout of its own."""
+
+    def __init__(self, target: Target, layout: RowFiles, name: str = "") -> None:
+        self._target, self._layout = target, layout
+        self.name = name or target.name
+
+    def check(self) -> None:
+        """See that the target can be one. Raises CallError, Unavailable or Refused."""
+        self._target.check()
+
+    def head(self) -> str:
+        """The commit at the main branch, "" where there is none yet."""
+        return self._target.head()
+
+    def read_entries(self) -> list[Entry]:
+        """All entries on the main branch."""
+        return list(self.scan_entries().entries)
+
+    def scan_entries(self, layout: RowFiles | None = None) -> StoredEntries:
+        """All entries on the main branch, and what stands among them and is none."""
+        return self._target.scan_entries(layout or self._layout)
+
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """The rows that our open requests, or our comments, are about."""
+        return self._target.read_keys(leaderboard)
+
+    def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
+        """What stands there for one mark, as entries at their canonical paths."""
+        state = self._target.read_state(mark, tuple(self._own_path(path) for path in paths))
+        return replace(
+            state,
+            files=self._read(state.files),
+            request=self._read_request(state.request) if state.request else None,
+            duplicates=tuple(self._read_request(request) for request in state.duplicates),
+            declined=None if state.declined is None else self._read(state.declined),
+        )
+
+    def read_replies(self, mark: Marker) -> list[Reply]:
+        """What others wrote in the discussion that holds a comment of ours."""
+        return self._target.read_replies(mark)
+
+    def apply(self, publication: Publication) -> str:
+        """Do it, with the files as they lie here. Raises Stale where what stands there moved since it was read."""
+        match publication:
+            case UpdateRequest():
+                request = replace(publication.request, files=self._write(publication.request.files))
+                publication = replace(publication, request=request, files=self._write(publication.files))
+            case OpenRequest() | Commit():
+                publication = replace(publication, files=self._write(publication.files))
+            case _:
+                pass
+        return self._target.apply(publication)
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """What of ours stands twice under one mark."""
+        return self._target.find_duplicates()
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close the later one, or take it away."""
+        self._target.remove_duplicate(duplicate)
+
+    def rebuild_board(self, board: Board) -> bool:
+        """Write the table where it is not what the entries give."""
+        return self._target.rebuild_board(board)
+
+    def _own_path(self, path: str) -> str:
+        """Where the row of a canonical path lies; other files lie where they are."""
+        key = ENTRIES.key_of(path)
+        return path if key is None else self._layout.paths([RowChange(key, None)], ())[0]
+
+    def _read_request(self, request: Request) -> Request:
+        return replace(request, files=self._read(request.files))
+
+    def _read(self, files: Mapping[str, Data]) -> dict[str, Data]:
+        """Files of the target as entries at their canonical paths; what is no row of ours stays as it is."""
+        found: dict[str, Data] = {}
+        for path, data in files.items():
+            key = self._layout.key_of(path)
+            found[path if key is None else ENTRIES.path_of(key)] = data if data is None else self._entry(data, path)
+        return found
+
+    def _entry(self, data: bytes, path: str) -> bytes:
+        try:
+            return self._layout.parse(data, path).to_bytes()
+        except MalformedEntry:
+            return data
+
+    def _write(self, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """Entries at their canonical paths as files of the target."""
+        found: dict[str, bytes | None] = {}
+        for path, data in files.items():
+            key = ENTRIES.key_of(path)
+            if key is None:
+                found[path] = data
+            elif data is None:
+                found[self._own_path(path)] = None
+            else:
+                found.update(self._layout.draft([RowChange(key, parse_entry(data, path))], {}).files)
+        return found
