@@ -1,9 +1,12 @@
 """python -m bot.action, as `action.yml` runs it."""
 
+import logging
 import sys
 
 from bot.action.run import main
-from bot.service.environment import environment
+from bot.reporting.log_lines import log_handler
+from bot.service.environment import environment, log_format
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING, handlers=[log_handler(log_format())])
     sys.exit(main(environment(), sys.stdout))

@@ -6,6 +6,7 @@ could not be reached, 4 a service refused, 70 an internal error.
 
 from __future__ import annotations
 
+import logging
 import sys
 from io import StringIO, TextIOWrapper
 from typing import Annotated, ClassVar
@@ -16,6 +17,8 @@ from bot import HOME, __version__
 from bot.cli.lazy import LazyGroup
 from bot.errors import BotError
 from bot.reporting.escape import visible, without_commands
+from bot.reporting.log_lines import log_handler
+from bot.service.environment import log_format
 
 
 class Commands(LazyGroup):
@@ -70,6 +73,7 @@ def call(
 def main() -> None:
     """Run the command line; every failure is one line and a status, never a traceback that nobody asked for."""
     _open_streams()
+    logging.basicConfig(level=logging.WARNING, handlers=[log_handler(log_format())])
     try:
         app()
     except BotError as error:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bot.errors import CallError
-from bot.service.environment import database_url, log_format, read_access, settings_path, webhook_secret
+from bot.service.environment import database_url, read_access, settings_path, webhook_secret
 
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
@@ -68,7 +68,6 @@ def serve(
     _need_extra("serve")
     from prometheus_client import CollectorRegistry
 
-    from bot.reporting.log_lines import log_handler
     from bot.server.app import make_app
     from bot.server.reload import Reloader
     from bot.server.run import require_webhook_secret, run
@@ -78,7 +77,7 @@ def serve(
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
-    logging.basicConfig(level=logging.INFO, handlers=[log_handler(log_format())])
+    logging.getLogger().setLevel(logging.INFO)
     for noisy in ("httpx2", "httpx", "urllib3"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     path = settings_path(config)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from bot.errors import CallError, MalformedDeclaration
+from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.toml_file import parse_toml
 from bot.publishing.publication import Form
 
@@ -67,6 +68,7 @@ class Watch(_Declared):
     `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
     one rolling request. `maintainers` are accounts that may waive a rule and approve a plan by a comment. Where one
     pass would remove or change more rows than `max_removed` and `max_changed` allow, a plan waits for approval.
+    A result file of more than `max_file_bytes` is not read; archives have a limit of their own.
     `owners` has, by the prefix of a path, the organizations whose models may be submitted there.
     """
 
@@ -81,6 +83,7 @@ class Watch(_Declared):
     maintainers: tuple[Text, ...] = ()
     max_removed: Limit = "10%"
     max_changed: Limit = "10%"
+    max_file_bytes: Annotated[int, Field(gt=0)] = MAX_BYTES
     owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     look_up_commits: bool = False
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from bot.errors import BotError, MalformedEntry, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
-from bot.evaluation.formats import most_bytes
+from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
 from bot.platforms.inputs import read_whole_files
@@ -90,9 +90,10 @@ def _read_all(
 def _read(
     context: WatchContext, source: Source, one: Wanted, commit: str, touched: Mapping[str, LastCommit]
 ) -> StoredSubmission:
-    read = read_whole_files(source, commit)
-    content = _too_large(one.candidate) or read_candidate(
-        one.candidate, read, is_named=is_named_as_result(one.candidate.path)
+    limit = context.watch.max_file_bytes
+    read = read_whole_files(source, commit, max_bytes=limit)
+    content = _too_large(one.candidate, limit) or read_candidate(
+        one.candidate, read, is_named=is_named_as_result(one.candidate.path), max_bytes=limit
     )
     problem = getattr(content, "problem", None)
     if problem is not None and problem.why == "is gone":
@@ -107,9 +108,10 @@ def _read(
     return judged(context, [stored])[0]
 
 
-def _too_large(candidate: Candidate) -> Parsed | None:
+def _too_large(candidate: Candidate, max_bytes: int) -> Parsed | None:
     """A submission that no format would read: its bytes are not even asked for."""
     limit = candidate.format.max_bytes if candidate.format else most_bytes(candidate.path)
+    limit = max_bytes if limit == MAX_BYTES and not candidate.format else limit
     size = max(file.size for file in candidate.files)
     if size <= limit:
         return None

@@ -130,9 +130,10 @@ class Reviews:
         base = self.source.fork_point(head, main)
         changes = [one for one in self.source.changes(base, head) if is_wanted(one.path, self.context.watch.paths)]
         listing = [ListedFile(change.path, change.size) for change in changes if change.oid is not None]
-        read = read_whole_files(self.source, head)
+        limit = self.context.watch.max_file_bytes
+        read = read_whole_files(self.source, head, max_bytes=limit)
         found = [
-            read_candidate(candidate, read, is_named=is_named_as_result(candidate.path))
+            read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
             for candidate in candidates_in(listing)[:MOST]
         ]
         return [

@@ -139,3 +139,13 @@ def test_many_faulty_folders_share_one_discussion(hub: Hub, tmp_path: Path) -> N
     assert story.discussions == []
     assert story.acts() == ["comment", "closed"]
     story.end()
+
+
+def test_the_largest_file_is_a_setting(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, more="max_file_bytes = 300")
+    story.push()
+    story.settle()
+
+    assert "more than 300 are not read" in story.discussions[0].description
+    assert story.acts() == ["discussion"]
+    story.end()
