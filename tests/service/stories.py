@@ -43,6 +43,7 @@ class Story:
     limit: int = 20
     maintainer: str = "meg"
     told: int = 0
+    database: str = ""
     source: Repository = field(init=False)
     target: Repository = field(init=False)
 
@@ -62,7 +63,7 @@ class Story:
 
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:
         """A bot with its own state file."""
-        store = Store(connect(f"sqlite:///{self.folder / state}"))
+        store = Store(connect(self.database or f"sqlite:///{self.folder / state}"))
         contexts = ContextFactory(Access(hf_token=self.token, hf_endpoint=self.hub.url), store, self.folder)
         contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
         return contexts

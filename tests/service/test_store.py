@@ -12,11 +12,20 @@ from bot.errors import CallError, StateUnavailable
 from bot.evaluation.submission import UnreadPath
 from bot.service.items import Mark, marks
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
+from tests.world.postgres import Cluster
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'state.db'}"
+    cluster: Cluster = request.getfixturevalue("postgres")
+    return cluster.database()
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(connect(f"sqlite:///{tmp_path / 'state.db'}"))
+def store(url: str) -> Iterator[Store]:
+    store = Store(connect(url))
     yield store
     store.close()
 
@@ -26,13 +35,13 @@ def submission(path: str, key: str | None = None, status: str = "accepted") -> S
     return StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, 1.5, content)
 
 
-def test_what_was_remembered_is_found_in_the_next_process(store: Store, tmp_path: Path) -> None:
+def test_what_was_remembered_is_found_in_the_next_process(store: Store, url: str) -> None:
     store.set_cursor("w", "source", "a" * 40)
     store.set_cursor("w", "source", "b" * 40)
     store.set_submissions("w", [submission("x.json", "key"), submission("y.json")])
     store.set_submissions("w", [submission("x.json", "other")], ["y.json"])
     store.set_request("t", 4, b"5")
-    again = Store(connect(f"sqlite:///{tmp_path / 'state.db'}"))
+    again = Store(connect(url))
 
     assert again.cursor("w", "source") == "b" * 40
     assert again.submissions_at("w", ["x.json", "y.json"]) == {"x.json": submission("x.json", "other")}
@@ -174,13 +183,27 @@ def test_a_broken_file_is_put_aside(tmp_path: Path, content: bytes) -> None:
     store.close()
 
 
-def test_a_store_of_another_version_is_emptied(store: Store, tmp_path: Path) -> None:
+def test_a_store_of_another_version_is_emptied(store: Store, url: str) -> None:
     store.set_cursor("w", "source", "a")
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("update cursors set value = '0' where subject = 'version'")
     store.close()
-    with sqlite3.connect(tmp_path / "state.db") as database:
-        database.execute("update cursors set value = '0' where subject = 'version'")
-    database.close()
-    again = Store(connect(f"sqlite:///{tmp_path / 'state.db'}"))
+    again = Store(connect(url))
 
     assert again.cursor("w", "source") is None
     again.close()
+
+
+def test_words_that_a_database_may_refuse_are_kept(store: Store) -> None:
+    store.set_files("w", [IndexedFile("a\0b/é😀.json", "0" * 64, 5_000_000_000)])
+    store.add_outcomes("w", [("failed", "s\0", "why\0")])
+
+    assert [one.size for one in store.files_at("w", ["a\0b/é😀.json"]).values()] == [5_000_000_000]
+    assert store.outcomes("w")[0]["subject"] == "s\ufffd"
+
+
+def test_paths_are_sorted_by_their_bytes(store: Store) -> None:
+    paths = ["B.json", "a.json", "a/b.json", "a-b.json", "Ä.json", "_.json"]
+    store.set_submissions("w", map(submission, paths))
+
+    assert [one.path for part in store.all_submissions("w", size=2) for one in part] == sorted(paths)

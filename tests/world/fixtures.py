@@ -10,6 +10,7 @@ from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.source import HubSource
 from tests.world.git import Repository
 from tests.world.hub import Hub
+from tests.world.postgres import Cluster, running
 from tests.world.server import served
 
 
@@ -32,3 +33,10 @@ def client(hub: Hub) -> HubClient:
 @pytest.fixture
 def source(client: HubClient, repository: Repository) -> HubSource:
     return HubSource(client, parse_address("hf://datasets/acme/results"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """A real PostgreSQL server."""
+    with running() as cluster:
+        yield cluster

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from sqlalchemy import create_engine, delete, select
 from sqlalchemy.pool import StaticPool
 
+from bot.service.store.database import AT_ONCE
 from bot.service.store.engine import connect, dispose
 from bot.service.store.items import Items
 from bot.service.store.memory import Memory
@@ -126,14 +127,17 @@ class Store(Sources, Items):
     # the whole
 
     def scratch(self) -> Store:
-        """A copy in memory, for a dry run; of a database on a server, an empty one, which costs a full reading."""
+        """A copy in memory, for a dry run."""
         engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
         metadata.create_all(engine)
-        if self.engine.dialect.name == "sqlite":
-            with self.engine.connect() as ours, engine.connect() as copy:
-                source, target = ours.connection.driver_connection, copy.connection.driver_connection
-                if isinstance(source, sqlite3.Connection) and isinstance(target, sqlite3.Connection):
-                    source.backup(target)
+        with self.engine.connect() as ours, engine.begin() as copy:
+            source, target = ours.connection.driver_connection, copy.connection.driver_connection
+            if isinstance(source, sqlite3.Connection) and isinstance(target, sqlite3.Connection):
+                source.backup(target)
+                return Store(engine)
+            for table in metadata.sorted_tables:
+                for some in ours.execution_options(yield_per=AT_ONCE).execute(select(table)).mappings().partitions():
+                    copy.execute(table.insert(), [dict(row) for row in some])
         return Store(engine)
 
     def close(self) -> None:

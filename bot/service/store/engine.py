@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, inspect, select
+from sqlalchemy import Engine, create_engine, event, func, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DatabaseError, InterfaceError, NoSuchModuleError, OperationalError
 
 from bot.errors import BotError, CallError, StateUnavailable
 from bot.service.store.tables import VERSION, cursors, metadata
@@ -26,6 +26,7 @@ WHY = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that its folder exists and that this user may write there",
     sqlite3.SQLITE_IOERR: "the disk failed",
 }
+LOCK = 7_235_120_614  # any number that no other program on the server takes
 log = logging.getLogger(__name__)
 
 
@@ -40,8 +41,13 @@ def connect(url: str) -> Engine:
     """
     try:
         parsed = make_url(url)
-        engine = create_engine(parsed, hide_parameters=True)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        if parsed.drivername in {"postgres", "postgresql"}:
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        is_remote = parsed.get_backend_name() != "sqlite"  # a server may have been started again meanwhile
+        engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=is_remote)
+    except ModuleNotFoundError as error:
+        raise CallError(f"DATABASE_URL: {error}; pip install 'leaderboard-bot[postgres]'") from None
+    except (ArgumentError, NoSuchModuleError) as error:
         raise CallError(f"DATABASE_URL names no database that can be used: {error}") from None
     event.listen(engine, "handle_error", _translate)
     if engine.dialect.name == "sqlite":
@@ -55,22 +61,20 @@ def connect(url: str) -> Engine:
 
 
 def prepare(engine: Engine) -> None:
-    """Make the tables; those of another version are dropped first."""
-    if inspect(engine).has_table("cursors") and _version(engine) != str(VERSION):
-        metadata.drop_all(engine)
-    metadata.create_all(engine)
+    """Make the tables; those of another version are dropped first. Two processes that begin at once take turns."""
     with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
+        if inspect(connection).has_table("cursors") and connection.execute(_VERSION).scalar_one_or_none() != str(
+            VERSION
+        ):
+            metadata.drop_all(connection)
+        metadata.create_all(connection)
         if connection.execute(_VERSION).scalar_one_or_none() is None:
             connection.execute(cursors.insert().values(watch="", subject="version", value=str(VERSION)))
 
 
 _VERSION = select(cursors.c.value).where(cursors.c.watch == "", cursors.c.subject == "version")
-
-
-def _version(engine: Engine) -> str | None:
-    with engine.connect() as connection:
-        found = connection.execute(_VERSION).scalar_one_or_none()
-    return str(found) if found is not None else None
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
@@ -89,6 +93,8 @@ def _put_aside(engine: Engine) -> None:
 
 
 def _translate(context: ExceptionContext) -> None:
+    if context.is_pre_ping:  # a connection that broke while nobody used it is opened again
+        return
     error = context.original_exception
     where = _shown(context.engine)
     if isinstance(error, sqlite3.Error):
@@ -97,7 +103,7 @@ def _translate(context: ExceptionContext) -> None:
             raise BrokenState(f"{where} is broken: {error}") from error
         if isinstance(error, sqlite3.OperationalError):
             raise StateUnavailable(where, WHY.get(code, str(error))) from error
-    elif type(error).__name__ == "OperationalError":
+    elif isinstance(context.sqlalchemy_exception, OperationalError | InterfaceError):
         raise StateUnavailable(where, " ".join(str(error).split())[:200]) from error
 
 

@@ -86,8 +86,9 @@ class Items(Database):
 
     def counts(self, watch: str) -> dict[tuple[str, str], int]:
         """How many items there are, by kind and state: waiting, failing, held."""
-        found = select(items.c.kind, items.c.is_held, items.c.attempts > 0, func.count()).where(items.c.watch == watch)
-        grouped = found.group_by(items.c.kind, items.c.is_held, items.c.attempts > 0)
+        failed = (items.c.attempts > 0).label("has_failed")
+        found = select(items.c.kind, items.c.is_held, failed, func.count()).where(items.c.watch == watch)
+        grouped = found.group_by(items.c.kind, items.c.is_held, failed)
         with self.transaction() as connection:
             return {
                 (kind, "held" if is_held else "failing" if has_failed else "waiting"): count

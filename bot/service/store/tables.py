@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
+from sqlalchemy.types import TypeEngine
 
 VERSION = 2  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
+class Words(TypeDecorator[str]):
+    """Text as every database keeps it: PostgreSQL takes no NUL, and would sort by the rules of a language."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """The type of one database."""
+        return dialect.type_descriptor(Text(collation="C") if dialect.name == "postgresql" else Text())
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The value as it is kept."""
+        del dialect
+        return None if value is None else value.replace("\0", "\ufffd")
+
+
 def key(name: str) -> Column[str]:
     """A column of the primary key."""
-    return Column(name, String, primary_key=True)
+    return Column(name, Words, primary_key=True)
 
 
 # How far something was read, such as the source's commit of a watch.
-cursors = Table("cursors", metadata, key("watch"), key("subject"), Column("value", Text, nullable=False))
+cursors = Table("cursors", metadata, key("watch"), key("subject"), Column("value", Words, nullable=False))
 
 # The files of a source at the commit of its cursor.
 files = Table(
@@ -22,9 +54,9 @@ files = Table(
     metadata,
     key("watch"),
     key("path"),
-    Column("folder", String, nullable=False),
-    Column("oid", String, nullable=False),
-    Column("size", Integer, nullable=False),
+    Column("folder", Words, nullable=False),
+    Column("oid", Words, nullable=False),
+    Column("size", BigInteger, nullable=False),
     Index("files_by_folder", "watch", "folder"),
 )
 
@@ -34,11 +66,11 @@ submissions = Table(
     metadata,
     key("watch"),
     key("path"),
-    Column("folder", String, nullable=False),
-    Column("key", String),
-    Column("status", String, nullable=False),
-    Column("oid", String, nullable=False),
-    Column("commit", String, nullable=False),
+    Column("folder", Words, nullable=False),
+    Column("key", Words),
+    Column("status", Words, nullable=False),
+    Column("oid", Words, nullable=False),
+    Column("commit", Words, nullable=False),
     Column("committed", Float),
     Column("data", LargeBinary, nullable=False),
     Index("submissions_by_key", "watch", "key"),
@@ -46,7 +78,7 @@ submissions = Table(
 )
 
 # The digest of each row that the submissions make, "" for a row that they make no longer.
-rows = Table("rows", metadata, key("watch"), key("key"), Column("digest", String, nullable=False))
+rows = Table("rows", metadata, key("watch"), key("key"), Column("digest", Words, nullable=False))
 
 # What may be out of step.
 items = Table(
@@ -56,13 +88,13 @@ items = Table(
     key("kind"),
     key("target"),
     key("subject"),
-    Column("cause", String, nullable=False, default="push"),
+    Column("cause", Words, nullable=False, default="push"),
     Column("is_held", Boolean, nullable=False, default=False),
     Column("marked", Integer, nullable=False, default=0),
     Column("attempts", Integer, nullable=False, default=0),
     Column("since", Float, nullable=False),
     Column("due", Float, nullable=False),
-    Column("reason", Text, nullable=False, default=""),
+    Column("reason", Words, nullable=False, default=""),
     Index("items_by_due", "watch", "kind", "due"),
 )
 
@@ -72,7 +104,7 @@ plans = Table(
     metadata,
     key("watch"),
     key("target"),
-    Column("digest", String, nullable=False),
+    Column("digest", Words, nullable=False),
     Column("is_approved", Boolean, nullable=False, default=False),
     Column("since", Float, nullable=False),
     Column("data", LargeBinary, nullable=False),
@@ -92,11 +124,11 @@ outcomes = Table(
     "outcomes",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("watch", String, index=True, nullable=False),
+    Column("watch", Words, index=True, nullable=False),
     Column("at", Float, nullable=False),
-    Column("outcome", String, nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("outcome", Words, nullable=False),
+    Column("subject", Words, nullable=False),
+    Column("text", Words, nullable=False),
 )
 
 # What a service answered before.
@@ -104,6 +136,6 @@ answers = Table(
     "answers",
     metadata,
     key("question"),
-    Column("answer", Text, nullable=False),
+    Column("answer", Words, nullable=False),
     Column("until", Float),
 )

@@ -1,0 +1,83 @@
+"""The whole service on a real PostgreSQL: the same story, and a server that is started again meanwhile."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from bot.errors import CallError, StateUnavailable
+from bot.service.store import Store, connect
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.postgres import Cluster, running
+from tests.world.results import path_of
+
+
+def test_a_story_ends_as_on_sqlite(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, database=postgres.database())
+    story.push()
+    story.push(model="acme/borea-1b", right=(50, 60, 170))
+    story.settle()
+    assert story.acts() == ["request", "discussion"]
+    hub.merge(story.target, story.requests[0])
+    story.settle()
+    assert story.acts() == ["commit"]
+    story.push(model="acme/borea-1b")
+    story.remove(path_of("acme/atlas-7b"))
+    story.settle()
+    assert sorted(story.acts()) == ["closed", "comment", "request", "request"]
+    story.end()
+
+
+def test_a_dry_run_reads_nothing_again(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, database=postgres.database())
+    story.push()
+    story.settle()
+    hub.calls.clear()
+    copy = story.contexts.store.scratch()
+
+    assert copy.count_submissions("tiny") == story.contexts.store.count_submissions("tiny") == {"accepted": 1}
+    copy.close()
+    assert story.acts() == ["request"]
+    story.end()
+
+
+def test_a_server_that_goes_away_is_an_outage_and_costs_nothing(hub: Hub, tmp_path: Path) -> None:
+    with running() as cluster:
+        story = Story(hub, tmp_path, database=cluster.database())
+        story.push()
+        cluster.stop()
+        with pytest.raises(StateUnavailable):
+            story.settle()
+        cluster.start()
+        story.settle()
+        assert story.acts() == ["request"]
+        cluster.stop()
+        cluster.start()
+        story.end()
+
+
+def _open(url: str) -> None:
+    Store(connect(url)).close()
+
+
+def test_processes_that_begin_at_once_make_the_tables_once(postgres: Cluster) -> None:
+    url = postgres.database()
+    with multiprocessing.get_context("forkserver").Pool(4) as pool:
+        pool.map(_open, [url] * 8)
+    store = Store(connect(url))
+    assert store.cursor("", "version") is not None
+    store.close()
+
+
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/none", "postgresql://bot@/none?host=/nowhere"])
+def test_a_server_that_is_not_there_is_named_without_its_password(url: str) -> None:
+    with pytest.raises(StateUnavailable, match="postgresql"):
+        connect(url)
+
+
+def test_a_driver_that_is_not_installed_is_named() -> None:
+    with pytest.raises(CallError, match="leaderboard-bot\\[postgres\\]"):
+        connect("postgresql+asyncpg://bot@/none")
