@@ -31,8 +31,9 @@ def site(
     from bot.pages.write import write_site
 
     board = read_board(target, open_leaderboard(leaderboard, read_access()))
-    shown = target if "://" in target else ""  # where a folder lies on this machine is nobody's business
-    done = write_site(Site(Content(board, shown)), out)
+    is_folder = "://" not in target  # where a folder lies on this machine is nobody's business
+    history = _history(target, board.leaderboard) if is_folder else None
+    done = write_site(Site(Content(board, "" if is_folder else target, history)), out)
     if not quiet:
         warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
     typer.echo(out / "index.html")

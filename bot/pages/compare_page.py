@@ -36,15 +36,18 @@ def compare_data(content: Content) -> bytes:
     leaves = _leaves_of_tasks(content)
     data = {
         "names": list(content.rows),
-        "tasks": [
-            {"title": task.title, "leaves": [visible(" ".join(leaf)) for leaf in leaves[task.id]]}
-            for task in content.board.leaderboard.tasks
-        ],
+        "tasks": [{"title": task.title, "leaves": _shown(leaves[task.id])} for task in content.board.leaderboard.tasks],
         "axes": AXES,
         "rows": [_row(row.entry, leaves, texts) for row in content.board.rows],
         "texts": list(texts),
     }
     return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
+
+
+def _shown(leaves: list[Leaf]) -> list[str]:
+    """The names of leaves for people; the metric only where there are several."""
+    several = len({metric for _, metric in leaves}) > 1
+    return [visible(f"{leaf} {metric}" if several else leaf) for leaf, metric in leaves]
 
 
 def _leaves_of_tasks(content: Content) -> dict[str, list[Leaf]]:

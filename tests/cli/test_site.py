@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
     assert (status, out) == (0, f"{tmp_path / 'out' / 'index.html'}\n")
     assert err.startswith("3 rows: ")
     assert "example-org/kestrel-7b" in (tmp_path / "out" / "index.html").read_text()
+    changes = [json.loads(line) for line in (tmp_path / "out" / "changes.jsonl").read_text().splitlines()]
+    assert [change["kind"] for change in changes] == ["added"] * 3
+    assert all(change["commit"] for change in changes)
     assert str(board) not in "".join(file.read_text() for file in (tmp_path / "out").rglob("*.html"))
 
 
