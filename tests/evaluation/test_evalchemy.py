@@ -68,6 +68,7 @@ def test_repeated_runs_have_their_mean_and_the_error_beside_it() -> None:
     result = parse_result(dumps(evalchemy({"AIME24": row})))
     leaf = result.leaves["AIME24"]
     assert (dict(leaf.numbers), leaf.samples) == ({"accuracy_avg": 0.1, "accuracy_std_err": 0.01}, 30)
+    assert leaf.epochs == 10
     assert format_of("evalchemy").stderr_key("accuracy_avg") == "accuracy_std_err"
 
 

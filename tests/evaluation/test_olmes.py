@@ -46,6 +46,7 @@ AIME = task(
     30,
     version=0,
     use_chat_format=True,
+    generation_kwargs={"temperature": 0.6, "repeats": 32},
 )
 CODE = task(
     "livecodebench_codegeneration::tulu-thinker_deepseek_no_think_tags_lite",
@@ -63,6 +64,7 @@ def test_a_task_gives_its_values_samples_and_version(one: dict[str, Any]) -> Non
     assert (result.format, list(result.leaves)) == ("olmes", [one["alias"]])
     assert dict(leaf.numbers) == one["metrics"]
     assert (leaf.samples, leaf.version, leaf.num_fewshot) == (one["num_instances"], one["task_config"]["version"], None)
+    assert leaf.epochs == (32 if one is AIME else 1)
     assert (result.model.id, result.model.source, result.model.chat_template) == (RUN, "vllm", True)
 
 

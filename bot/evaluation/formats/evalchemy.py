@@ -24,8 +24,9 @@ NO_METRICS = frozenset({
     "alias", "num_examples", "total_examples", "completion_rate", "num_total", "num_solved", "solved_avg", "num_repeat",
     "max_tokens", "temperature", "num_shot", "benchmark_version", "error",
 })  # fmt: skip
+ABSENT = frozenset({"chat_template", "num_fewshot", "version", "release"})
 # Its own benchmarks always apply the chat template, whatever the frame of the harness says.
-OWN_PLACES = {name: place for name, place in PLACES.items() if name not in {"chat_template", "num_fewshot", "version"}}
+OWN_PLACES = {name: place for name, place in PLACES.items() if name not in ABSENT}
 OWN_PLACES["samples"] = "/results/{leaf}/num_examples"
 AVERAGE, ERROR = "_avg", "_std_err"
 UNSET = ("", "auto", "default")
@@ -81,6 +82,7 @@ def _leaf(members: Mapping[str, Any]) -> LeafResult:
         whole(members.get("num_shot")),
         samples=samples,
         original=None if original is None else whole(float(round(original))),
+        epochs=max(1, whole(members.get("num_repeat")) or 1),
     )
 
 

@@ -144,6 +144,7 @@ def _leaf(task: Task) -> LeafResult:
         whole(task.config.get("num_shots")),
         version(task.config.get("version")),
         whole(task.members.get("num_instances")),
+        epochs=max(1, whole(table(task.config.get("generation_kwargs")).get("repeats")) or 1),
     )
 
 
