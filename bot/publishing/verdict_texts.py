@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot import HOME
 from bot.publishing.command_list import commands_line
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import fitted
-from bot.reporting.escape import code, code_in_table, in_title, visible
+from bot.reporting.escape import brief, code, code_in_table, in_title, visible
 from bot.reporting.markdown import cell
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the files change."
+NAMES = 10  # files or models that one line names
+VERDICT_ROOM = 45_000  # characters of a comment for the verdicts on files
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,94 @@ def mended_text(folder: str) -> str:
     return f"Corrected: no result in {code(folder or '/')} is rejected any more."
 
 
-def review_text(head: str, verdicts: Sequence[str], comparisons: Sequence[Comparison], mark: Marker) -> PostText:
-    """The sticky comment on a pull request at the source."""
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """All that merging a request at the source would do, but for the verdicts on its files.
+
+    `unread` has, by the reason, the paths of files that were not judged; `deleted` and `replaced` are files of the main
+    branch, `others` counts changed files that the settings do not select. `removed` and `unchanged` are models of rows,
+    `contested` has, by model, the folder of another first submitter, `refused` why a row cannot be written down.
+    `is_cut` says that more rows are touched than are compared.
+    """
+
+    unread: Mapping[str, Sequence[str]]
+    deleted: Sequence[str]
+    replaced: Sequence[str]
+    others: int
+    comparisons: Sequence[Comparison]
+    removed: Sequence[str]
+    unchanged: Sequence[str]
+    contested: Mapping[str, str]
+    refused: Mapping[str, str]
+    is_cut: bool
+
+
+def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Marker) -> PostText:
+    """The sticky comment on a pull request at the source: first what merging does, then the verdict on each file."""
     files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
-    parts = [f"{files}, at {code(head[:12])}.", *verdicts, comparison_table(comparisons)]
-    return fitted("", "\n\n".join([*filter(None, parts), commands_line("source"), FOOT]), mark)
+    shown = list(fitting(verdicts))
+    left = len(verdicts) - len(shown)
+    more = f"… and {counted(left, 'more file')}, for which there is no room." if left else ""
+    parts = [
+        f"{files} judged, at {code(head[:12])}.",
+        "\n".join(effect_lines(effects)),
+        comparison_table(effects.comparisons),
+        *shown,
+        more,
+        commands_line("source"),
+        FOOT,
+    ]
+    return fitted("", "\n\n".join(filter(None, parts)), mark)
+
+
+def fitting(verdicts: Sequence[str]) -> Iterator[str]:
+    """The first verdicts, as many as leave room for what else a comment says."""
+    room = VERDICT_ROOM
+    for number, verdict in enumerate(verdicts):
+        room -= len(verdict)
+        if room < 0 and number:
+            return
+        yield verdict
+
+
+def effect_lines(effects: Effects) -> Iterator[str]:
+    """What merging does beside adding files, a line each: to files, then to rows."""
+    for why, paths in effects.unread.items():
+        yield f"- **{counted(len(paths), 'file')} not judged** ({visible(why)}): {names(paths)}"
+    if effects.deleted:
+        yield f"- **deletes {counted(len(effects.deleted), 'file')}** of the main branch: {names(effects.deleted)}"
+    if effects.replaced:
+        yield f"- **replaces {counted(len(effects.replaced), 'file')}** of the main branch: {names(effects.replaced)}"
+    if effects.others:
+        yield f"- changes {counted(effects.others, 'file')} that the settings of the leaderboard do not select"
+    yield from _row_lines(effects)
+
+
+def _row_lines(effects: Effects) -> Iterator[str]:
+    changed = sum(row.before is not None for row in effects.comparisons)
+    if changed:
+        yield f"- changes {counted(changed, 'row')} of the board"
+    if effects.removed:
+        yield f"- **removes {counted(len(effects.removed), 'row')}** of the board: {names(effects.removed)}"
+    for model, folder in list(effects.contested.items())[:NAMES]:
+        yield f"- the row of {code(brief(model))} was first submitted in {code(folder)}; this request changes it"
+    if effects.unchanged:
+        yield f"- changes nothing of {counted(len(effects.unchanged), 'row')}: {names(effects.unchanged)}"
+    for key, why in list(effects.refused.items())[:NAMES]:
+        yield f"- the row {code(key)} cannot be published: {code(why)}"
+    if effects.is_cut:
+        yield "- touches more rows than are compared here"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def names(words: Sequence[str]) -> str:
+    """The first names of a list as code, and how many more there are."""
+    shown = ", ".join(code(brief(word)) for word in words[:NAMES])
+    return f"{shown} and {len(words) - NAMES:,} more" if len(words) > NAMES else shown
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> str:

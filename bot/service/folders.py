@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bot.errors import BotError, DiscussionsDisabled, Locked
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.verdict import Verdict
 from bot.platforms.hub.discussions import HubDiscussions
@@ -76,6 +77,16 @@ class Folders:
 
         Beyond the limit of new ones, all that have no discussion of their own share one.
         """
+        try:
+            _ = self.ours
+        except DiscussionsDisabled as refusal:
+            self.report.say("unchanged", "folders", str(refusal))
+            self.context.store.finish(items)
+            return
+        except BotError as failure:
+            for item in items:
+                self.report.fail(item, failure)
+            return
         by_folder = {item.subject.removeprefix("/"): item for item in items if item.subject}
         lost = [item for item in items if not item.subject]
         # After a loss of the state, what was said earlier may be mended meanwhile.
@@ -126,8 +137,12 @@ class Folders:
             self.__dict__.pop("ours", None)
             self._write(folder, text)
 
-        if not self.context.dry_run:
+        if self.context.dry_run:
+            return
+        try:
             retry_write(look_and_write)
+        except Locked as refusal:  # a person wants quiet there; the next push tries again
+            self.report.say("unchanged", f"folder {folder}", str(refusal))
 
     def _write(self, folder: str, text: PostText | None) -> None:
         """Open, edit, open again or close; nothing where it stands as it should."""

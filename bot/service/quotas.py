@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from bot.service.context import WatchContext
 
 REVIEW_FILES = 50  # result files of one request that are judged
+REVIEW_READS = 200  # files of one request that are looked at, those that turn out to be no results among them
 REVIEW_BYTES = 64 * 1024 * 1024  # of those files together
 REVIEW_LEAVES = 20_000  # values that those files bring together
+REVIEW_ROWS = 500  # rows of one request that are compared with the board
 COMMANDS_OF_ONE = 20  # commands of one account that are answered in an hour
 COMMANDS_OF_ALL = 100  # commands of all strangers that are answered in an hour
 REVIEWS_OF_ONE = 20  # open requests of one account that are reviewed, the oldest first

@@ -92,7 +92,7 @@ def _read(
 ) -> StoredSubmission:
     limit = context.watch.max_file_bytes
     read = read_whole_files(source, commit, max_bytes=limit)
-    content = _too_large(one.candidate, limit) or read_candidate(
+    content = unread_for_size(one.candidate, limit) or read_candidate(
         one.candidate, read, is_named=is_named_as_result(one.candidate.path), max_bytes=limit
     )
     problem = getattr(content, "problem", None)
@@ -108,7 +108,7 @@ def _read(
     return judged(context, [stored])[0]
 
 
-def _too_large(candidate: Candidate, max_bytes: int) -> Parsed | None:
+def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
     """A submission that no format would read: its bytes are not even asked for."""
     limit = candidate.format.max_bytes if candidate.format else most_bytes(candidate.path)
     limit = max_bytes if limit == MAX_BYTES and not candidate.format else limit

@@ -1,59 +1,64 @@
-"""Reviews of requests at the source: one comment on each with the verdict, what would change, and the answers."""
+"""Reviews of requests at the source: one comment on each says what merging does and how files were judged."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
+import msgspec
+
+from bot.errors import DiscussionsDisabled, Gone, Locked
 from bot.evaluation.judgement import Judgement
-from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.submission import Parsed
-from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
+from bot.evaluation.leaderboard import Waiver
+from bot.platforms.hub.discussions import Comment, HubDiscussions, Listed, Thread
 from bot.platforms.hub.source import HubSource
-from bot.platforms.inputs import read_whole_files
-from bot.platforms.patterns import is_wanted
-from bot.publishing.board import Board, make_board
-from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.publishing.publication import Marker, find_marker
-from bot.publishing.verdict_texts import Comparison, Place, review_text
+from bot.publishing.verdict_texts import Effects, review_text
+from bot.service import quotas
 from bot.service.commands import AnswerContext, answer_commands, waivers_in
 from bot.service.context import WatchContext
 from bot.service.folders import describe
-from bot.service.items import Item, marks
+from bot.service.items import Item, Mark, marks
 from bot.service.outcome import Report
-from bot.service.quotas import CommandQuota
-from bot.service.reading import is_named_as_result
+from bot.service.previews import Preview, preview_of
+from bot.service.proposals import Proposal, read_proposal
 from bot.service.reconcile import retry_write
-from bot.service.store import StoredSubmission, folder_of
 
-MOST = 50  # files of one request that are judged
-
-
-def place_on(board: Board, key: str) -> Place | None:
-    """Where a row stands, None where it is not there."""
-    row = next((row for row in board.rows if row.entry.key == key), None)
-    if row is None:
-        return None
-    tied = sum(other.rank == row.rank for other in board.rows) - 1 if row.rank is not None else 0
-    ranked = sum(other.rank is not None for other in board.rows)
-    return Place(row.entry.average, row.rank, tied, ranked)
+STATE = "review "  # what the cursors of reviews begin with
+ENDED = (Locked, DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits for another try
 
 
-def compare(entries: Sequence[Entry], proposed: Sequence[Entry], leaderboard: Leaderboard) -> list[Comparison]:
-    """What the proposed rows would change on the board of the entries."""
-    by_key = {entry.key: entry for entry in entries if entry.leaderboard.id == leaderboard.id}
-    before = make_board(by_key.values(), leaderboard)
-    after = make_board((by_key | {entry.key: entry for entry in proposed}).values(), leaderboard)
-    found = [(entry, place_on(before, entry.key), place_on(after, entry.key)) for entry in proposed]
-    return [Comparison(entry.model.id, was, now) for entry, was, now in found if now is not None]
+class ReviewState(msgspec.Struct, frozen=True):
+    """What is remembered of a review.
+
+    `seen` is its head and how many comments the list counted: while both are the same, nothing is asked. `memo` stands
+    for all that the review depends on, and `keys` are the rows that it is about.
+    """
+
+    seen: str = ""
+    memo: str = ""
+    keys: tuple[str, ...] = ()
 
 
 def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
     """Whether a comment was written when `head` was the newest commit of its request already, and it still is."""
     return bool(thread.commits) and thread.commits[-1][0] == head and thread.commits[-1][1] < comment.place
+
+
+def admitted(rows: Iterable[Listed], maintainers: Sequence[str]) -> list[int]:
+    """The requests that are reviewed: all of maintainers, and of strangers so many each and together, oldest first."""
+    counts: Counter[str] = Counter()
+    found = []
+    for row in sorted(rows, key=lambda row: row.num):
+        if row.author not in maintainers:
+            if counts[row.author] >= quotas.REVIEWS_OF_ONE or counts.total() >= quotas.REVIEWS_OF_ALL:
+                continue
+            counts[row.author] += 1
+        found.append(row.num)
+    return found
 
 
 @dataclass
@@ -66,11 +71,21 @@ class Reviews:
     report: Report
 
     def list_requests(self, item: Item) -> None:
-        """Mark each open request of others, and forget the items of those that are closed."""
+        """Mark each open request of others in which something happened; one list and the refs are asked for."""
         us, store, name = self.discussions.client.user, self.context.store, self.context.name
-        nums = [row.num for row in self.discussions.listed("pull_request", "open") if row.author != us]
+        try:
+            rows = [row for row in self.discussions.listed("pull_request", "open") if row.author != us]
+        except DiscussionsDisabled as refusal:
+            self.report.say("unchanged", "reviews", str(refusal))
+            store.finish([item])
+            return
+        refs = self.source.refs(requests=True) if rows else {}
+        known = self._known()
+        nums = admitted(rows, self.context.watch.maintainers)
+        moved = [num for num in nums if not self._is_seen(num, refs, known.get(num))]
+        closed = known.keys() - {row.num for row in rows}
         with store.transaction():
-            store.mark(name, marks("review", map(str, nums)), self.context.clock())
+            store.mark(name, marks("review", map(str, [*moved, *sorted(closed)])), self.context.clock())
             store.finish([item])
 
     def settle(self, items: Sequence[Item]) -> None:
@@ -78,74 +93,107 @@ class Reviews:
         if items:
             self.report.attempt(items, lambda: self._settle_all(items), finish=False)
 
-    def _settle_all(self, items: Sequence[Item]) -> None:
-        refs = self.source.refs(requests=True)
-        for item in items:
-            self.report.attempt([item], lambda item=item: self._settle_one(int(item.subject), refs))  # type: ignore[misc]
+    # what is remembered
 
-    def _settle_one(self, num: int, refs: Mapping[str, str]) -> None:
-        thread = self.discussions.read(num)
-        head = refs.get(f"refs/pr/{num}")
+    def _known(self) -> dict[int, ReviewState]:
+        found = self.context.store.cursors(self.context.name, STATE)
+        return {int(subject.removeprefix(STATE)): parse_state(value) for subject, value in found.items()}
+
+    def _keep(self, num: int, state: ReviewState | None) -> None:
+        value = msgspec.json.encode(state).decode() if state is not None else None
+        self.context.store.set_cursor(self.context.name, f"{STATE}{num}", value)
+
+    def _seen(self, num: int, refs: Mapping[str, str]) -> str:
+        """What the list and the refs tell of a request; "" where the list does not count its comments."""
+        count = self.discussions.counts.get(num)
+        return f"{refs.get(f'refs/pr/{num}', '')} {count} {self._rules()}" if count is not None else ""
+
+    def _is_seen(self, num: int, refs: Mapping[str, str], state: ReviewState | None) -> bool:
+        seen = self._seen(num, refs)
+        return bool(seen) and state is not None and state.seen == seen
+
+    def _rules(self) -> str:
+        """What decides over every review, as one word."""
+        rules = [self.context.leaderboard.scoring_digest, sorted(self.context.watch.maintainers)]
+        return hashlib.sha256(json.dumps([*rules, self.context.watch.owners]).encode()).hexdigest()[:12]
+
+    def _memo(self, thread: Thread, head: str) -> str:
+        """What a review depends on, as one word: while it is the same, nothing is read again."""
+        comments = [(comment.id, comment.text) for comment in thread.comments]
+        return hashlib.sha256(json.dumps([head, self._rules(), comments]).encode()).hexdigest()
+
+    # one review after the other
+
+    def _settle_all(self, items: Sequence[Item]) -> None:
+        refs, known = self.source.refs(requests=True), self._known()
+        for item in items:
+            num = int(item.subject)
+            state = known.get(num, ReviewState())
+            self.report.attempt([item], lambda n=num, s=state: self._settle_one(n, refs, s))  # type: ignore[misc]
+
+    def _settle_one(self, num: int, refs: Mapping[str, str], state: ReviewState) -> None:
+        head, seen = refs.get(f"refs/pr/{num}"), self._seen(num, refs)
+        try:
+            thread = self.discussions.read(num)
+            if not thread.is_open:
+                self._keep(num, None)
+            elif head is None:
+                self._end(num, state, seen, f"refs/pr/{num} is not there, so there is nothing to judge")
+            elif state.memo == self._memo(thread, head):
+                self._keep(num, msgspec.structs.replace(state, seen=seen))
+            else:
+                self._update(num, head, refs["refs/heads/main"], thread, seen)
+        except ENDED as refusal:
+            self._end(num, state, seen, str(refusal))
+
+    def _end(self, num: int, state: ReviewState, seen: str, why: str) -> None:
+        """Leave a review as it stands until something happens there."""
+        self._keep(num, msgspec.structs.replace(state, seen=seen))
+        self.report.say("unchanged", f"review #{num}", why)
+
+    def _update(self, num: int, head: str, main: str, thread: Thread, seen: str) -> None:
+        """Judge, answer and write."""
         self._learn(waivers_in(thread, self.discussions.client.user, self.context.watch.maintainers))
-        store, name, cursor = self.context.store, self.context.name, f"review {num}"
-        if head is None or not thread.is_open or store.cursor(name, cursor) == self._memo(thread, head):
-            return
-        self._learn(self._review(num, head, refs["refs/heads/main"]))
+        proposal = read_proposal(self.context, self.source, head, main)
+        keys: list[str] = []
+        waiting: list[int] = []
+        retry_write(lambda: self._look_and_write(num, proposal, keys, waiting))
         self.report.say("published", f"review #{num}", "the comment is up to date")
-        store.set_cursor(name, cursor, self._memo(self.discussions.read(num), head))
+        state = ReviewState(seen, self._memo(self.discussions.read(num), head), tuple(keys))
+        if waiting:  # commands beyond the quota have their turn later
+            store, name = self.context.store, self.context.name
+            store.mark(name, [Mark("review", str(num))], self.context.clock() + quotas.HOUR)
+            state = msgspec.structs.replace(state, memo="")
+        self._keep(num, state)
+
+    def _look_and_write(self, num: int, proposal: Proposal, keys: list[str], waiting: list[int]) -> None:
+        """Answer what was asked, then bring the sticky comment to what is so."""
+        thread, us, maintainers = (
+            self.discussions.read(num),
+            self.discussions.client.user,
+            self.context.watch.maintainers,
+        )
+        held = waivers_in(thread, us, maintainers)
+        judgements = self._judge(proposal, held)
+        about = self._answers(judgements, thread, proposal.head)
+        answered = answer_commands(self.discussions, thread, about, quotas.CommandQuota(self.context).take)
+        waiting[:] = [answered.waiting] if answered.waiting else []
+        if answered.waivers != held:
+            judgements = self._judge(proposal, answered.waivers)
+        self._learn(answered.waivers)
+        if not proposal.is_empty or self._ours(thread, num):
+            preview = preview_of(self.context, proposal)
+            keys[:] = preview.keys
+            self._write(num, self._body(num, proposal, judgements, preview))
 
     def _learn(self, waivers: Sequence[Waiver]) -> None:
         """Keep waivers that were given here."""
         self.context.waivers += [waiver for waiver in waivers if waiver not in self.context.waivers]
 
-    def _memo(self, thread: Thread, head: str) -> str:
-        """What a review depends on, as one word: while it is the same, nothing is read again."""
-        comments = [(comment.id, comment.text) for comment in thread.comments]
-        state = self.context.targets[0][0].head()
-        text = json.dumps([head, state, self.context.leaderboard.digest, comments])
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def _review(self, num: int, head: str, main: str) -> list[Waiver]:
-        """Answer what was asked, then bring the sticky comment to the verdict."""
-        files = self._read(head, main)
-        waivers: list[Waiver] = []
-
-        def look_and_write() -> None:
-            thread, us = self.discussions.read(num), self.discussions.client.user
-            held = waivers_in(thread, us, self.context.watch.maintainers)
-            judgements = self._judge(files, held)
-            about = self._answers(judgements, thread, head)
-            answered = answer_commands(self.discussions, thread, about, CommandQuota(self.context).take)
-            waivers[:] = answered.waivers
-            if waivers != held:
-                judgements = self._judge(files, waivers)
-            if judgements:
-                self._write(num, self._body(num, head, judgements))
-
-        retry_write(look_and_write)
-        return waivers
-
-    def _read(self, head: str, main: str) -> list[StoredSubmission]:
-        """The submissions that a request adds or changes, read at its head."""
-        base = self.source.fork_point(head, main)
-        changes = [one for one in self.source.changes(base, head) if is_wanted(one.path, self.context.watch.paths)]
-        listing = [ListedFile(change.path, change.size) for change in changes if change.oid is not None]
-        limit = self.context.watch.max_file_bytes
-        read = read_whole_files(self.source, head, max_bytes=limit)
-        found = [
-            read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
-            for candidate in candidates_in(listing)[:MOST]
-        ]
-        return [
-            StoredSubmission(one.path, folder_of(one.path), None, "unread", "", head, None, one)
-            for one in found
-            if isinstance(one, Parsed)
-        ]
-
-    def _judge(self, files: Sequence[StoredSubmission], waivers: Sequence[Waiver]) -> list[Judgement]:
+    def _judge(self, proposal: Proposal, waivers: Sequence[Waiver]) -> list[Judgement]:
         """Judge each file with what was waived here."""
         context = replace(self.context, waivers=[*self.context.waivers, *waivers])
-        return [context.judge([file]) for file in files]
+        return [context.judge([file]) for file in proposal.files]
 
     def _answers(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> AnswerContext:
         """What answers are made of."""
@@ -159,27 +207,46 @@ class Reviews:
             [verdict.status for verdict in verdicts],
         )
 
-    def _body(self, num: int, head: str, judgements: Sequence[Judgement]) -> str:
-        """The sticky comment."""
-        source = self.context.source.name
-        verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
-        places = {one.path: Evidence(source=source, path=one.path, commit=head) for one in verdicts}
-        made = [entry_of(row, places) for judgement in judgements for row in judgement.rows]
-        rows = [entry for entry in made if entry is not None]
-        entries = self.context.targets[0][0].read_entries() if rows else []
-        comparisons = compare(entries, rows, self.context.leaderboard) if rows else []
-        said = [describe(judgement, source, head) for judgement in judgements]
-        return review_text(head, said, comparisons, self._mark(num)).body
+    # the sticky comment
+
+    def _body(self, num: int, proposal: Proposal, judgements: Sequence[Judgement], preview: Preview) -> str:
+        worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
+        said = [describe(judgement, self.context.source.name, proposal.head) for judgement in worst]
+        effects = Effects(
+            proposal.unread,
+            proposal.deleted,
+            proposal.replaced,
+            proposal.others,
+            preview.comparisons,
+            preview.removed,
+            preview.unchanged,
+            preview.contested,
+            preview.refused,
+            preview.is_cut,
+        )
+        return review_text(proposal.head, said, effects, self._mark(num)).body
 
     def _mark(self, num: int) -> Marker:
         """The mark of the sticky comment."""
         return Marker("verdict", f"#{num}", self.context.leaderboard.id)
 
+    def _ours(self, thread: Thread, num: int) -> list[Comment]:
+        """Our sticky comments; one where no other process posted a second."""
+        ours = thread.comments_of(self.discussions.client.user)
+        return [comment for comment in ours if find_marker(comment.text) == self._mark(num)]
+
     def _write(self, num: int, body: str) -> None:
         """Post or edit the sticky comment."""
-        thread, us = self.discussions.read(num), self.discussions.client.user
-        ours = [c for c in thread.comments if c.author == us and find_marker(c.text) == self._mark(num)]
+        ours = self._ours(self.discussions.read(num), num)
         if not ours:
             self.discussions.comment(num, body)
         elif ours[0].text.strip() != body.strip():
             self.discussions.edit(num, ours[0].id, body)
+
+
+def parse_state(text: str) -> ReviewState:
+    """A state from its text; an empty one where the text is another version's."""
+    try:
+        return msgspec.json.decode(text, type=ReviewState)
+    except msgspec.DecodeError:
+        return ReviewState()

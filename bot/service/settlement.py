@@ -115,7 +115,7 @@ class Pass:
         learn_waivers(context)
         observe(context)
         folders = self._folder_keeper()
-        if folders is not None and folders.ours:
+        if folders is not None:
             answer_folders(folders)
 
     def _tell_verdicts(self, items: Sequence[Item]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
+from bot.errors import DiscussionsDisabled
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
 from bot.service.commands import AnswerContext, answer_commands, commands_in, waivers_in
@@ -42,7 +44,8 @@ def learn_waivers(context: WatchContext) -> None:
         return
     found: list[Waiver] = []
     if context.discussions is not None and maintainers:
-        found = all_waivers(context.discussions, maintainers)
+        with suppress(DiscussionsDisabled):  # where nothing can be said, nothing was waived
+            found = all_waivers(context.discussions, maintainers)
     context.waivers[:] = found
     with store.transaction():
         if kept is not None and parse_waivers(kept) != found:
@@ -64,7 +67,12 @@ def all_waivers(discussions: HubDiscussions, maintainers: Collection[str]) -> li
 def answer_folders(folders: Folders) -> None:
     """Answer the commands in open discussions about pushes, and judge again what they concern."""
     context = folders.context
-    for folder, num in folders.open_ones().items():
+    try:
+        open_ones = folders.open_ones()
+    except DiscussionsDisabled as refusal:
+        folders.report.say("unchanged", "discussions", str(refusal))
+        return
+    for folder, num in open_ones.items():
         count = folders.discussions.counts.get(num)
         if count is not None and context.store.cursor(context.name, f"talk {num}") == str(count):
             continue  # nobody wrote anything since

@@ -158,14 +158,22 @@ def test_a_hidden_description_stays_the_description(story: Story) -> None:
 
 
 def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
-    story: Story, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    story = Story(hub, tmp_path)
     request = propose(story)
     monkeypatch.setattr(quotas, "COMMANDS_OF_ONE", 3)
     for author in ("eve", "meg"):
         for _ in range(6):
             story.hub.comment(story.source, request, "/recheck", author)
     story.settle()
-
     assert len(replies(request)) == 3 + 6
-    assert story.acts() == ["comment"] * 10
+    story.settle()
+    assert len(replies(request)) == 3 + 6
+
+    monkeypatch.setattr(quotas, "HOUR", 0.0)
+    story.settle()
+    story.settle()
+    assert len(replies(request)) == 6 + 6
+    assert story.acts() == ["comment"] * 13
+    story.end()

@@ -77,7 +77,7 @@ def test_what_main_gained_meanwhile_is_not_the_request_s(story: Story) -> None:
     story.push(model="acme/borea-1b")
     story.settle()
 
-    assert "1 result file, at" in sticky(story, request)
+    assert "1 result file judged, at" in sticky(story, request)
     assert story.acts() == ["comment", "request"]
 
 

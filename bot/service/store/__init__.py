@@ -29,6 +29,13 @@ class Store(Sources, Items):
         with self.transaction() as connection:
             return connection.execute(found).scalar_one_or_none()
 
+    def cursors(self, watch: str, prefix: str) -> dict[str, str]:
+        """The cursors of which the subject begins so."""
+        found = select(cursors.c.subject, cursors.c.value)
+        where = (cursors.c.watch == watch, cursors.c.subject.startswith(prefix, autoescape=True))
+        with self.transaction() as connection:
+            return {row.subject: row.value for row in connection.execute(found.where(*where))}
+
     def set_cursor(self, watch: str, subject: str, value: str | None) -> None:
         """Remember how far something was read; None forgets it."""
         with self.transaction() as connection:
