@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -44,7 +45,7 @@ def init(
     """Begin a board: write its declaration, the settings of its service and its card. No file is written over."""
     places = list(results or [])
     if not places and not like:
-        places = shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))
+        places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
     board = NewBoard(
         _place(source or _asked(SOURCE, "--source")),

@@ -27,6 +27,18 @@ BOARD, SETTINGS, CARD = "board.toml", "bot.toml", "README.md"
 EXAMPLE = "bot.example.toml"
 PATHS = ("**/*.json", "**/*.eval")
 NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+# What the Hub reads of the card of a data set: its name, and that the table is what its viewer shows.
+HUB_HEAD = """\
+---
+pretty_name: {title}
+tags:
+- leaderboard
+configs:
+- config_name: board
+  data_files: {table}
+---
+
+"""
 LONGEST_WORDS = 500  # characters of a title or a description
 
 
@@ -93,19 +105,10 @@ def _name(board: NewBoard) -> str:
 
 
 def card_text(board: NewBoard, declared: Leaderboard) -> str:
-    """The card of the board's data set, with the marks between which the bot keeps the table."""
-    title, source = declared.title, board.source
+    """The card of the board, with the marks between which the bot keeps the table."""
+    head = HUB_HEAD.format(title=json.dumps(declared.title, ensure_ascii=False), table=CSV_NAME)
     return f"""\
----
-pretty_name: {json.dumps(title, ensure_ascii=False)}
-tags:
-- leaderboard
-configs:
-- config_name: board
-  data_files: {CSV_NAME}
----
-
-# {title}
+{head if board.target.startswith("hf://") else ""}# {declared.title}
 
 {declared.description}
 
@@ -113,5 +116,5 @@ configs:
 {END}
 
 Each row is a file in `entries/`, with all of its numbers and the files that they come from. Results are pushed to
-`{source}`. What they must hold and how they are scored is in `{BOARD}`.
+`{board.source}`. What they must hold and how they are scored is in `{BOARD}`.
 """

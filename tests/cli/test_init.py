@@ -13,12 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.errors import CallError
 from bot.evaluation.leaderboard import load_leaderboard
 from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
 from bot.service.config import load_settings
 from bot.service.new_board import NewBoard, settings_text
-from tests.command import BOT, bot
+from tests.command import BOT
 from tests.evaluation.judging import EXAMPLES, ROOT
 
 SOURCE, TARGET = "hf://datasets/acme/results", "hf://datasets/acme/contents"
@@ -74,7 +75,7 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     assert init(tmp_path, "--like", "open-llm-v1", *PLACES).exit_code == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = init(tmp_path, "--results", EXAMPLES[0], "--source", "./other", "--to", "./board", "--title", "Other")
-    assert (done.exit_code, done.stderr.count("is there already and stays as it is")) == (0, 3)
+    assert (done.exit_code, done.stderr.count("is there already and stays as it is")) == (0, 3), done.output
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert before["README.md"] == b"mine\n"
 
@@ -93,12 +94,19 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_missing_or_wrong_is_one_line_and_nothing_is_written(
-    words: tuple[str, ...], why: str, tmp_path: Path
+    words: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status, out, err = bot("init", *words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=-3)
-    assert (status, out, len(err.splitlines())) == (2, "", 1)
-    assert why in err
+    monkeypatch.chdir(tmp_path)
+    done = init(*words)
+    assert isinstance(done.exception, CallError)
+    assert why in str(done.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_card_that_the_hub_does_not_read_has_no_head(tmp_path: Path) -> None:
+    words = ("--like", "open-llm-v1", "--source", SOURCE, "--to", "github://acme/board", "--title", "Ours")
+    assert init(tmp_path, *words).exit_code == 0
+    assert (tmp_path / "README.md").read_text(encoding="utf-8").startswith("# Ours\n")
 
 
 def test_a_terminal_is_asked_for_what_was_not_said(tmp_path: Path) -> None:
