@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ import typer
 from bot.errors import CallError
 from bot.service.environment import database_url, read_access, settings_path, webhook_secret
 
+WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
 webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
@@ -44,11 +46,14 @@ def settle(
     """Bring the targets of every watch in step with its source, once: for cron, an HF Job, a catch-up."""
     _need_extra("settle")
     from bot.service.context import open_context_factory
+    from bot.service.keeper import keeping
     from bot.service.passes import exit_status, settle_watches
 
-    settings, contexts = open_context_factory(settings_path(config), read_access(), database_url(settings_path(config)))
-    watches = (settings.only(watch) if watch else settings).watches
-    passes = settle_watches(contexts, watches, dry_run=dry_run, approve=approve)
+    path = settings_path(config)
+    with keeping(database_url(path), patience=WAIT):
+        settings, contexts = open_context_factory(path, read_access(), database_url(path))
+        watches = (settings.only(watch) if watch else settings).watches
+        passes = settle_watches(contexts, watches, dry_run=dry_run, approve=approve)
     if form is PlanFormat.JSON:
         typer.echo(json.dumps([one.to_json() for one in passes], indent=2))
     else:
@@ -66,21 +71,29 @@ def serve(
 ) -> None:
     """Take webhooks, settle what they tell of and what is due, and show how the watches stand."""
     _need_extra("serve")
-    from prometheus_client import CollectorRegistry
-
-    from bot.server.app import make_app
-    from bot.server.reload import Reloader
-    from bot.server.run import require_webhook_secret, run
-    from bot.server.service import Service
-    from bot.service.config import load_settings
-    from bot.service.context import open_context_factory
+    from bot.server.run import require_webhook_secret
+    from bot.service.keeper import keeping
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
     logging.getLogger().setLevel(logging.INFO)
-    for noisy in ("httpx2", "httpx", "urllib3"):
+    for noisy in ("httpx2", "httpx", "urllib3", "filelock"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     path = settings_path(config)
+    with keeping(database_url(path)):
+        _serve(path, secret, host, port)
+
+
+def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
+    from prometheus_client import CollectorRegistry
+
+    from bot.server.app import make_app
+    from bot.server.reload import Reloader
+    from bot.server.run import run
+    from bot.server.service import Service
+    from bot.service.config import load_settings
+    from bot.service.context import open_context_factory
+
     settings, contexts = open_context_factory(path, read_access(), database_url(path))
     registry = CollectorRegistry()
     service = Service(contexts, settings.watches, registry)

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, PrivateAttr, StringConstraints
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.declared import Declared, FormatId, Id, Revision, Text
@@ -102,6 +102,12 @@ class Leaderboard(Declared):
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     models: dict[Text, ModelName] = Field(default={})
     waivers: tuple[Waiver, ...] = ()
+    _text: str = PrivateAttr("")
+
+    @property
+    def text(self) -> str:
+        """The TOML that it was read from, "" where it was made otherwise."""
+        return self._text
 
     def leaves(self) -> Iterator[tuple[Task, Leaf]]:
         """Every required leaf with its task, in the order of the declaration."""
@@ -213,7 +219,7 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
 
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
     """Check a declaration's text; `path` names it in errors. Raises MalformedDeclaration with every key at fault."""
-    return parse_toml(
+    found = parse_toml(
         text,
         path,
         Leaderboard,
@@ -221,3 +227,5 @@ def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
         refused={"id": ID_REASON},
         prepare=_prepared,
     )
+    found._text = text  # noqa: SLF001 - set once, where it is known
+    return found

@@ -61,6 +61,10 @@ class Target(Protocol):
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close the later one, or take it away, saying why; the first stays."""
 
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """The files derived from the entries on main that are not what these give."""
+        ...
+
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""
         ...

@@ -19,7 +19,7 @@ SHOWN = 100  # rows: a card is read by people, the rest stands in the CSV
 
 
 def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
-    """The table and the card where they are not what the board gives; `read` gives what stands there.
+    """The table, the card and the declaration where they are not what the board gives; `read` gives what stands there.
 
     Raises Unwritable where the table that stands there is not ours.
     """
@@ -29,8 +29,22 @@ def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str
     if there is not None and not _is_ours(there, table):
         raise Unwritable(f"{CSV_NAME} was not made by leaderboard-bot, so it is not overwritten; rename it")
     files = {CSV_NAME: table} if there != table else {}
+    files |= _declaration(board, read)
     shown = None if card is None else with_table(card, board)
     return files if shown is None or shown == card else {**files, CARD: shown}
+
+
+def declaration_path(digest: str) -> str:
+    """Where a target keeps the declaration with this digest, so that anybody can compute its rows again."""
+    return f"declarations/{digest.removeprefix('sha256:')}.toml"
+
+
+def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
+    """The declaration that rows of the board name, where the target does not keep it yet."""
+    declared = board.leaderboard
+    is_named = any(row.entry.leaderboard.digest == declared.digest for row in board.rows)
+    path = declaration_path(declared.digest)
+    return {path: declared.text.encode()} if is_named and declared.text and read(path) is None else {}
 
 
 def _is_ours(there: bytes, table: bytes) -> bool:

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 import msgspec
 
+from bot.errors import NoWriteAccess
 from bot.platforms.target import Target
+from bot.publishing.board import make_board
 from bot.publishing.plan import Plan
 from bot.publishing.publication import Marker
 from bot.publishing.texts import plan_done_text, plan_text
 from bot.service.alarms import watch_columns
 from bot.service.context import WatchContext
+from bot.service.desired import desired_together, rolling_mark
 from bot.service.items import Item, Mark
 from bot.service.outcome import Report
-from bot.service.reconcile import publish_comment, rebuild_board
+from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,42 @@ class Boards:
         if not head or store.cursor(name, f"board {self.to}") != head:
             store.mark(name, [Mark("board", "", self.to)], self.context.clock())
 
+    def sweep(self, item: Item) -> None:
+        """Close what stands twice under one mark: two processes may have written at the same moment."""
+        for duplicate in self.target.find_duplicates():
+            self.target.remove_duplicate(duplicate)
+            self.report.say("published", duplicate.mark.key, f"closed the later {duplicate.kind} {duplicate.name}")
+        del item
+
     def rebuild(self, item: Item) -> None:
         """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""
         store, name = self.context.store, self.context.name
-        if rebuild_board(self.target, self.context.leaderboard):
+        try:
+            is_moved = rebuild_board(self.target, self.context.leaderboard)
+        except NoWriteAccess:
+            is_moved = self._propose_board()
+        if is_moved:
             self.report.say("published", f"board of {self.to}", "rebuilt from what was merged")
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
         store.set_cursor(name, f"board {self.to}", self.target.head())
         del item
+
+    def _propose_board(self) -> bool:
+        """Let the derived files ride in the rolling request; whether anything was proposed."""
+        board = self.context.leaderboard
+        files = self.target.board_files(make_board(entries_of(self.target, board), board))
+        if not files:
+            return False
+        mark = rolling_mark(board.id)
+        request = self.target.read_state(mark, ()).request
+        done = reconcile(
+            self.target,
+            mark,
+            tuple(dict.fromkeys([*files, *(request.files if request else ())])),
+            lambda state: desired_together(mark, [], state, "pull-request", self.to, derived=files),
+            "pull-request",
+        )
+        return done.decision.publication is not None
 
     def watch(self, item: Item) -> None:
         """Bring the alarm about columns to what the rows say."""

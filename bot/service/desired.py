@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.publishing.entry import Entry, choose, digest_of, entry_path, is_same_row
+from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
 from bot.publishing.plan import Plan, planned_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText
 from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, withdrawn_text
@@ -72,14 +72,27 @@ class DesiredRow:
 
 
 def desired_together(
-    mark: Marker, rows: Iterable[DesiredRow], state: CurrentState, form: Form, target: str
+    mark: Marker,
+    rows: Iterable[DesiredRow],
+    state: CurrentState,
+    form: Form,
+    target: str,
+    *,
+    derived: Mapping[str, bytes | None] | None = None,
 ) -> DesiredState:
-    """What should stand for all rows of a shared request: these anew, the others as they are proposed."""
-    files: dict[str, bytes | None] = dict(state.request.files) if state.request else {}
+    """What should stand for all rows of a shared request: these anew, the others as they are proposed.
+
+    `derived` are files that ride in it because nobody may write them to main.
+    """
+    files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
     for row in rows:
         files.update(row.at(state, form).files)
     new = {path: data for path, data in files.items() if not is_same_row(state.files.get(path), data)}
-    pairs = [(parsed(state.files.get(path), path), parsed(data, path)) for path, data in sorted(new.items())]
+    pairs = [
+        (parsed(state.files.get(path), path), parsed(data, path))
+        for path, data in sorted(new.items())
+        if path.startswith(f"{FOLDER}/")
+    ]
     return DesiredState(_shared_text(mark, pairs, target), new)
 
 

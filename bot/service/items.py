@@ -12,11 +12,8 @@ import msgspec
 
 from bot.errors import BotError
 
-Kind = Literal["source", "judge", "reviews", "review", "file", "row", "folder", "plan", "board", "alarm"]
+Kind = Literal["source", "judge", "reviews", "review", "file", "row", "folder", "plan", "board", "alarm", "sweep"]
 Cause = Literal["push", "declaration", "lost"]
-
-# What people wait for comes first; a source is read before the rows that follow from it.
-ORDER: tuple[Kind, ...] = ("source", "reviews", "review", "judge", "file", "row", "folder", "plan", "board", "alarm")
 
 FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
 LONGEST_WAIT = 6 * 3600.0  # seconds

@@ -93,11 +93,15 @@ def parsed(data: bytes | None, path: str) -> Entry | None:
         return None
 
 
+def entries_of(target: Target, leaderboard: Leaderboard) -> list[Entry]:
+    """The entries of one leaderboard that stand at the target."""
+    return [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
+
+
 def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
     """Bring the table at the target to what its entries of this leaderboard give."""
 
     def look_and_write() -> bool:
-        entries = [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
-        return target.rebuild_board(make_board(entries, leaderboard))
+        return target.rebuild_board(make_board(entries_of(target, leaderboard), leaderboard))
 
     return retry_write(look_and_write)

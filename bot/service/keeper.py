@@ -1,0 +1,42 @@
+"""One process for each SQLite state: a second one is told so. A database on a server has its own locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from sqlalchemy.engine import make_url
+
+from bot.errors import StateUnavailable
+
+
+@contextmanager
+def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
+    """Keep the state for the block. Raises StateUnavailable where another process keeps it for so many seconds.
+
+    The lock belongs to the process, so a killed one leaves none behind.
+    """
+    path = _path_of(database)
+    if path is None:
+        yield
+        return
+    lock = FileLock(f"{path}.lock", timeout=patience)
+    try:
+        lock.acquire()
+    except Timeout:
+        why = "another process keeps it; let that one settle (`serve` does so by itself), or stop it first"
+        raise StateUnavailable(str(path), why) from None
+    except OSError as error:
+        raise StateUnavailable(str(path), error.strerror or str(error)) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _path_of(database: str) -> Path | None:
+    url = make_url(database)
+    in_memory = url.database in {None, "", ":memory:"}
+    return None if url.get_backend_name() != "sqlite" or in_memory else Path(str(url.database))
