@@ -74,7 +74,7 @@ def parse(content: Content) -> Result:
             args=f"model={model}" if model else "",
             is_named=bool(model),
         ),
-        harness=HarnessVersion("helm"),
+        harness=HarnessVersion("helm", repository="stanford-crfm/helm"),
         leaves={name: leaf},
         subtasks={group: (name,) for group in items(spec.get("groups")) if type(group) is str and group != name},
         places=PLACES,

@@ -39,6 +39,8 @@ def judge_harness(harness: HarnessVersion, leaderboard: Leaderboard, facts: Fact
     accepted = leaderboard.harness.accepted
     if not accepted:
         return HarnessAnswer("accepted", "the leaderboard does not pin the harness", 0)
+    if harness.repository is not None:
+        return _of_tool(harness, harness.repository, accepted, facts)
     if harness.version is not None and harness.version.strip():
         by_release = _by_release(harness.version, accepted, f"the file records release {shown(harness.version)}")
         if by_release.answer != "unknown":
@@ -46,6 +48,26 @@ def judge_harness(harness: HarnessVersion, leaderboard: Leaderboard, facts: Fact
     if harness.git_hash is None:
         return HarnessAnswer("unknown", "the file records no commit of the harness (git_hash is null)")
     return _by_commit(harness.git_hash, accepted, facts)
+
+
+def _of_tool(harness: HarnessVersion, repository: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
+    """Judge a tool other than lm-eval by the ranges of its own repository: no table here knows its releases."""
+    spans = [(number, span) for number, span in enumerate(accepted) if span.repository.lower() == repository.lower()]
+    release, commit = (harness.version or "").strip(), harness.git_hash or ""
+    sha = parse_git_hash(commit).sha
+    for number, span in spans:
+        if release and release in span.releases:
+            return HarnessAnswer("accepted", f"the file records release {shown(release)}", number)
+        if _declared_in(sha, (span,)) is not None:
+            return HarnessAnswer("accepted", f"commit {sha} is declared", number)
+        if facts.commits.get(commit) == "accepted" and facts.repositories.get(commit) == span.repository:
+            return HarnessAnswer("accepted", facts.reasons.get(commit, f"commit {sha} was looked up"), number)
+    if not spans:
+        return HarnessAnswer("unknown", f"no version of {repository} is declared")
+    if release and any(span.releases for _, span in spans):
+        return HarnessAnswer("unaccepted", f"the file records release {shown(release)}, which is not accepted")
+    what = f"commit {shown(commit)} is not declared" if commit else "the file records neither release nor commit"
+    return HarnessAnswer("unknown", f"{what} of {repository}")
 
 
 def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
@@ -116,10 +138,13 @@ def _by_release(text: str, accepted: tuple[Accepted, ...], what: str) -> Harness
     return HarnessAnswer("unknown", f"{what}, which is in no table here")
 
 
-def accepted_versions(leaderboard: Leaderboard) -> str:
-    """What to install instead, as a sentence."""
-    spans = leaderboard.harness.accepted
+def accepted_versions(leaderboard: Leaderboard, harness: HarnessVersion) -> str:
+    """What to install instead, as a sentence; of the tool that measured, where a version of it is declared."""
+    every = leaderboard.harness.accepted
+    own = (harness.repository or repository()).lower()
+    spans = [span for span in every if span.repository.lower() == own] or every
+    tool = "lm-eval" if harness.repository is None else spans[0].repository
     releases = [release for span in spans for release in span.releases]
     if releases:
-        return f"measure with lm-eval {releases[-1]} (accepted are {', '.join(releases)})"
+        return f"measure with {tool} {releases[-1]} (accepted are {', '.join(releases)})"
     return "measure with " + " or ".join(f"{span.repository} at {(span.commits or ('?',))[-1]}" for span in spans)

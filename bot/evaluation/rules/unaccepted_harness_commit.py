@@ -31,4 +31,8 @@ def unaccepted_harness_commit(case: Case) -> Iterator[Violation]:
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unaccepted" and case.takes_format:
         pointer = case.result.pointer_to("commit" if case.result.harness.git_hash else "release")
-        yield Violation(f"the harness is not accepted: {judged.why}", accepted_versions(case.leaderboard), pointer)
+        yield Violation(
+            f"the harness is not accepted: {judged.why}",
+            accepted_versions(case.leaderboard, case.result.harness),
+            pointer,
+        )

@@ -40,7 +40,9 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
         versions = ", ".join(first.task.versions_of(case.result.format))
         yield Violation(
             f"{first.leaf_key} has version {shown(spelled)}, accepted are {versions}",
-            accepted_versions(case.leaderboard) if accepted else "measure with an accepted version",
+            accepted_versions(case.leaderboard, case.result.harness)
+            if accepted
+            else "measure with an accepted version",
             case.result.pointer_to("version", first.leaf_key),
             task_id,
             tuple(dict.fromkeys(required.leaf_id for required in found)),

@@ -32,8 +32,11 @@ def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
     """Yield a violation where the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unknown" and case.takes_format:
+        is_lm_eval = case.result.harness.repository is None
         yield Violation(
             judged.why,
-            "lm-eval 0.4.9 and later record their release; `check --online` looks commits up",
+            "lm-eval 0.4.9 and later record their release; `check --online` looks commits up"
+            if is_lm_eval
+            else "the result may be sound; declare the versions of the tool under [[harness.accepted]]",
             case.result.pointer_to("commit"),
         )
