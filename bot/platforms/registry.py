@@ -6,7 +6,7 @@ one. Nobody asks what kind of thing was opened: what a platform has not, such as
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, MutableSet
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from bot.errors import CallError
+from bot.platforms.bounded import Contents, Latest
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
     from bot.platforms.hub.discussions import HubDiscussions
@@ -60,8 +61,8 @@ class Kept:
     """
 
     memory: Callable[[str], MutableMapping[int, bytes]] = no_memory
-    blobs: MutableMapping[str, bytes] = field(default_factory=dict)
-    own_commits: set[str] = field(default_factory=set)
+    blobs: MutableMapping[str, bytes] = field(default_factory=Contents)
+    own_commits: MutableSet[str] = field(default_factory=Latest)
     listings: dict[str, Any] = field(default_factory=dict)
     clients: dict[str, Any] = field(default_factory=dict)
     is_service: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableSet, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -107,7 +107,7 @@ class ContextFactory:
         return HubPlatform.client(self.opener)
 
     @property
-    def own_commits(self) -> set[str]:
+    def own_commits(self) -> MutableSet[str]:
         """The commits that this process made."""
         return self.opener.kept.own_commits
 

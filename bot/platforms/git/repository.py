@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import CallError, Stale, Unavailable
+from bot.platforms.limits import DEADLINE
 
 ZERO = "0" * 40
 AUTHOR = {
@@ -63,13 +64,21 @@ class Repository:
             environment["GIT_INDEX_FILE"] = str(index)
         try:
             done = subprocess.run(
-                ["git", *QUIET, *args], cwd=self.folder, input=data, env=environment, capture_output=True, check=False
+                ["git", *QUIET, *args],
+                cwd=self.folder,
+                input=data,
+                env=environment,
+                capture_output=True,
+                check=False,
+                timeout=DEADLINE,
             )
+        except subprocess.TimeoutExpired:
+            raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: took over {DEADLINE:.0f} s") from None
         except FileNotFoundError:
             raise CallError("git is not installed, and a folder as target needs it") from None
         if done.returncode:
             last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise Unavailable("git", f"{' '.join(args[:2])}: {last or done.returncode}")
+            raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: {last or done.returncode}")
         return done.stdout
 
     def try_git(self, *args: str) -> bytes | None:

@@ -22,7 +22,7 @@ def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> N
     missing = [oid for oid in dict.fromkeys(oids) if oid not in client.blobs]
     if client.token and len(missing) > FEW:
         for start in range(0, len(missing), BATCH):
-            client.blobs |= _ask(client, repository, missing[start : start + BATCH])
+            client.blobs.update(_ask(client, repository, missing[start : start + BATCH]))
 
 
 def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> bytes:
@@ -30,13 +30,15 @@ def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> by
 
     Raises Unavailable where bytes came that the id does not name.
     """
-    if oid not in client.blobs:
+    data = client.blobs.get(oid)
+    if data is None:
         where = f"github://{repository} object {oid[:12]}"
         path = f"/repos/{repository}/git/blobs/{oid}"
-        client.blobs[oid] = client.download(path, limit, lambda data: check_content(data, oid, SERVICE, where))
-    if len(client.blobs[oid]) > limit:
+        data = client.download(path, limit, lambda data: check_content(data, oid, SERVICE, where))
+        client.blobs[oid] = data
+    if len(data) > limit:
         raise TooLarge(f"more than {limit:,} bytes")
-    return client.blobs[oid]
+    return data
 
 
 def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str, bytes]:

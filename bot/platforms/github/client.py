@@ -16,6 +16,7 @@ from github.Repository import Repository
 from requests.exceptions import RequestException
 
 from bot.errors import Gone, Refused, Unavailable
+from bot.platforms.bounded import Contents
 from bot.platforms.github.address import Address, parse_address
 from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
 from bot.platforms.github.wire import Asked, install_connections, note, noted
@@ -48,7 +49,7 @@ class GitHubClient:
     timeout: float = TIMEOUT
     deadline: float = DEADLINE
     unknown_fate: float = UNKNOWN_FATE
-    blobs: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)
+    blobs: Contents = field(default_factory=Contents, init=False, repr=False)
     _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -50,24 +51,23 @@ class HubDiscussions:
     def _where(self) -> dict[str, Any]:
         return {"repo_id": self.address.name, "repo_type": self.address.kind}
 
-    def listed(self, kind: Kind, status: Status, author: str = "", *, enough: int | None = None) -> list[Listed]:
-        """The discussions that the filters name; [] where the Hub counts exactly `enough` of them.
+    def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
+        """The discussions that the filters name."""
+        return list({row.num: row for _, rows in self._pages(kind, status, author) for row in rows}.values())
 
-        The client's own list does not tell how many there are.
-        """
-        found: list[Listed] = []
+    def _pages(self, kind: Kind, status: Status, author: str) -> Iterator[tuple[int, list[Listed]]]:
+        """The pages of a list, each with how many rows the Hub counts; the client's own list does not tell."""
         filters = {"type": kind, "status": status} | ({"author": author} if author else {})
         path = f"/api/{self.address.kind}s/{self.address.name}/discussions"
+        seen: set[int] = set()
         for page in count():
             total, rows = self.client.get_json(path, as_page, **filters, p=page)
-            if page == 0 and total == enough:
-                return []
-            known = {row.num for row in found}
-            found += [row for row in rows if row.num not in known]
             self.counts |= {row.num: row.comments for row in rows}
-            if len(found) >= total or len(found) == len(known):  # a page that brings nothing new is the last
-                break
-        return found
+            is_new = not seen.issuperset(row.num for row in rows)
+            seen.update(row.num for row in rows)
+            yield total, rows
+            if len(seen) >= total or not is_new:  # a page that brings nothing new is the last
+                return
 
     def read(self, num: int) -> Thread:
         """One discussion or request, now; what it is and how it stands is remembered."""
@@ -91,26 +91,40 @@ class HubDiscussions:
         }
         self.memory[talk.num] = json.dumps(known).encode()
 
-    def ours(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+    def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
         """Every discussion of that kind that we opened, oldest first: its number, and what finds it again.
 
-        Only what is new, or changed since it was last seen, is read.
+        The lists are read no further than until all that they count is known, and only what is new, or changed, is
+        read: what this costs follows the change. `whole` reads the lists to their ends.
         """
         known = {num: json.loads(data) for num, data in self.memory.items()}
         known = {num: row for num, row in known.items() if row["kind"] == kind}
-        listed = {row.num: row.status for row in self.listed(kind, "open", self.client.user)}
-        closed = {num for num, row in known.items() if row["status"] in {"closed", "merged"}} - listed.keys()
-        unlisted = {num for num, row in known.items() if row["status"] in {"open", "draft"}} - listed.keys()
+        open_ones = {num for num, row in known.items() if row["status"] in {"open", "draft"}}
+        listed = self._statuses(kind, "open", set() if whole else open_ones)
+        unlisted = open_ones - listed.keys()
         # What was open and is no longer listed has been closed or merged: it counts among the closed.
-        enough = len(closed) + len(unlisted)
-        listed |= {row.num: row.status for row in self.listed(kind, "closed", self.client.user, enough=enough)}
+        closed = (known.keys() - open_ones | unlisted) - listed.keys()
+        listed |= self._statuses(kind, "closed", set() if whole else closed)
         for num, status in listed.items():
-            if num not in known or known[num]["status"] != status:
+            if num not in known or (status and known[num]["status"] != status):
                 self.read(num)
-        for num in unlisted - listed.keys():
-            self.read(num)
+        for num in unlisted:
+            if not listed.get(num):
+                self.read(num)
         rows = {num: json.loads(self.memory[num]) for num in listed.keys() | known.keys()}
         yield from ((num, rows[num]) for num in sorted(rows) if rows[num]["mark"])
+
+    def _statuses(self, kind: Kind, status: Status, known: AbstractSet[int]) -> dict[int, str]:
+        """What a list of ours holds, with the status of each row that was read, "" for the known ones that were not.
+
+        Reading ends with the page on which the known rows and the new ones are as many as the Hub counts.
+        """
+        found: dict[int, str] = {}
+        for total, rows in self._pages(kind, status, self.client.user):
+            found |= {row.num: row.status for row in rows}
+            if len(known | found.keys()) == total:
+                return dict.fromkeys(known, "") | found
+        return found
 
     def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
         """What is remembered of the discussions that we opened; nothing is asked."""
@@ -264,7 +278,7 @@ class HubDiscussions:
         """The open requests and discussions of ours, and the comments in those, that repeat an earlier mark."""
         found: list[Duplicate] = []
         for kind, word in KINDS:
-            numbered = [(num, row) for num, row in self.ours(kind) if row["status"] in {"open", "draft"}]
+            numbered = [(num, row) for num, row in self.ours(kind, whole=True) if row["status"] in {"open", "draft"}]
             marked = [(find_marker(row["mark"]), str(num)) for num, row in numbered]
             found += later_ones(word, [(mark, name) for mark, name in marked if mark])
             for num, _ in numbered if kind == "discussion" else ():

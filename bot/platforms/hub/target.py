@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, MutableSet, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from bot.errors import BotError, Gone, Refused, Stale
+from bot.platforms.bounded import Contents, Latest
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.client import SERVICE, Address, HubClient
 from bot.platforms.hub.discussions import HubDiscussions, Thread
@@ -54,11 +55,11 @@ class HubTarget:
     client: HubClient
     address: Address
     memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
-    blobs: MutableMapping[str, bytes] = field(default_factory=dict, repr=False)
+    blobs: MutableMapping[str, bytes] = field(default_factory=Contents, repr=False)
     discussion: int | None = None
     has_notes: bool = False
     has_requests: bool = True
-    own_commits: set[str] = field(default_factory=set, repr=False)
+    own_commits: MutableSet[str] = field(default_factory=Latest, repr=False)
     seen: dict[tuple[str, str], bytes | None] = field(default_factory=dict, repr=False)
 
     @property
@@ -158,12 +159,13 @@ class HubTarget:
 
     def read_blobs(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
         """The bytes of files whose object ids are known: each content is fetched once."""
-        unknown = {path: oid for path, oid in oids.items() if oid not in self.blobs}
+        found = {oid: data for oid in oids.values() if (data := self.blobs.get(oid)) is not None}
+        unknown = {oid: path for path, oid in oids.items() if oid not in found}
         with ThreadPoolExecutor(THREADS) as pool:
-            fetched = pool.map(lambda path: self.source.read(path, commit, FILE_LIMIT, unknown[path]), unknown)
-            for oid, data in zip(unknown.values(), fetched, strict=True):
-                self.blobs[oid] = data or b""
-        return {path: self.blobs[oid] for path, oid in oids.items()}
+            fetched = pool.map(lambda oid: self.source.read(unknown[oid], commit, FILE_LIMIT, oid), unknown)
+            for oid, data in zip(unknown, fetched, strict=True):
+                found[oid] = self.blobs[oid] = data or b""
+        return {path: found[oid] for path, oid in oids.items()}
 
     def read_note(self, mark: Marker) -> PostedComment | None:
         """Our comment about a row; its name is discussion and comment, as `12 64f1…`."""

@@ -189,3 +189,36 @@ def test_a_sweep_of_a_source_needs_no_target(hub: Hub, repository: Repository, c
     talk = HubDiscussions(client, parse_address("hf://datasets/acme/results"), {})
 
     assert talk.find_duplicates() == []
+
+
+def lists_asked(hub: Hub) -> int:
+    return len([call for call in hub.calls if call.method == "GET" and call.raw_path.endswith("/discussions")])
+
+
+def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
+    hub: Hub, contents: Repository, client: HubClient
+) -> None:
+    memory: dict[int, bytes] = {}
+    address = parse_address("hf://datasets/acme/contents")
+
+    def look() -> list[tuple[int, str]]:
+        return [(num, row["status"]) for num, row in HubTarget(client, address, memory).requests]
+
+    def opened(number: int) -> str:
+        return Marker("entry", f"acme/{number}", "tiny").render()
+
+    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(95)]
+    for row in rows[:35]:
+        hub.merge(contents, row)
+    first = look()
+    before = lists_asked(hub)
+    assert look() == first
+    assert lists_asked(hub) - before == 2
+
+    hub.open_request(contents, {"a.json": b"1"}, "Add", opened(95), "bot")
+    before = lists_asked(hub)
+    assert look() == [*first, (96, "open")]
+    assert lists_asked(hub) - before == 2
+
+    hub.set_status(contents, rows[40], "closed", "ann")
+    assert dict(look()) == {**dict(first), 96: "open", 41: "closed"}
