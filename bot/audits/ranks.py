@@ -1,4 +1,4 @@
-"""Two lists of numbers in, how far their orders agree out: ranks, Spearman, Kendall, reversed pairs."""
+"""Measures how far two lists of numbers agree in their order: ranks, Spearman, Kendall, reversed pairs."""
 
 from __future__ import annotations
 

@@ -75,15 +75,15 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CallError(f"{path}: is no CSV: it is not UTF-8 text") from None
+        raise CallError(f"{path}: is not a CSV file: it is not UTF-8 text") from None
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     try:
         lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     except csv.Error as error:
-        raise CallError(f"{path}: is no CSV: {error}") from None
+        raise CallError(f"{path}: is not a CSV file: {error}") from None
     if len(lines) < 2 or len(lines[0]) < 2:
-        raise CallError(f"{path}: is no table: a header line of at least two columns and rows below it are needed")
+        raise CallError(f"{path}: is not a table: a header line of at least two columns and rows below it are needed")
     header, *rows = lines
     uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if uneven:

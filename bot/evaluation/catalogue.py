@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from bot.evaluation.declared import Bound, Declared, FormatId, Text
+from bot.evaluation.declared import Bound, DeclarationModel, FormatId, Text
 from bot.evaluation.task import Metric
 from bot.evaluation.toml_file import parse_toml
 
@@ -27,7 +27,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine
            "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")  # fmt: skip
 
 
-class Guessable(Declared):
+class Guessable(DeclarationModel):
     """What guessing gives: one of `choices` answers, unless `guess` says otherwise; 0 where there are no choices."""
 
     choices: Annotated[int, Field(gt=1, le=len(NUMBERS))] | None = None
@@ -78,7 +78,7 @@ class Known(Guessable):
     sources: dict[Fact, Text] = Field(default_factory=dict)
 
 
-class Benchmark(Known):
+class KnownBenchmark(Known):
     """A benchmark that is one leaf."""
 
     samples: Count
@@ -104,12 +104,12 @@ class Group(Known):
         return {name: {"samples": one} if isinstance(one, int) else one for name, one in members.items()}
 
 
-class CatalogueFile(Declared):
+class CatalogueFile(DeclarationModel):
     """One file of the catalogue; `formats` and `sources` hold for what does not say otherwise."""
 
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
     sources: dict[Fact, Text]
-    benchmarks: tuple[Benchmark, ...] = ()
+    benchmarks: tuple[KnownBenchmark, ...] = ()
     groups: tuple[Group, ...] = ()
 
     @model_validator(mode="after")
@@ -127,7 +127,7 @@ class CatalogueFile(Declared):
 class KnownLeaf:
     """A leaf that the catalogue knows: its benchmark or the group that it is a member of, and its facts."""
 
-    of: Benchmark | Group
+    of: KnownBenchmark | Group
     name: str
     samples: int
     guessable: Guessable

@@ -1,4 +1,4 @@
-"""A reported proportion and its standard error in; the counts behind them out.
+"""Recovers the counts behind a reported proportion and its standard error.
 
 For a metric that is 0 or 1 on each sample lm-eval reports se = sqrt(p (1 - p) / (n - 1)): the standard
 deviation with n - 1, over sqrt(n) (lm_eval/api/metrics.py, `mean_stderr`). Value and error so fix n, and

@@ -65,7 +65,7 @@ Bound = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str)]
 Version = Annotated[str, BeforeValidator(canonical_version)]
 
 
-class Declared(BaseModel):
+class DeclarationModel(BaseModel):
     """A table of a declaration: an unknown key is refused."""
 
     # built together with the model that holds it, not one by one: the cold start of `check` has a bar

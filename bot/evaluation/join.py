@@ -12,7 +12,7 @@ from math import fsum
 from bot.evaluation.finding import Finding, Status
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
-from bot.evaluation.row import Repeat, Row, Run
+from bot.evaluation.row import LeafRun, Repeat, Row
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.harness_commit import judge_harness
@@ -26,7 +26,7 @@ Leaves = dict[str, list[Measurement]]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class JoinCandidate:
     """A submission of a row's key: its leaves without error, those whose numbers can be shown all the same, the rest.
 
     `blocked` has the rules that found errors in a leaf.
@@ -104,7 +104,7 @@ def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard) -> Row
     )
 
 
-def _rejected(key: RowKey, candidates: Sequence[Candidate], leaderboard: Leaderboard) -> Row:
+def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Row:
     """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published."""
     best = max(candidates, key=lambda one: (len(one.shown), one.age))
     measurements = _in_order(best.shown, best, leaderboard)
@@ -130,7 +130,7 @@ def _distinct(verdicts: Sequence[Verdict]) -> Iterable[Verdict]:
     return first.values()
 
 
-def _candidate(verdict: Verdict) -> Candidate:
+def _candidate(verdict: Verdict) -> JoinCandidate:
     leaves: Leaves = {}
     for measurement in verdict.measurements.present if verdict.measurements else ():
         leaves.setdefault(measurement.required.leaf_id, []).append(measurement)
@@ -147,7 +147,7 @@ def _candidate(verdict: Verdict) -> Candidate:
         blocked[leaf_id] = tuple(dict.fromkeys(error.rule for error in about))
         if is_number and not any(error.invalidates_score for error in about):
             shown[leaf_id] = found
-    return Candidate(verdict, sound, shown, blocked)
+    return JoinCandidate(verdict, sound, shown, blocked)
 
 
 def _is_about(finding: Finding, measurement: Measurement) -> bool:
@@ -168,11 +168,13 @@ def _is_whole(measurements: Sequence[Measurement]) -> bool:
     return len(measurements) == len(measurements[0].required.task.metrics)
 
 
-def _compatible(candidates: Sequence[Candidate], leaderboard: Leaderboard, facts: Facts) -> list[list[Candidate]]:
+def _compatible(
+    candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, facts: Facts
+) -> list[list[JoinCandidate]]:
     """The candidates in sets that may stand in one row, each newest first."""
     if len(candidates) == 1:
         return [list(candidates)]
-    sets: dict[object, list[Candidate]] = {}
+    sets: dict[object, list[JoinCandidate]] = {}
     for candidate in candidates:
         sets.setdefault(_way_of_measuring(candidate.verdict, leaderboard, facts), []).append(candidate)
     return list(sets.values())
@@ -194,13 +196,13 @@ def _way_of_measuring(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) 
     return span, "" if span is not None else result.format, tuple(sorted(result.settings.items()))
 
 
-def _extent(candidates: Sequence[Candidate]) -> tuple[int, tuple[float, str]]:
+def _extent(candidates: Sequence[JoinCandidate]) -> tuple[int, tuple[float, str]]:
     """How many leaves a set has, and how new it is."""
     leaves = {leaf_id for file in candidates for leaf_id, found in file.sound.items() if _is_whole(found)}
     return len(leaves), max((file.age for file in candidates if file.sound), default=(-1.0, ""))
 
 
-def _in_order(leaves: Leaves, lead: Candidate, leaderboard: Leaderboard) -> Measurements:
+def _in_order(leaves: Leaves, lead: JoinCandidate, leaderboard: Leaderboard) -> Measurements:
     """The measurements of these leaves in the order of the declaration, and what is missing."""
     measured = {(leaf_id, one.required.metric_id): one for leaf_id, found in leaves.items() for one in found}
     present: list[Measurement] = []
@@ -214,7 +216,7 @@ def _in_order(leaves: Leaves, lead: Candidate, leaderboard: Leaderboard) -> Meas
     return Measurements(tuple(present), tuple(missing))
 
 
-def _blocked(candidates: Sequence[Candidate], picked: Mapping[str, Candidate]) -> dict[str, tuple[str, ...]]:
+def _blocked(candidates: Sequence[JoinCandidate], picked: Mapping[str, JoinCandidate]) -> dict[str, tuple[str, ...]]:
     """The leaves that only have measurements with errors, and the rules that found these."""
     found: dict[str, list[str]] = {}
     for candidate in candidates:
@@ -224,14 +226,14 @@ def _blocked(candidates: Sequence[Candidate], picked: Mapping[str, Candidate]) -
     return {leaf_id: tuple(dict.fromkeys(rules)) for leaf_id, rules in sorted(found.items())}
 
 
-def _repeats(candidates: Sequence[Candidate]) -> Iterable[Repeat]:
+def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
     """The leaves with several sound values, in the order of their names; candidates come newest first."""
-    runs: dict[tuple[str, str], dict[tuple[float, ...], Run]] = {}
+    runs: dict[tuple[str, str], dict[tuple[float, ...], LeafRun]] = {}
     for candidate in candidates:
         for leaf_id, found in candidate.sound.items():
             if _is_whole(found):
                 values = tuple(one.value for one in found)
-                run = Run(candidate.verdict.path, fsum(values) / len(values))
+                run = LeafRun(candidate.verdict.path, fsum(values) / len(values))
                 runs.setdefault((found[0].required.task_id, leaf_id), {}).setdefault(values, run)
     for (task_id, leaf_id), different in sorted(runs.items(), key=lambda item: item[0]):
         if len(different) > 1:

@@ -15,13 +15,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, StringConstraints
 
 from bot.errors import CallError, MalformedDeclaration
-from bot.evaluation.declared import Declared, FormatId, Id, Revision, Text
+from bot.evaluation.declared import DeclarationModel, FormatId, Id, Revision, Text
 from bot.evaluation.group_leaves import with_group_leaves
 from bot.evaluation.task import Leaf, Task
 from bot.evaluation.toml_file import Fault, parse_toml
 
 
-class Accepted(Declared):
+class Accepted(DeclarationModel):
     """A range of harness commits that results may come from; ends are inclusive, no `until` leaves it open.
 
     `commits` are known members of the range (checked without a network), `releases` names of the shipped table.
@@ -37,7 +37,7 @@ class Accepted(Declared):
     reason: Text
 
 
-class KnownBad(Declared):
+class KnownBad(DeclarationModel):
     """A harness version whose results for some leaves are wrong for everybody; `leaves` are shell patterns."""
 
     release: Text | None = None
@@ -46,7 +46,7 @@ class KnownBad(Declared):
     reason: Text
 
 
-class Harness(Declared):
+class Harness(DeclarationModel):
     """What results must have been measured with; `pins` says whether a file must show all of it that is declared."""
 
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
@@ -56,7 +56,7 @@ class Harness(Declared):
     pins: Literal["any", "required"] = "any"
 
 
-class Waiver(Declared):
+class Waiver(DeclarationModel):
     """A dated, signed exception: `submission` is a shell pattern on the path, `sha256:…`, or a model id."""
 
     rule: Text
@@ -66,14 +66,14 @@ class Waiver(Declared):
     until: date
 
 
-class Average(Declared):
+class Average(DeclarationModel):
     """How the average is made, and whether an incomplete row stands unranked or is refused."""
 
     aggregation: Literal["mean"] = "mean"
     missing: Literal["unranked", "refused"] = "unranked"
 
 
-class Join(Declared):
+class Join(DeclarationModel):
     """Which submissions make one row: `"same"` joins those of one accepted range and equal settings, `"never"` none."""
 
     settings: Literal["same", "never"] = "same"
@@ -89,7 +89,7 @@ ID_REASON = "the file's name is the id; leave the key out"
 WORDS = frozenset({"title", "description", "homepage", "reason", "bound_reason", "who", "quarantined", "hub"})
 
 
-class Leaderboard(Declared):
+class Leaderboard(DeclarationModel):
     """A leaderboard as data; the id is the stem of its file."""
 
     id: Id

@@ -1,4 +1,4 @@
-"""A prompt, or a result of MMLU, in; the implementation that produced it and the evidence for that out.
+"""Tells which implementation of MMLU made a prompt or a result, and by what evidence.
 
 One name, seven measurements: the implementations differ in the prompt, in what is scored (letters, texts, one
 generated token) and in how questions are averaged, and their numbers do not stand in one column.

@@ -15,7 +15,7 @@ from bot.evaluation.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LeafRun:
     """One value of a leaf that was run several times: the mean of its metrics, in the metric's unit."""
 
     file: str
@@ -28,7 +28,7 @@ class Repeat:
 
     task_id: str
     leaf_id: str
-    runs: tuple[Run, ...]
+    runs: tuple[LeafRun, ...]
 
 
 @dataclass(frozen=True, slots=True)

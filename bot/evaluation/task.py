@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from bot.evaluation.declared import (
     Bound,
-    Declared,
+    DeclarationModel,
     FormatId,
     Id,
     Limit,
@@ -22,7 +22,7 @@ from bot.evaluation.declared import (
 from bot.evaluation.formats import format_of
 
 
-class Metric(Declared):
+class Metric(DeclarationModel):
     """A number that a leaf yields.
 
     `filter` is lm-eval 0.4's name of the answer filter, `keys` the spelling in formats that spell it otherwise.
@@ -45,7 +45,7 @@ class Metric(Declared):
         return format_of(format_id).stderr_key(self.key(format_id))
 
 
-class Leaf(Declared):
+class Leaf(DeclarationModel):
     """A subtask that was run: its key in each format (the id where none is given), its bounds, its sample count.
 
     The number of samples is not asked where `samples` is None.
@@ -62,7 +62,7 @@ class Leaf(Declared):
         return self.keys.get(format_id) or format_of(format_id).leaf_key(self.id)
 
 
-class HubBenchmark(Declared):
+class HubBenchmark(DeclarationModel):
     """The benchmark on the Hub that a task's raw value belongs to: what goes to the page of each model.
 
     `task_id` is one of those in the dataset's `eval.yaml`, `unit` that of the benchmark's board, for which no file has
@@ -77,7 +77,7 @@ class HubBenchmark(Declared):
     framework_differs: Text | None = None
 
 
-class NotComparable(Declared):
+class NotComparable(DeclarationModel):
     """Results that are accepted, and whose numbers are not to be compared with the others.
 
     They are of any task version where `versions` names none.
@@ -92,7 +92,7 @@ class NotComparable(Declared):
         return format_id in self.formats and (not self.versions or canonical_version(version) in self.versions)
 
 
-class Task(Declared):
+class Task(DeclarationModel):
     """A column: leaves, the metric or the metrics whose mean counts, and the way from raw values to a score.
 
     `normalize = "leaf"` scores each leaf and averages the scores; `"task"` aggregates the raw values and scores that.

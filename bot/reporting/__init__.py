@@ -1,1 +1,1 @@
-"""What the bot shows a person or another program: findings, scores and audits in, text out."""
+"""Shows findings, scores and audits to a person or to another program."""

@@ -1,4 +1,4 @@
-"""Findings in, GitHub's workflow commands out: one line each, at most as many as GitHub shows.
+"""Writes findings as GitHub's workflow commands: one line each, at most as many as GitHub shows.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """

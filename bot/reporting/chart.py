@@ -36,7 +36,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """An axis: its title with the unit, and its domain, None for that of the data."""
 
     title: str
@@ -74,7 +74,7 @@ def altair() -> Any:
     return alt
 
 
-def bars(text: ChartText, rows: Sequence[tuple[str, float]], axis: Axis, *, name: str = "name") -> Chart:
+def bars(text: ChartText, rows: Sequence[tuple[str, float]], axis: ChartAxis, *, name: str = "name") -> Chart:
     """Draw one horizontal bar for each (name, value), in this order, with the value at its end."""
     alt = altair()
     data = [{"name": plain(row), "value": value, "text": short(value)} for row, value in rows]
@@ -87,7 +87,7 @@ def bars(text: ChartText, rows: Sequence[tuple[str, float]], axis: Axis, *, name
     return finish(drawn, text, table, height=ROW_HEIGHT * max(1, len(data)))
 
 
-def intervals(text: ChartText, rows: Sequence[tuple[str, float, float, float]], axis: Axis) -> Chart:
+def intervals(text: ChartText, rows: Sequence[tuple[str, float, float, float]], axis: ChartAxis) -> Chart:
     """Draw a line from low to high with a point at the value, for each (name, low, value, high)."""
     alt = altair()
     keys = ("name", "low", "value", "high")
@@ -102,7 +102,9 @@ def intervals(text: ChartText, rows: Sequence[tuple[str, float, float, float]], 
     return finish(lines + points, text, table, height=ROW_HEIGHT * max(1, len(data)))
 
 
-def histogram(text: ChartText, values: Iterable[float], axis: Axis, *, low: float, width: float, bins: int) -> Chart:
+def histogram(
+    text: ChartText, values: Iterable[float], axis: ChartAxis, *, low: float, width: float, bins: int
+) -> Chart:
     """Count values in `bins` bins of one width from `low`; values outside count in the first and the last bin."""
     alt = altair()
     counts = [0] * bins
@@ -122,7 +124,7 @@ def histogram(text: ChartText, values: Iterable[float], axis: Axis, *, low: floa
     return finish(drawn, text, Table(("from", "to", "count"), tuple(edges), text.caption))
 
 
-def scatter(text: ChartText, points: Sequence[Point], x: Axis, y: Axis) -> Chart:
+def scatter(text: ChartText, points: Sequence[Point], x: ChartAxis, y: ChartAxis) -> Chart:
     """Draw the points, with a legend where there are groups, in the order of `text.groups`."""
     alt = altair()
     data = [{"x": point.x, "y": point.y, "group": plain(point.group), "label": plain(point.label)} for point in points]
@@ -183,7 +185,7 @@ def _ends(data: Sequence[dict[str, Any]], column: str) -> list[dict[str, Any]]:
     return [{**rows[0], "names": ", ".join(row["name"] for row in rows)} for rows in by_rank.values()]
 
 
-def scale(alt: Any, axis: Axis) -> dict[str, Any]:
+def scale(alt: Any, axis: ChartAxis) -> dict[str, Any]:
     """Return title and scale of an axis as keyword arguments of an encoding."""
     if axis.domain is None:
         return {"title": plain(axis.title)}

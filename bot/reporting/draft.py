@@ -9,7 +9,7 @@ from typing import Any
 import tomlkit
 
 from bot import __version__
-from bot.evaluation.draft.tasks import Draft, DraftTask
+from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
 from bot.evaluation.harness import known_commit, repository
 from bot.evaluation.result import HarnessVersion
 from bot.reporting.escape import brief
@@ -27,7 +27,7 @@ description = "TODO: one sentence that says what it compares"
 """
 
 
-def draft_text(draft: Draft) -> str:
+def draft_text(draft: LeaderboardDraft) -> str:
     """The declaration. Everything that a file brings is in quotes or in a comment of one line."""
     files = f"{draft.files} file{'s' * (draft.files != 1)}"
     lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {files}{_models(draft)}."), HEAD]
@@ -36,7 +36,7 @@ def draft_text(draft: Draft) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _models(draft: Draft) -> str:
+def _models(draft: LeaderboardDraft) -> str:
     names = [brief(name) for name in draft.models if name]
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
     return f" of {', '.join(names[:MOST])}{more}" if names else ""

@@ -1,4 +1,4 @@
-"""Text that strangers wrote in; the same text, harmless in a terminal or in Markdown, out."""
+"""Makes text that strangers wrote harmless in a terminal, in Markdown, in a table."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_every_table_of_a_declaration_has_its_section() -> None:
         if isinstance(model, type) and issubclass(model, BaseModel)
     }
 
-    assert declared - {BaseModel, leaderboard.Declared} == set(TABLES.values())
+    assert declared - {BaseModel, leaderboard.DeclarationModel} == set(TABLES.values())
 
 
 @pytest.mark.parametrize("choices", [[known.id for known in BUILT_IN], get_args(MmluFamily)])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.catalogue import PLACE, Benchmark, Group, catalogue
+from bot.evaluation.catalogue import PLACE, Group, KnownBenchmark, catalogue
 from tests.evaluation import harness_tasks
 
 TODAY = "lm-eval-0.4"
@@ -16,11 +16,11 @@ FUNCTIONS = {"utils.pass_at_k": "pass@1", "utils.pass_at_1": "pass_at_1"}
 NO_ROW = {"mgsm_direct"}
 
 
-def of_today(kind: type[Benchmark | Group]) -> list[Any]:
+def of_today(kind: type[KnownBenchmark | Group]) -> list[Any]:
     return [
         known
         for file in catalogue().files.values()
-        for known in (file.benchmarks if kind is Benchmark else file.groups)
+        for known in (file.benchmarks if kind is KnownBenchmark else file.groups)
         if TODAY in (known.formats or file.formats)
     ]
 
@@ -29,7 +29,7 @@ def metric_names(config: dict[str, Any]) -> list[str]:
     return [FUNCTIONS.get(one["metric"], one["metric"]) for one in config["metric_list"]]
 
 
-def check(known: Benchmark | Group, config: dict[str, Any]) -> None:
+def check(known: KnownBenchmark | Group, config: dict[str, Any]) -> None:
     """Hold what is said of a leaf against its task file."""
     names = metric_names(config) if "metric_list" in config else ["acc"]  # the default of multiple_choice
     assert {metric.name for metric in known.metrics} <= set(names)
@@ -41,14 +41,14 @@ def check(known: Benchmark | Group, config: dict[str, Any]) -> None:
         assert known.guess is not None or has_choices(known)
 
 
-def has_choices(known: Benchmark | Group) -> bool:
+def has_choices(known: KnownBenchmark | Group) -> bool:
     if isinstance(known, Group):
         return bool(known.choices) or all(one.choices for one in catalogue().members(known).values())
     return bool(known.choices) or known.id in {"cola", "webqs"}  # a correlation; one of hundreds of answers
 
 
-@pytest.mark.parametrize("benchmark", of_today(Benchmark), ids=lambda known: known.id)
-def test_a_benchmark_is_what_the_harness_says(benchmark: Benchmark) -> None:
+@pytest.mark.parametrize("benchmark", of_today(KnownBenchmark), ids=lambda known: known.id)
+def test_a_benchmark_is_what_the_harness_says(benchmark: KnownBenchmark) -> None:
     config = harness_tasks.config(benchmark.id)
     check(benchmark, config)
     assert config["dataset_path"] == benchmark.dataset
@@ -79,7 +79,7 @@ def test_a_group_is_aggregated_as_the_harness_does(group: Group) -> None:
 
 
 def test_metrics_of_multiple_choice_are_zeros_and_ones_but_where_the_harness_scores_otherwise() -> None:
-    shares = {known.id for known in of_today(Benchmark) if not all(metric.integral for metric in known.metrics)}
+    shares = {known.id for known in of_today(KnownBenchmark) if not all(metric.integral for metric in known.metrics)}
     # a share of probability, a correlation, and overlaps of words
     assert shares == {"truthfulqa_mc2", "cola", "drop", "coqa"}
     assert "process_results" in harness_tasks.config("truthfulqa_mc2")

@@ -11,20 +11,20 @@ import pytest
 
 from bot.errors import CallError
 from bot.reporting import chart
-from bot.reporting.chart import Axis, Chart, ChartText, Point, bars, histogram, intervals, png, scatter, slopes
+from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, png, scatter, slopes
 from bot.reporting.page import Section, page
 
 HOSTILE = "a</text><script>alert(1)</script>\x00\x1b\u202e&\"'"
 
 DRAWN: dict[str, Callable[[str], Chart]] = {
-    "bars": lambda name: bars(ChartText(name), [(name, 3), ("other", 1.25)], Axis(name)),
-    "intervals": lambda name: intervals(ChartText(name), [(name, 1, 2, 3)], Axis(name)),
-    "histogram": lambda name: histogram(ChartText(name), [-1, 0, 2, 99], Axis(name), low=0, width=5, bins=4),
+    "bars": lambda name: bars(ChartText(name), [(name, 3), ("other", 1.25)], ChartAxis(name)),
+    "intervals": lambda name: intervals(ChartText(name), [(name, 1, 2, 3)], ChartAxis(name)),
+    "histogram": lambda name: histogram(ChartText(name), [-1, 0, 2, 99], ChartAxis(name), low=0, width=5, bins=4),
     "scatter": lambda name: scatter(
         ChartText(name, name),
         [Point(name, 1, 2, "g", name), Point("b", 3, 4, "h")],
-        Axis(name),
-        Axis("y", (0, 100)),
+        ChartAxis(name),
+        ChartAxis("y", (0, 100)),
     ),
     "slopes": lambda name: slopes(ChartText(name), [name, "B"], [(name, (1, 2)), ("n", (2, 1))]),
 }

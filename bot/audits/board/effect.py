@@ -1,4 +1,4 @@
-"""Columns of a board and some to leave out in, what that does to averages and ranks out."""
+"""Works out what leaving columns out does to the averages and ranks of a board."""
 
 from __future__ import annotations
 

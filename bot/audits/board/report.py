@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from bot.audits.board.audit import BoardAudit, ColumnFigures
-from bot.reporting.chart import Axis, Chart, ChartText, Point, scatter
+from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, scatter
 from bot.reporting.page import Section, page
 from bot.reporting.prose import markdown, text
 from bot.reporting.table import Table
@@ -60,7 +60,7 @@ def plot(audit: BoardAudit, column: str) -> Chart:
         f"{len(points)} rows; the floor ends at {floor:.4g}",
         groups=groups,
     )
-    return scatter(words, points, Axis("mean of the other columns (score)"), Axis(f"{column} (score)"))
+    return scatter(words, points, ChartAxis("mean of the other columns (score)"), ChartAxis(f"{column} (score)"))
 
 
 def _document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:

@@ -36,7 +36,7 @@ class GoldAnswer(NamedTuple):
     spans: tuple[GoldSpan, ...]
 
 
-class Answers(NamedTuple):
+class GoldAnswers(NamedTuple):
     """The gold answers of one question.
 
     `scored` leaves out answers whose first span is blank, as the harness does. `kind` is "decimal" if each answer is
@@ -51,7 +51,7 @@ class Answers(NamedTuple):
     length: int
 
 
-class AnswersCache(dict[Golds, Answers]):
+class AnswersCache(dict[Golds, GoldAnswers]):
     """Answers by golds: the golds repeat with each model of a board. Bounded in number and size."""
 
     def __init__(self, normalize: Callable[[str], str]) -> None:
@@ -59,7 +59,7 @@ class AnswersCache(dict[Golds, Answers]):
         self._normalize = normalize
         self._characters = 0
 
-    def __missing__(self, golds: Golds) -> Answers:
+    def __missing__(self, golds: Golds) -> GoldAnswers:
         """Compute the answers. Raises MalformedSamples if one is empty, or all are too long."""
         if not golds or not all(golds):
             raise MalformedSamples(BAD_GOLDS)
@@ -73,7 +73,7 @@ class AnswersCache(dict[Golds, Answers]):
         self[golds] = answers = self._answers(golds)
         return answers
 
-    def _answers(self, golds: Golds) -> Answers:
+    def _answers(self, golds: Golds) -> GoldAnswers:
         scored = tuple([self._answer(spans) for spans in golds if spans[0].strip()])
         single = [spans[0].strip() for spans in golds if len(spans) == 1]
         integer_parts = frozenset(
@@ -81,7 +81,7 @@ class AnswersCache(dict[Golds, Answers]):
         )
         words = frozenset().union(*[span.bag for answer in scored for span in answer.spans])
         length = len(golds[0][0].split()) if len(golds[0]) == 1 else sum(map(len, map(str.split, golds[0])))
-        return Answers(scored, _kind(golds, single), integer_parts, words, length)
+        return GoldAnswers(scored, _kind(golds, single), integer_parts, words, length)
 
     def _answer(self, spans: tuple[str, ...]) -> GoldAnswer:
         normals = list(map(self._normalize, spans))

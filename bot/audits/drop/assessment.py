@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from bot.audits.drop.answers import Answers, Golds
+from bot.audits.drop.answers import GoldAnswers, Golds
 from bot.audits.drop.detectors import (
     Flaw,
     destroyed_decimals,
@@ -20,7 +20,7 @@ from bot.audits.drop.tokens import count_words, split_tokens
 SAME = 1e-9
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
     """What the scorer did to a generation, and what it would do to the repaired one. Many samples share an outcome.
 
     `first_line` is the score of what is before the first line break, `first_text_line` the same after leading white
@@ -71,11 +71,11 @@ class Assessor:
     def __init__(self) -> None:
         self._scorer = Scorer()
 
-    def answers(self, golds: Golds) -> Answers:
+    def answers(self, golds: Golds) -> GoldAnswers:
         """Return the gold answers with what is computed once for them. Raises MalformedSamples if they are none."""
         return self._scorer.answers[golds]
 
-    def assess(self, sample: DropSample, answers: Answers) -> tuple[Outcome, int]:
+    def assess(self, sample: DropSample, answers: GoldAnswers) -> tuple[SampleOutcome, int]:
         """Return the outcome of a sample and the number of generated words."""
         text, scorer = sample.prediction, self._scorer
         scorer.trim()
@@ -90,7 +90,7 @@ class Assessor:
                 answer_line_ends = not starts_with_break or "\n" in text.lstrip()
             if not scorer.tokens.glued.isdisjoint(tokens):
                 unglued = scorer.score_tokens(split_tokens(" ".join(text.split())), answers)
-        outcome = Outcome(
+        outcome = SampleOutcome(
             score,
             literal,
             repaired,
@@ -107,7 +107,7 @@ class Assessor:
         )
         return outcome, words
 
-    def _cut(self, text: str, answers: Answers) -> tuple[DropScore, DropScore, bool]:
+    def _cut(self, text: str, answers: GoldAnswers) -> tuple[DropScore, DropScore, bool]:
         """Return the scores of the first line and of the first line with text, and whether the first is blank."""
         head = first_line(text)
         literal = self._scorer.score_tokens(split_tokens(head), answers)
@@ -131,7 +131,7 @@ GLUED, CUT, DESTROYED, RUNS_ON, NUMBER, PROMPT, TARGET = (flaw.value for flaw in
 
 
 def _flaws(
-    sample: DropSample, tokens: list[str], answers: Answers, *, answer_line_ends: bool, is_glued: bool
+    sample: DropSample, tokens: list[str], answers: GoldAnswers, *, answer_line_ends: bool, is_glued: bool
 ) -> tuple[str, ...]:
     text = sample.prediction
     flaws = [GLUED] if is_glued else []

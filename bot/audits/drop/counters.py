@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from bot.audits.drop.assessment import Outcome
+from bot.audits.drop.assessment import SampleOutcome
 from bot.audits.drop.detectors import Flaw
 from bot.audits.drop.scorer import DropScore
 
@@ -47,7 +47,7 @@ class RerunCounters:
     glued_open: int = 0
     settled: int = 0
 
-    def add(self, outcome: Outcome, times: int) -> None:
+    def add(self, outcome: SampleOutcome, times: int) -> None:
         """Count equal samples in the first group that they belong to."""
         times_open = 0 if outcome.answer_line_ends else times
         if Flaw.DECIMAL_CUT in outcome.flaws:
@@ -137,7 +137,7 @@ class Counters:
     rerun: RerunCounters = field(default_factory=RerunCounters)
     length: LengthCounters = field(default_factory=LengthCounters)
 
-    def add(self, outcome: Outcome, lengths: Lengths) -> None:
+    def add(self, outcome: SampleOutcome, lengths: Lengths) -> None:
         """Count the samples of one outcome."""
         score, times = outcome.score, lengths.samples
         self.samples += times

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from bot.audits.drop.answers import Answers
+from bot.audits.drop.answers import GoldAnswers
 from bot.audits.drop.tokens import DELETE_PUNCTUATION, is_number, normalize_token
 
 # Bounded: tried at each of a million digits, an open end would take a million steps.
@@ -27,7 +27,7 @@ class Flaw(StrEnum):
     RENDERED_TARGET = "rendered-target"
 
 
-def is_cut_decimal(prediction: str, answers: Answers) -> bool:
+def is_cut_decimal(prediction: str, answers: GoldAnswers) -> bool:
     """Whether the prediction, or its last word, is what the stop word "." leaves of a decimal answer."""
     words = prediction.split()
     return bool(words) and (words[-1] in answers.integer_parts or prediction.strip() in answers.integer_parts)

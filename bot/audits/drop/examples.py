@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from bot.audits.drop.answers import Golds
-from bot.audits.drop.assessment import Outcome
+from bot.audits.drop.assessment import SampleOutcome
 from bot.audits.drop.detectors import Flaw
 from bot.audits.drop.sample import DropSample
 from bot.audits.drop.scorer import DropScore
@@ -55,7 +55,7 @@ class Examples:
     limit: int
     flaws: dict[str, FlawExamples] = field(default_factory=dict)
 
-    def add(self, line: int, sample: DropSample, golds: Golds, outcome: Outcome) -> None:
+    def add(self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome) -> None:
         """Keep a sample as an example of each flaw that it shows, while there is room."""
         for flaw, repaired in _flaws(outcome):
             is_improved = repaired is not None and repaired > outcome.score
@@ -77,14 +77,14 @@ class Examples:
         return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(chosen.items()) if shown}
 
     def _example(
-        self, line: int, sample: DropSample, golds: Golds, outcome: Outcome, repaired: DropScore | None
+        self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome, repaired: DropScore | None
     ) -> Example:
         answers = tuple(_cut(" | ".join(answer)) for answer in golds[:GOLDS_SHOWN])
         logged = (sample.em, sample.f1) if outcome.differs_from_log else None
         return Example(self.path, line, _cut(sample.prediction), answers, outcome.score, repaired, logged)
 
 
-def _flaws(outcome: Outcome) -> Iterator[tuple[str, DropScore | None]]:
+def _flaws(outcome: SampleOutcome) -> Iterator[tuple[str, DropScore | None]]:
     """Yield what a sample shows, each with the score that the repair for it gives."""
     repaired = {Flaw.GLUED_NUMBER.value: outcome.unglued, Flaw.RUNS_ON.value: outcome.first_text_line}
     for flaw in outcome.flaws:

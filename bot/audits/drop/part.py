@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bot.audits.drop.assessment import Assessor, Outcome
+from bot.audits.drop.assessment import Assessor, SampleOutcome
 from bot.audits.drop.counters import Counters, Lengths
 from bot.audits.drop.examples import Examples
 from bot.audits.drop.golds import GoldIndex, join_golds
@@ -37,7 +37,7 @@ class PartAuditor:
     def __call__(self, part: LogPart) -> PartAudit:
         """Audit one part. Raises CallError if the log cannot be opened."""
         found = PartAudit(Counters(), Examples(str(part.path), self._examples))
-        outcomes: dict[Outcome, Lengths] = {}
+        outcomes: dict[SampleOutcome, Lengths] = {}
         records = PartReader(part)
         for record in records:
             if isinstance(record, SkippedRecord):
@@ -53,7 +53,7 @@ class PartAuditor:
         found.lines = records.lines
         return found
 
-    def _count(self, record: Record, examples: Examples, outcomes: dict[Outcome, Lengths]) -> None:
+    def _count(self, record: Record, examples: Examples, outcomes: dict[SampleOutcome, Lengths]) -> None:
         sample = self._read(record.data)
         golds = sample.golds if sample.golds is not None else join_golds(sample, self._golds)
         answers = self._assessor.answers(golds)
@@ -67,7 +67,7 @@ class PartAuditor:
         lengths.add(len(sample.prediction), words, answers.length)
 
 
-def _flush(outcomes: dict[Outcome, Lengths], counters: Counters) -> None:
+def _flush(outcomes: dict[SampleOutcome, Lengths], counters: Counters) -> None:
     for outcome, lengths in outcomes.items():
         counters.add(outcome, lengths)
     outcomes.clear()

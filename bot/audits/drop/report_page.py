@@ -20,13 +20,13 @@ from bot.audits.drop.report import (
     summary,
 )
 from bot.audits.drop.tables import DISTORTED, FLAW_TITLES, flaws_table, logs_table, rerun_table, scores_table
-from bot.reporting.chart import Axis, Chart, ChartText, Point, bars, histogram, intervals, scatter
+from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, scatter
 from bot.reporting.escape import visible
 from bot.reporting.page import Block, Section, page
 from bot.reporting.table import Table
 
 F1_BINS = 20
-F1 = Axis("f1", (0, 1))
+F1 = ChartAxis("f1", (0, 1))
 
 
 def audit_drop_page(audit: DropAudit) -> str:
@@ -66,7 +66,7 @@ def _log_blocks(audit: DropAudit) -> Iterator[Block]:
     reversed_pairs = f"the cut reverses {audit.ranks.reversed} of {audit.ranks.pairs} pairs"
     text = ChartText("Mean f1 of each log before and after the cut", reversed_pairs, "Mean f1 by log")
     yield logs_table(audit.logs)
-    yield scatter(text, points, Axis("f1 as scored", (0, 1)), Axis("f1 after the cut", (0, 1)))
+    yield scatter(text, points, ChartAxis("f1 as scored", (0, 1)), ChartAxis("f1 after the cut", (0, 1)))
 
 
 def _stem(path: str) -> str:
@@ -79,14 +79,14 @@ def _flaw_chart(audit: DropAudit) -> Chart:
     rows = [(FLAW_TITLES[name], share.share) for name, share in audit.figures.flaws.items()]
     rows.append((DISTORTED, audit.figures.distorted.share))
     text = ChartText("How many samples show each flaw", f"{audit.figures.samples} samples", "Share of samples")
-    return bars(text, rows, Axis("share of samples", (0, 1)), name="flaw")
+    return bars(text, rows, ChartAxis("share of samples", (0, 1)), name="flaw")
 
 
 def _length_chart(counters: Counters) -> Chart:
     length = counters.length
     rows = [(_length_range(bits), length.f1[bits] / 100 / length.samples[bits]) for bits in sorted(length.samples)]
     text = ChartText("Mean f1 by length of the generation", "words in the generation", "Mean f1 by length")
-    return bars(text, rows, Axis("mean f1", (0, 1)), name="words")
+    return bars(text, rows, ChartAxis("mean f1", (0, 1)), name="words")
 
 
 def _length_range(bits: int) -> str:
@@ -107,7 +107,7 @@ def _rerun_chart(logs: Sequence[LogAudit]) -> Chart:
         "Share of samples to run again",
         "the line goes from the least to the most; the point is what the investigation counts",
     )
-    return intervals(text, rows, Axis("share of samples", (0, 1)))
+    return intervals(text, rows, ChartAxis("share of samples", (0, 1)))
 
 
 def _examples(audit: DropAudit) -> Iterator[Block]:

@@ -21,26 +21,26 @@ QUOTE = ord('"')
 MAX_STOPS = 64
 
 
-class Settings(msgspec.Struct, gc=False):
+class SampleSettings(msgspec.Struct, gc=False):
     """The generation settings of a request."""
 
     until: msgspec.Raw = NOTHING
 
 
-class Request(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class SampleRequest(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """A request: prompt and settings."""
 
     arg_0: msgspec.Raw
-    arg_1: Settings
+    arg_1: SampleSettings
 
 
 class Arguments(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     """The one request of a generation task."""
 
-    gen_args_0: Request
+    gen_args_0: SampleRequest
 
 
-class Document(msgspec.Struct, gc=False):
+class SampleDocument(msgspec.Struct, gc=False):
     """A question as the task prepares it; passage and question must be there, to tell DROP from other tasks."""
 
     passage: str
@@ -51,7 +51,7 @@ class Document(msgspec.Struct, gc=False):
 class HarnessRow(msgspec.Struct, gc=False):
     """A row of lm-evaluation-harness 0.4.3 and later."""
 
-    doc: Document
+    doc: SampleDocument
     arguments: Arguments
     filtered_resps: tuple[str]
     target: str = ""

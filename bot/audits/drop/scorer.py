@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bot.audits.drop.answers import Answers, AnswersCache, Golds
+from bot.audits.drop.answers import AnswersCache, GoldAnswers, Golds
 from bot.audits.drop.tokens import MAX_CHARACTERS, TokenCache, split_tokens
 
 
@@ -52,7 +52,7 @@ class Scorer:
         if self.tokens.characters >= MAX_CHARACTERS:
             self.tokens.forget()
 
-    def score_tokens(self, tokens: list[str], answers: Answers) -> DropScore:
+    def score_tokens(self, tokens: list[str], answers: GoldAnswers) -> DropScore:
         """Score a generation that is split into tokens already."""
         bag, best = self._bag(tokens), 0.0
         if bag and answers.words.isdisjoint(bag):

@@ -1,1 +1,1 @@
-"""MMLU: prompts, results and sample logs in; which implementation, what it scores, what may be compared, out."""
+"""Finds out which MMLU was measured: by prompts, results and sample logs; what it scores, and what may be compared."""

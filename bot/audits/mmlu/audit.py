@@ -1,4 +1,4 @@
-"""Paths of MMLU results in; what each is, which may stand in one column, and how the orders differ, out."""
+"""Judges MMLU results: what each is, which may stand in one column, and how the orders differ."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ComparableResults:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadPath:
+class UnreadSource:
     """A path from which nothing could be read, and why."""
 
     path: str
@@ -49,26 +49,26 @@ class MmluAudit:
     sources: tuple[MmluSource, ...]
     columns: tuple[ComparableResults, ...]
     comparison: ImplementationComparison | None
-    problems: tuple[UnreadPath, ...]
+    problems: tuple[UnreadSource, ...]
 
 
 def audit_mmlu(paths: Sequence[Path]) -> MmluAudit:
     """Judge each path and compare what they hold; a path that cannot be read is a problem, not an end."""
     sources: list[MmluSource] = []
-    problems: list[UnreadPath] = []
+    problems: list[UnreadSource] = []
     tables: list[ImplementationComparison] = []
     for path in paths:
         inside = _expanded(path)
         read = [problem for one in inside if (problem := _read(one, sources, tables)) is not None]
         if inside != [path] and all(problem.is_other_task for problem in read) and len(read) == len(inside):
-            problems.append(UnreadPath(str(path), "holds nothing of MMLU", is_other_task=True))
+            problems.append(UnreadSource(str(path), "holds nothing of MMLU", is_other_task=True))
         # In a folder other results may lie beside those of MMLU; a file that was named must be one.
         problems += [problem for problem in read if inside == [path] or not problem.is_other_task]
     comparison = tables[-1] if tables else compared(sources)
     return MmluAudit(tuple(sources), columns_of(sources), comparison, tuple(problems))
 
 
-def _read(path: Path, sources: list[MmluSource], tables: list[ImplementationComparison]) -> UnreadPath | None:
+def _read(path: Path, sources: list[MmluSource], tables: list[ImplementationComparison]) -> UnreadSource | None:
     """Read one path into the sources or the tables; return what is wrong where nothing could be read."""
     try:
         table = table_of(path)
@@ -77,7 +77,7 @@ def _read(path: Path, sources: list[MmluSource], tables: list[ImplementationComp
         else:
             tables.append(table)
     except (CallError, MalformedResult) as error:
-        return UnreadPath(str(path), str(error).removeprefix(f"{path}: "), isinstance(error, NotMmlu))
+        return UnreadSource(str(path), str(error).removeprefix(f"{path}: "), isinstance(error, NotMmlu))
     return None
 
 

@@ -1,4 +1,4 @@
-"""Scores of the same models under several implementations in; how far the orders agree, and who is first, out."""
+"""Compares the orders of the same models under several implementations, and who is first in each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample log or a HELM run folder in; its samples re-scored for every implementation that they allow, out."""
+"""Reads a sample log or a HELM run folder, and scores its samples again under every implementation that they allow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.audits.mmlu.rescore import Fidelity, MmluCounters, scores_of
 from bot.audits.mmlu.samples import decode, read_sample
-from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, Skipped
+from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, SkippedPart
 from bot.audits.records import Record, SkippedRecord, open_log, read_records
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.mmlu_family import TITLES, Family
@@ -68,7 +68,7 @@ def _source(
         () if len(tally.families) < 2 else ("the log mixes implementations",),
         aggregates=tuple(Aggregate(one.metric, one.macro or 0.0, one.micro, one.subjects) for one in own),
         scores=scores,
-        skipped=tuple(Skipped(why, count, line) for why, (count, line) in skipped.items()),
+        skipped=tuple(SkippedPart(why, count, line) for why, (count, line) in skipped.items()),
         samples=total,
     )
 
@@ -120,4 +120,4 @@ def _json(path: Path) -> Any:
     except OSError as error:
         raise CallError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise CallError(f"{path}: is no JSON") from None
+        raise CallError(f"{path}: is not JSON") from None

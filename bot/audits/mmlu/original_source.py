@@ -1,4 +1,4 @@
-"""What the code of the benchmark's authors (hendrycks/test) writes in; its scores out."""
+"""Reads what the code of the benchmark's authors (hendrycks/test) writes, and its scores."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def _original_csv(path: Path, data: bytes) -> MmluSource:
     try:
         rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"))))
     except csv.Error as error:
-        raise CallError(f"{path}: is no CSV: {error}") from None
+        raise CallError(f"{path}: is not a CSV file: {error}") from None
     column = next((name for name in rows[0] if name and name.endswith("_correct")), None) if rows else None
     if column is None:
-        raise CallError(f"{path}: is no CSV of hendrycks/test: no column ends in _correct")
+        raise CallError(f"{path}: is not a CSV file of hendrycks/test: no column ends in _correct")
     right = [row[column] in {"True", "1", "1.0"} for row in rows]
     mean = sum(right) / len(right)
     evidence = (f"has the column {column}, as hendrycks/test writes it",)

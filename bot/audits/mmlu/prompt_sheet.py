@@ -1,4 +1,4 @@
-"""Questions, shots and implementations in; the sheet of their prompts out, for `audit mmlu prompts`."""
+"""Prints questions under several implementations side by side, for `audit mmlu prompts`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question of MMLU, its shots and an implementation in; the prompt, byte for byte, and what is scored, out.
+"""Makes the prompt of a question of MMLU under each implementation, byte for byte, and says what is scored.
 
 Checked against prompts that each implementation's own code produced: hendrycks/test (#13), stanford-crfm/helm
 @cab5d89, lm-evaluation-harness @e47e01b, @b281b09, 0.4.2, and the tasks of the installed release.

@@ -1,4 +1,4 @@
-"""A file of questions in, one JSON object on each line; Questions with their subjects out."""
+"""Reads questions with their subjects from a file with one JSON object on each line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit of MMLU results in, its report out: what each is, what may be compared, how the orders differ."""
+"""Reports the audit of MMLU results: what each is, what may be compared, how the orders differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of MMLU in; the score of every implementation that they allow, and what is missing for the others, out."""
+"""Scores samples of MMLU again under every implementation that they allow, and says what is missing for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result with subjects of MMLU in; which implementation, and its averages over subjects and questions, out."""
+"""Reads a result with subjects of MMLU: which implementation it is, and its averages over subjects and questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model gave on one question of MMLU in, whether each implementation counts it as right out."""
+"""Decides whether each implementation counts as right what a model gave on one question of MMLU."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedPart:
     """Records of a log that were left out: why, how many, and the first line (from 1)."""
 
     why: str
@@ -59,7 +59,7 @@ class MmluSource:
     against: tuple[str, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     scores: tuple[ImplementationScore, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPart, ...] = ()
     samples: int = 0
     num_fewshot: int | None = None
     chat_template: bool | None = None

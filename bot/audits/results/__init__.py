@@ -1,1 +1,1 @@
-"""Result files and the samples beside them in, what their numbers give away about how they came about out."""
+"""Detects inconsistencies in result files and in the samples beside them."""

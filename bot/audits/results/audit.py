@@ -1,4 +1,4 @@
-"""Result files in; what each gives away, and which of them say the same thing under another name, out."""
+"""Audits result files: what is inconsistent in each, and which of them hold the same values under another name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEWEST_EQUAL = 3
 
 @dataclass(frozen=True, slots=True)
 class FileForensics:
-    """What one result file gives away. `problem` says why it cannot be read, "" where it can."""
+    """What is found in one result file. `problem` says why it cannot be read, "" where it can."""
 
     path: str
     model: str = ""
@@ -42,7 +42,7 @@ class FileForensics:
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicate:
+class DuplicateResult:
     """Files whose values agree to the last bit: `values` of them; `models` are the names they go by."""
 
     paths: tuple[str, ...]
@@ -56,7 +56,7 @@ class ResultsAudit:
     """What is found in all files."""
 
     files: tuple[FileForensics, ...]
-    duplicates: tuple[Duplicate, ...]
+    duplicates: tuple[DuplicateResult, ...]
 
     @property
     def is_sound(self) -> bool:
@@ -94,7 +94,7 @@ def _judge(path: str, result: Result) -> FileForensics:
     )
 
 
-def duplicates_of(read: Sequence[tuple[str, Result]]) -> list[Duplicate]:
+def duplicates_of(read: Sequence[tuple[str, Result]]) -> list[DuplicateResult]:
     """GroupCheck results by all values of their leaves, to the last bit."""
     alike: defaultdict[tuple[tuple[str, str, float], ...], list[tuple[str, Result]]] = defaultdict(list)
     for path, result in read:
@@ -106,7 +106,7 @@ def duplicates_of(read: Sequence[tuple[str, Result]]) -> list[Duplicate]:
         )
         alike[values].append((path, result))
     return [
-        Duplicate(
+        DuplicateResult(
             tuple(path for path, _ in group),
             tuple(sorted({result.model.id for _, result in group})),
             len(values),

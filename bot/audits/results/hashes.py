@@ -1,4 +1,4 @@
-"""A result and the sample logs beside it in; whether the logs are those that the result was made from, out.
+"""Checks whether the sample logs beside a result are those that it was made from.
 
 With --log_samples the harness commits a result to its samples: `task_hashes` is the SHA-256 of doc_hash, prompt_hash
 and target_hash of every sample, in order (lm_eval/loggers/evaluation_tracker.py); each of the three is the SHA-256 of

@@ -1,4 +1,4 @@
-"""One result in; for each value the counts behind it, and for each group whether its leaves give it, out."""
+"""Recovers the counts behind each value of a result, and checks each group against its leaves."""
 
 from __future__ import annotations
 

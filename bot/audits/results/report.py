@@ -1,4 +1,4 @@
-"""The forensics of result files in, their report out: what contradicts itself first, then what each gives away."""
+"""Reports inconsistencies in result files: what contradicts itself first, then what else each shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.reporting.prose import markdown, text
 from bot.reporting.table import Cell, Table
 
 SCHEMA = "leaderboard-bot/audit-results/1"
-TITLE = "What result files give away"
+TITLE = "Inconsistencies in result files"
 SHOWN = 60
 NOTE = (
     "n recovered is 1 + p(1 - p) / se^2, whole for a metric that is 0 or 1 on each sample; right is p n. A group "

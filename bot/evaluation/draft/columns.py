@@ -12,7 +12,7 @@ from bot.evaluation.result import Result
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DraftColumn:
     """Leaves that make one column; `group` is theirs in the catalogue, `name` what the file or the leaf is called."""
 
     name: str
@@ -26,12 +26,12 @@ class Column:
         return self.group is not None and len(self.leaves) == len(catalogue().members(self.group))
 
 
-def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[Column]:
+def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[DraftColumn]:
     """The columns, in the order of their first leaves."""
     left = {leaf.key: leaf for leaf in seen}
     columns = list(_known_groups(left))
     columns += _named_groups(_merged(results), left)
-    columns += [Column(leaf.key, (leaf,)) for leaf in left.values()]
+    columns += [DraftColumn(leaf.key, (leaf,)) for leaf in left.values()]
     order = {leaf.key: place for place, leaf in enumerate(seen)}
     return sorted(columns, key=lambda column: order[column.leaves[0].key])
 
@@ -45,7 +45,7 @@ def _merged(results: Iterable[Result]) -> dict[str, tuple[str, ...]]:
     return {group: tuple(members) for group, members in found.items()}
 
 
-def _known_groups(left: dict[str, Seen]) -> Iterator[Column]:
+def _known_groups(left: dict[str, Seen]) -> Iterator[DraftColumn]:
     """Takes the members of the catalogue's groups out of what is left."""
     found: dict[tuple[object, ...], list[Seen]] = {}
     for leaf in list(left.values()):
@@ -53,7 +53,7 @@ def _known_groups(left: dict[str, Seen]) -> Iterator[Column]:
             found.setdefault((leaf.known.of.id, *_alike(leaf)), []).append(left.pop(leaf.key))
     for (group_id, *_), leaves in found.items():
         group = catalogue().groups[str(group_id)]
-        yield Column(group.id, tuple(leaves), group, group.rows)
+        yield DraftColumn(group.id, tuple(leaves), group, group.rows)
 
 
 def _alike(leaf: Seen) -> tuple[object, ...]:
@@ -61,7 +61,7 @@ def _alike(leaf: Seen) -> tuple[object, ...]:
     return tuple((metric.name, metric.filter) for metric in leaf.metrics), leaf.shots, leaf.formats
 
 
-def _named_groups(subtasks: Mapping[str, tuple[str, ...]], left: dict[str, Seen]) -> Iterator[Column]:
+def _named_groups(subtasks: Mapping[str, tuple[str, ...]], left: dict[str, Seen]) -> Iterator[DraftColumn]:
     """Takes the groups of a file out of what is left: from the top down, the first whose leaves are alike."""
     inner = {member for members in subtasks.values() for member in members}
     waiting = [group for group in subtasks if group not in inner]
@@ -73,7 +73,7 @@ def _named_groups(subtasks: Mapping[str, tuple[str, ...]], left: dict[str, Seen]
         asked.add(group)
         leaves = [left[key] for key in leaves_of(group, subtasks) if key in left]
         if len(leaves) > 1 and len({_alike(leaf) for leaf in leaves}) == 1 and _is_one_benchmark(group, leaves):
-            yield Column(group, tuple(left.pop(leaf.key) for leaf in leaves), rows=(group,))
+            yield DraftColumn(group, tuple(left.pop(leaf.key) for leaf in leaves), rows=(group,))
         else:
             waiting += [member for member in subtasks[group] if member in subtasks]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.evaluation.declared import Declared, Limit, Text
+from bot.evaluation.declared import DeclarationModel, Limit, Text
 from bot.evaluation.formats import format_of
 from bot.evaluation.toml_file import parse_toml
 
@@ -19,7 +19,7 @@ FILTERS = ("strict-match", "strict_match", "none", "get-answer", "get_response",
 LAST_FILTER = "flexible-extract"  # what it finds wherever it stands is the more generous of two
 
 
-class Kind(Declared):
+class MetricKind(DeclarationModel):
     """Metrics of one kind: their names as shell patterns, and what their values can be."""
 
     names: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -28,20 +28,20 @@ class Kind(Declared):
     zeros_and_ones: bool = False
 
 
-class MetricFile(Declared):
+class MetricFile(DeclarationModel):
     """All kinds, those first that a draft prefers."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[MetricKind, ...]
 
 
 @cache
-def _kinds() -> tuple[Kind, ...]:
+def _kinds() -> tuple[MetricKind, ...]:
     text = files("bot").joinpath("data", "metrics.toml").read_text(encoding="utf-8")
     return parse_toml(text, "metrics.toml", MetricFile).kinds
 
 
 @cache
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> MetricKind | None:
     """The kind of a metric by its name, None for an unknown one."""
     return next((kind for kind in _kinds() if any(fnmatchcase(name, pattern) for pattern in kind.names)), None)
 

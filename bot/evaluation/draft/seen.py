@@ -20,7 +20,7 @@ NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SeenRun:
     """A leaf in one file."""
 
     format_id: str
@@ -43,7 +43,7 @@ class Seen:
     """A leaf, by its key, in all files that have it; `others` are metrics that it has and that do not count."""
 
     key: str
-    runs: tuple[Run, ...]
+    runs: tuple[SeenRun, ...]
     known: KnownLeaf | None
     metrics: tuple[Metric, ...]
     others: tuple[str, ...]
@@ -81,7 +81,7 @@ class Seen:
         sizes = sizes or [size for run in whole_runs if (size := self._recovered(run))]
         return max(sizes) if sizes else self.known.samples if self.known else None
 
-    def _recovered(self, run: Run) -> int | None:
+    def _recovered(self, run: SeenRun) -> int | None:
         for metric in self.metrics:
             value, error = run.value(metric), run.stderr(metric)
             if metric.integral and metric.samples is None and value is not None and error is not None:
@@ -92,15 +92,15 @@ class Seen:
 
 def seen_in(results: Iterable[Result]) -> list[Seen]:
     """Every leaf of the files that has a name, in the order in which they come."""
-    runs: dict[str, list[Run]] = {}
+    runs: dict[str, list[SeenRun]] = {}
     for result in results:
         for key, leaf in result.leaves.items():
             if key:
-                runs.setdefault(key, []).append(Run(result.format, leaf, result.limit is not None))
+                runs.setdefault(key, []).append(SeenRun(result.format, leaf, result.limit is not None))
     return [_seen(key, found) for key, found in runs.items()]
 
 
-def _seen(key: str, runs: Sequence[Run]) -> Seen:
+def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
     found = catalogue().find(runs[0].format_id, key)
     metrics = _known_metrics(found, runs) or (_chosen(runs),)
     chosen = {metric.key(runs[0].format_id) for metric in metrics}
@@ -108,14 +108,14 @@ def _seen(key: str, runs: Sequence[Run]) -> Seen:
     return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
 
 
-def _known_metrics(found: KnownLeaf | None, runs: Sequence[Run]) -> tuple[Metric, ...]:
+def _known_metrics(found: KnownLeaf | None, runs: Sequence[SeenRun]) -> tuple[Metric, ...]:
     """The metrics of the catalogue, where every file has them."""
     metrics = found.of.metrics if found else ()
     has_all = all(metric.key(run.format_id) in run.leaf.numbers for metric in metrics for run in runs)
     return metrics if has_all else ()
 
 
-def _chosen(runs: Sequence[Run]) -> Metric:
+def _chosen(runs: Sequence[SeenRun]) -> Metric:
     """The metric that counts, by its name; spelled for each format that spells it otherwise."""
     by_format = {one: _shared_keys(one, runs) for one in dict.fromkeys(run.format_id for run in runs)}
     first = runs[0].format_id
@@ -129,7 +129,7 @@ def _chosen(runs: Sequence[Run]) -> Metric:
     return metric.model_copy(update={"integral": all(_is_integral(metric, run) for run in runs)})
 
 
-def _shared_keys(format_id: str, runs: Sequence[Run]) -> list[str]:
+def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
     """The keys of metrics that all runs of a format have, those that most have where there is none."""
     counts = Counter(
         key for run in runs if run.format_id == format_id for key in metric_keys(format_id, run.leaf.numbers)
@@ -138,7 +138,7 @@ def _shared_keys(format_id: str, runs: Sequence[Run]) -> list[str]:
     return metric_keys(format_id, {key: 0 for key, count in counts.items() if count == most})
 
 
-def _is_integral(metric: Metric, run: Run) -> bool:
+def _is_integral(metric: Metric, run: SeenRun) -> bool:
     """Whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
     kind, value, error = kind_of(metric.name), run.value(metric), run.stderr(metric)
     if kind is None or not kind.zeros_and_ones or value is None or not 0.0 <= value <= 1.0:

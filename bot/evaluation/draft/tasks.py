@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.catalogue import Guessable
-from bot.evaluation.draft.columns import Column, columns_of
+from bot.evaluation.draft.columns import DraftColumn, columns_of
 from bot.evaluation.draft.scale import scale_of
 from bot.evaluation.draft.seen import Seen, seen_in
 from bot.evaluation.finding import examples
@@ -33,7 +33,7 @@ class DraftTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class LeaderboardDraft:
     """A declaration: the formats that it takes, its tasks, and what the files were measured with and are about."""
 
     formats: tuple[str, ...]
@@ -43,12 +43,12 @@ class Draft:
     files: int
 
 
-def draft_of(results: Sequence[Result]) -> Draft:
+def draft_of(results: Sequence[Result]) -> LeaderboardDraft:
     """A declaration that takes these results."""
     names = _Names(COLUMNS)
     columns = columns_of(seen_in(results), results)
     leaf_ids = _Names(())
-    return Draft(
+    return LeaderboardDraft(
         formats=_formats(results),
         tasks=tuple(_task(column, results, names, leaf_ids) for column in columns),
         harnesses=tuple(dict.fromkeys(result.harness for result in results)),
@@ -78,7 +78,7 @@ class _Names:
         return free
 
 
-def _task(column: Column, results: Sequence[Result], names: _Names, leaf_ids: _Names) -> DraftTask:
+def _task(column: DraftColumn, results: Sequence[Result], names: _Names, leaf_ids: _Names) -> DraftTask:
     first = column.leaves[0]
     scale = scale_of(first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()])
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
@@ -102,7 +102,7 @@ def _metric(metric: Metric) -> dict[str, Any]:
     return metric.model_dump(exclude_defaults=True)
 
 
-def _aggregation(column: Column, results: Sequence[Result]) -> dict[str, str]:
+def _aggregation(column: DraftColumn, results: Sequence[Result]) -> dict[str, str]:
     """How the leaves make the column: as the harness does, where the sizes are known."""
     if len(column.leaves) == 1 or any(leaf.samples() is None for leaf in column.leaves):
         return {}
@@ -113,7 +113,7 @@ def _aggregation(column: Column, results: Sequence[Result]) -> dict[str, str]:
     return {"aggregation": "size-weighted"} if weighted else {}
 
 
-def _is_plain_mean(column: Column, results: Sequence[Result]) -> bool:
+def _is_plain_mean(column: DraftColumn, results: Sequence[Result]) -> bool:
     """Whether a file's aggregate row is the plain mean of its leaves, and not the weighted one."""
     metric, members = column.leaves[0].metrics[0], [leaf.key for leaf in column.leaves]
     for result in results:
@@ -126,16 +126,16 @@ def _is_plain_mean(column: Column, results: Sequence[Result]) -> bool:
     return False
 
 
-def _guesses(column: Column) -> list[Guessable]:
+def _guesses(column: DraftColumn) -> list[Guessable]:
     """What guessing gives in the leaves whose metric is the catalogue's."""
     return [leaf.known.guessable for leaf in column.leaves if leaf.known and leaf.metrics == leaf.known.of.metrics]
 
 
-def _has_many_bounds(column: Column) -> bool:
+def _has_many_bounds(column: DraftColumn) -> bool:
     return len({guessable.guessing for guessable in _guesses(column)}) > 1
 
 
-def _bound(column: Column, *, is_plain: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _bound(column: DraftColumn, *, is_plain: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The bound of a column, where the catalogue knows what guessing gives, and where it does not what to decide."""
     found = _guesses(column)
     if not is_plain:
@@ -149,7 +149,7 @@ def _bound(column: Column, *, is_plain: bool) -> tuple[dict[str, Any], tuple[str
     return {"lower_bound": str(found[0].guessing), "bound_reason": found[0].why}, ()
 
 
-def _versions(column: Column) -> dict[str, Any]:
+def _versions(column: DraftColumn) -> dict[str, Any]:
     """The versions as seen; by format where there are several formats."""
     formats = column.leaves[0].formats
     by_format = {one: sorted({v for leaf in column.leaves for v in leaf.versions(one)}) for one in formats}
@@ -159,7 +159,7 @@ def _versions(column: Column) -> dict[str, Any]:
     return {"versions": versions} if (versions := next(iter(by_format.values()), [])) else {}
 
 
-def _leaves(column: Column, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
+def _leaves(column: DraftColumn, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
     """The leaves, or the name of the catalogue's group where all of its members are there as it knows them."""
     given = [_leaf(leaf, formats, ids, has_bounds=has_bounds) for leaf in column.leaves]
     is_known = all(leaf.known and leaf.samples() == leaf.known.samples for leaf in column.leaves)
@@ -181,7 +181,7 @@ def _leaf(leaf: Seen, formats: Iterable[str], ids: _Names, *, has_bounds: bool) 
     }
 
 
-def _notes(column: Column) -> Iterator[str]:
+def _notes(column: DraftColumn) -> Iterator[str]:
     """What may be decided otherwise."""
     others = list(dict.fromkeys(name for leaf in column.leaves for name in leaf.others))
     if others:
@@ -191,7 +191,7 @@ def _notes(column: Column) -> Iterator[str]:
         yield f"usually run with {known.of.num_fewshot} shots"
 
 
-def _todo(column: Column) -> Iterator[str]:
+def _todo(column: DraftColumn) -> Iterator[str]:
     """What the files leave open."""
     first = column.leaves[0]
     shows = {count for one in first.formats for count in format_of(one).shows}

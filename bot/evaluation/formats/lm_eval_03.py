@@ -45,21 +45,21 @@ def recognise(content: Content) -> bool:
     return bool(document.results) and (document.versions or {}).keys() == document.results.keys()
 
 
-class Listed(NamedTuple):
+class ListedRow(NamedTuple):
     """The metrics of a task and a prompt in a list of results, and where each lies."""
 
     metrics: dict[str, Any]
     pointers: dict[str, str]
 
 
-def _listed(content: Content) -> dict[str, Listed]:
+def _listed(content: Content) -> dict[str, ListedRow]:
     """The results of a list by "task+prompt", as `versions` calls them; of a row its numbers alone are metrics."""
-    found: dict[str, Listed] = {}
+    found: dict[str, ListedRow] = {}
     for place, one in enumerate(items(table(content.document.bare).get("results"))):
         task, prompt = text(table(one).get("task_name")), text(table(one).get("prompt_name"))
         if task:
             metrics = {key: value for key, value in one.items() if type(value) in {int, float}}
-            known = found.setdefault(f"{task}+{prompt}" if prompt else task, Listed({}, {}))
+            known = found.setdefault(f"{task}+{prompt}" if prompt else task, ListedRow({}, {}))
             known.metrics.update(metrics)
             known.pointers.update({key: f"/results/{place}/{escape_pointer(key)}" for key in metrics})
     return found

@@ -26,7 +26,7 @@ REPOSITORY = "embeddings-benchmark/mteb"
 OLD_NAME, MAIN, DEFAULT, NO_REVISION = "mteb_dataset_name", "main_score", "default", ("", "None")
 
 
-class Scores(NamedTuple):
+class SubsetScores(NamedTuple):
     """The scores of a subset of a split, and where they lie."""
 
     name: str
@@ -84,17 +84,17 @@ def _model(place: re.Match[str] | None) -> Model:
     )
 
 
-def _scores(top: Mapping[str, Any]) -> Iterator[Scores]:
+def _scores(top: Mapping[str, Any]) -> Iterator[SubsetScores]:
     task = text(top.get("task_name"))
     for split, found in table(top.get("scores")).items():
         for place, members in enumerate(items(found)):
             if type(members) is dict:
                 subset = text(members.get("hf_subset")) or DEFAULT
                 pointer = f"/scores/{escape_pointer(split)}/{place}"
-                yield Scores(f"{task}/{subset}/{split}", members, pointer)
+                yield SubsetScores(f"{task}/{subset}/{split}", members, pointer)
 
 
-def _old_scores(top: Mapping[str, Any]) -> Iterator[Scores]:
+def _old_scores(top: Mapping[str, Any]) -> Iterator[SubsetScores]:
     """The splits at the top of a file of before 1.11, or the subsets in them."""
     task = text(top.get(OLD_NAME))
     for split, members in top.items():
@@ -102,13 +102,13 @@ def _old_scores(top: Mapping[str, Any]) -> Iterator[Scores]:
             continue
         pointer = f"/{escape_pointer(split)}"
         if MAIN in members:
-            yield Scores(f"{task}/{DEFAULT}/{split}", members, pointer)
+            yield SubsetScores(f"{task}/{DEFAULT}/{split}", members, pointer)
         for subset, inner in members.items():
             if type(inner) is dict and MAIN in inner:
-                yield Scores(f"{task}/{subset}/{split}", inner, f"{pointer}/{escape_pointer(subset)}")
+                yield SubsetScores(f"{task}/{subset}/{split}", inner, f"{pointer}/{escape_pointer(subset)}")
 
 
-def _leaf(scores: Scores, dataset_revision: str) -> LeafResult:
+def _leaf(scores: SubsetScores, dataset_revision: str) -> LeafResult:
     numbers = {
         key: value
         for key, value in scores.members.items()

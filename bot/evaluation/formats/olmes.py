@@ -33,7 +33,7 @@ FRAME = {
 }
 
 
-class Task(NamedTuple):
+class OlmesTask(NamedTuple):
     """A task of the file: its name, its members, its metrics, and its number in the list."""
 
     name: str
@@ -67,7 +67,7 @@ def parse(content: Content) -> Result:
     top = table(content.document.bare)
     recorded = table(top.get("model_config"))
     model, above = table(without_secrets(recorded)), _above(top)
-    leaves: dict[str, Task] = {}
+    leaves: dict[str, OlmesTask] = {}
     groups = []
     for task in _tasks(top):
         if task.is_aggregate:
@@ -115,7 +115,7 @@ def _has_inner(top: Mapping[str, Any]) -> bool:
     return any("metrics" in table(one) for one in items(top.get("metrics")))
 
 
-def _tasks(top: Mapping[str, Any]) -> Iterator[Task]:
+def _tasks(top: Mapping[str, Any]) -> Iterator[OlmesTask]:
     if "all_primary_scores" not in top:
         yield _task(top, 0)
         return
@@ -125,10 +125,10 @@ def _tasks(top: Mapping[str, Any]) -> Iterator[Task]:
             yield _task(members, number)._replace(name=name)
 
 
-def _task(members: Mapping[str, Any], number: int) -> Task:
+def _task(members: Mapping[str, Any], number: int) -> OlmesTask:
     found = members.get("metrics")
     flat = {key: value for key, value in members.items() if key not in NO_METRICS}
-    return Task(_name(members), members, found if type(found) is dict else flat, number)
+    return OlmesTask(_name(members), members, found if type(found) is dict else flat, number)
 
 
 def _name(members: Mapping[str, Any]) -> str:
@@ -138,7 +138,7 @@ def _name(members: Mapping[str, Any]) -> str:
     return alias or text(members.get("task")) or text(members.get("task_name")) or text(config.get("task_name"))
 
 
-def _leaf(task: Task) -> LeafResult:
+def _leaf(task: OlmesTask) -> LeafResult:
     return LeafResult(
         {key: value for key, value in task.metrics.items() if type(value) not in {dict, list}},
         whole(task.config.get("num_shots")),

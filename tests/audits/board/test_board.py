@@ -166,13 +166,13 @@ def test_score_columns_are_told_by_header_and_values() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "is no table"),
-        (b"model,a\n", "is no table"),
+        (b"", "is not a table"),
+        (b"model,a\n", "is not a table"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (HEAD.encode() + b"x,1,2\n", "row 2 has not the 4 cells"),
         (b"model,a,a\nx,1,2\n", "two columns have one name"),
-        (HEAD.encode() + b'x,"1,2,3\n', "is no CSV"),
-        (b'{"results": {}}', "is no table"),
+        (HEAD.encode() + b'x,"1,2,3\n', "is not a CSV file"),
+        (b'{"results": {}}', "is not a table"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, data: bytes, why: str) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.audits.drop.answers import Answers, Golds
-from bot.audits.drop.assessment import Assessor, Outcome, first_line, first_text_line
+from bot.audits.drop.answers import GoldAnswers, Golds
+from bot.audits.drop.assessment import Assessor, SampleOutcome, first_line, first_text_line
 from bot.audits.drop.detectors import (
     Flaw,
     destroyed_decimals,
@@ -37,11 +37,11 @@ VECTORS: list[tuple[str, Golds, list[str], bool, bool, bool]] = [
 ]
 
 
-def answers(golds: Golds) -> Answers:
+def answers(golds: Golds) -> GoldAnswers:
     return Assessor().answers(golds)
 
 
-def judge(prediction: str, golds: Golds, em: float | None = None, f1: float | None = None) -> Outcome:
+def judge(prediction: str, golds: Golds, em: float | None = None, f1: float | None = None) -> SampleOutcome:
     assessor = Assessor()
     outcome, words = assessor.assess(DropSample("plain", prediction, golds, em, f1), assessor.answers(golds))
     assert words == len(prediction.replace("-", " ").split(" ")) - split_tokens(prediction).count("")

@@ -168,7 +168,7 @@ def test_a_truncated_gzip_still_gives_what_was_read(tmp_path: Path) -> None:
         ("x.jsonl", '{"doc": {"passage": "p"}}\n', "no sample of MMLU: a sample of another task (1)"),
         ("x.jsonl", "", "no sample of MMLU: it is empty"),
         ("x.csv", "model,a\nx,1\n", "two columns of scores"),
-        ("x.csv", "q,ada_correct\n", "is no CSV of hendrycks/test"),
+        ("x.csv", "q,ada_correct\n", "is not a CSV file of hendrycks/test"),
         ("accuracies_x.json", '{"weighted_accuracy": "x"}', "is no accuracies file"),
         ("accuracies_x.json", '{"weighted_accuracy": 1, "subcategories": {}}', "is no accuracies file"),
         ("accuracies_x.json", '{"weighted_accuracy": 1, "subcategories": []}', "is no accuracies file"),

@@ -1,0 +1,92 @@
+"""The walk-throughs of CONTRIBUTING.md, followed in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.evaluation.judging import ROOT
+
+BLOCK = re.compile(r'^ {3}```(\w+) title="([^"]+)"\n(.*?)^ {3}```$', re.MULTILINE | re.DOTALL)
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".chromium", "*.whl")
+
+
+def blocks(section: str) -> list[tuple[str, str, str]]:
+    """The titled blocks of a section: language, path, text."""
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    _, found, rest = text.partition(f"\n## {section}\n")
+    assert found
+    part = rest.partition("\n## ")[0]
+    return [(kind, path, dedent(body)) for kind, path, body in BLOCK.findall(part)]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project in which the steps of all sections were done."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("bot", "docs", "examples", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, folder)
+    for section in ("Add a rule", "Add a result format", "Add a leaderboard"):
+        found = blocks(section)
+        assert found
+        for kind, path, text in found:
+            (apply_diff if kind == "diff" else write)(folder / path, text)
+    return folder
+
+
+def write(path: Path, text: str) -> None:
+    assert not path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def apply_diff(path: Path, text: str) -> None:
+    """Replace what the lines with a minus are; an import goes before the first one."""
+    content = path.read_text(encoding="utf-8")
+    imports = [line[1:] for line in text.splitlines() if line.startswith("+from ")]
+    removed = "\n".join(line[1:] for line in text.splitlines() if line.startswith("-"))
+    added = "\n".join(line[1:] for line in text.splitlines() if line.startswith("+") and line[1:] not in imports)
+    assert content.count(removed) == 1, removed
+    content = content.replace(removed, added)
+    path.write_text(content.replace("\nfrom bot.", "\n" + "\n".join(imports) + "\nfrom bot.", 1), encoding="utf-8")
+
+
+def run(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=clone,
+        env={**os.environ, "PYTHONPATH": str(clone)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_rule_is_one_file_a_line_and_its_cases(clone: Path) -> None:
+    assert run(clone, "docs/generate.py").returncode == 0
+    assert "## development-release" in (clone / "docs" / "rules.md").read_text(encoding="utf-8")
+    pages = "tests/evaluation/rules/test_pages.py"
+    done = run(clone, "-m", "pytest", "-q", "-p", "no:cacheprovider", pages, "-k", "development or module or kinds")
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^[6-9] passed", done.stdout.splitlines()[-1]), done.stdout
+
+
+def test_a_format_and_a_leaderboard_score_a_file_of_their_own(clone: Path) -> None:
+    assert run(clone, "-m", "bot", "leaderboards", "quiz-night").returncode == 0
+    done = run(clone, "-m", "bot", "check", "run.json", "--leaderboard", "quiz-night", "--format", "summary")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "accepted     53.33  2/2  example-org/kestrel-7b" in done.stdout
+    broken = (clone / "run.json").read_text(encoding="utf-8").replace('"questions": 40', '"questions": 41')
+    (clone / "broken.json").write_text(broken, encoding="utf-8")
+    done = run(clone, "-m", "bot", "check", "broken.json", "--leaderboard", "quiz-night", "--format", "github")
+    assert done.returncode == 1
+    assert "rivers has 41 samples" in done.stdout
