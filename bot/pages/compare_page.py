@@ -100,10 +100,13 @@ def circumstances(entry: Entry) -> tuple[str, ...]:
         "used" if entry.model.chat_template else "not used",
         entry.model.precision or "unknown",
         entry.leaderboard.scoring_digest,
-        _counted(
-            tuple((leaf.id, f"{leaf.lower_bound} to {leaf.upper_bound}") for t in entry.tasks for leaf in t.leaves)
-        ),
+        _bounds(tuple((leaf.id, leaf.lower_bound, leaf.upper_bound) for task in entry.tasks for leaf in task.leaves)),
     )
+
+
+@lru_cache(maxsize=1024)
+def _bounds(leaves: tuple[tuple[str, str, str], ...]) -> str:
+    return _counted(tuple((leaf, f"{lower} to {upper}") for leaf, lower, upper in leaves))
 
 
 @lru_cache(maxsize=1024)

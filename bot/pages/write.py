@@ -110,12 +110,11 @@ def _has(file: Path, data: bytes) -> bool:
 def _remove(site: Site, folder: Path) -> Iterator[str]:
     """Remove pages of rows that are gone, and the style and script of older versions."""
     wanted = {os.path.join(folder, path) for path in site}  # noqa: PTH118 - ten thousand of them
-    for kind in (ROWS, COLUMNS, BADGES):
+    for kind in (ROWS, COLUMNS):
         for place, _, names in os.walk(folder / kind, topdown=False):
             gone = [path for path in _ours(place, names) if path not in wanted]
             for path in gone:
-                os.unlink(path)  # noqa: PTH108 - the same
-                yield path
+                yield from _unlink(Path(path), folder)
             if gone or not names:
                 with suppress(OSError):  # what stands in it is not the site's
                     os.rmdir(place)  # noqa: PTH106 - the same
@@ -126,4 +125,18 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
 
 
 def _ours(place: str, names: list[str]) -> list[str]:
-    return [os.path.join(place, name) for name in names if name.endswith((".html", ".svg"))]  # noqa: PTH118 - the same
+    return [os.path.join(place, name) for name in names if name.endswith(".html")]  # noqa: PTH118 - the same
+
+
+def _unlink(page: Path, folder: Path) -> Iterator[str]:
+    """Remove a page, and the badge of its row with the folders that are empty then."""
+    page.unlink()
+    yield str(page)
+    name = Path(*page.relative_to(folder).parts[1:])
+    picture = (folder / BADGES / name).with_suffix(".svg")
+    if picture.exists():
+        picture.unlink()
+        yield str(picture)
+        with suppress(OSError):  # until one is not empty
+            for parent in picture.parents[:2]:
+                parent.rmdir()
