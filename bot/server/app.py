@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from bot.server.operator import same_secret
 from bot.service.event import Event, parse_event
 
 BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
@@ -89,8 +89,7 @@ def refuse_strangers(request: Request, secret: str | None) -> Response | None:
     given = request.headers.get("x-webhook-secret") or request.query_params.get("secret")
     if given is None:
         return Response(status_code=401)
-    right = hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
-    return None if right else Response(status_code=403)
+    return None if same_secret(given, secret) else Response(status_code=403)
 
 
 async def read_body(request: Request) -> bytes | None:

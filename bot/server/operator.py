@@ -16,7 +16,7 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 def same_secret(given: str, secret: str) -> bool:
     """Whether two secrets are the same, compared in constant time."""
-    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode("utf-8", "surrogateescape"))
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode("utf-8", "surrogatepass"))
 
 
 def refuse_change(request: Request, token: str | None, bound_to: str) -> Response | None:

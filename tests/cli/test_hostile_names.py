@@ -1,0 +1,54 @@
+"""Names and fields of files on the command line: no report of it is a command, a formula, or a cursor that moves."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.command import bot
+from tests.evaluation.judging import base, patched
+
+NAMES = {
+    "::set-output name=verdict::accepted.json": {},
+    "##[error]a.json": {"/model_name": "acme/##[group]"},
+    "=1+1.json": {"/model_name": "=cmd|' /C calc'!A0"},
+    "a\n::error::x.json": {"/config/model_dtype": "\n::warning::fixes #1 @ann [skip ci]"},
+    "b\x1b[2J\u202e.json": {"/versions/leaderboard_mmlu_pro": "\x1b]0;x\x07"},
+    "c\udcff.json": {"/lm_eval_version": "v" * 100_000},
+    '@x,y;z".json': {"/results/leaderboard_mmlu_pro/acc,none": 1e308},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, changes in NAMES.items():
+        text = json.dumps(patched(dict(changes), base()))
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "--format", "text"), ("check", "--format", "summary"), ("check", "--format", "markdown"),
+        ("check", "--format", "json"), ("check", "--format", "github"), ("score", "--format", "text"),
+        ("score", "--format", "csv"), ("score", "--format", "markdown"), ("explain", "--format", "text"),
+    ],
+)  # fmt: skip
+def test_no_report_is_a_command_or_moves_a_cursor(folder: Path, words: tuple[str, ...]) -> None:
+    command, *options = words
+    status, out, err = bot(command, folder, *options)
+    assert status == 1
+    lines = re.split("[\\r\\n]", out + err)
+    heard = [line for line in lines if line.strip().startswith("::") or re.search(r"##\w*\[", line)]
+    ours = r"::(error|warning|notice) title=[a-z-]+,file=[^\r\n]*::"
+    assert all("github" in options and re.match(ours, line) for line in heard)
+    assert all(line.isprintable() for line in lines)
+    assert max(map(len, lines)) < 5_000
+    if "csv" in options:
+        cells = [cell for row in csv.reader(out.splitlines()) for cell in row[:2]]
+        assert not [cell for cell in cells if cell[:1] in "=+-@\t" and cell]
