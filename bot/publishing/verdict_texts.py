@@ -36,10 +36,10 @@ class Comparison:
     after: Place
 
 
-def check_command(source: str, commit: str, path: str, leaderboard_id: str) -> str:
+def check_command(source: str, commit: str, path: str, declaration: str) -> str:
     """The call that gives the same verdict on anybody's machine."""
     place = f"{source}@{commit}/{path}" if source.startswith("hf://") else path
-    return f"leaderboard-bot check {quoted(place)} --leaderboard {leaderboard_id}"
+    return f"leaderboard-bot check {quoted(place)} --leaderboard {quoted(declaration)}"
 
 
 def quoted(word: str) -> str:

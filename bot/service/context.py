@@ -54,6 +54,11 @@ class WatchContext:
         return self.watch.name
 
     @property
+    def declaration(self) -> str:
+        """What others call the declaration in a command: its address where it has one, else its id."""
+        return self.watch.leaderboard if "://" in self.watch.leaderboard else self.leaderboard.id
+
+    @property
     def targets_by_address(self) -> dict[str, tuple[Target, WatchTarget]]:
         """The targets by the addresses that the settings give them."""
         return {settings.to: (target, settings) for target, settings in self.targets}

@@ -41,10 +41,10 @@ def unresolved(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return open_faults
 
 
-def describe(judgement: Judgement, source: str, commit: str) -> str:
-    """A file and its row as Markdown, with the command that repeats the verdict."""
+def describe(judgement: Judgement, source: str, commit: str, declaration: str) -> str:
+    """A file and its row as Markdown, with the command that repeats the verdict under the declaration of that name."""
     verdict = judgement.verdicts[0]
-    call = check_command(source, commit, verdict.path, judgement.leaderboard.id)
+    call = check_command(source, commit, verdict.path, declaration)
     digest = f"SHA-256 `{verdict.sha256}`\n\n" if verdict.sha256 else ""
     return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}"
 
@@ -122,7 +122,7 @@ class Folders:
         faults = []
         for verdict in unresolved(verdicts):
             one = found[verdict.path]
-            text = describe(self.context.judge([one]), self.context.source.name, one.commit)
+            text = describe(self.context.judge([one]), self.context.source.name, one.commit, self.context.declaration)
             faults.append(FolderFault(verdict, text))
         return faults
 

@@ -211,7 +211,10 @@ class Reviews:
 
     def _body(self, num: int, proposal: Proposal, judgements: Sequence[Judgement], preview: Preview) -> str:
         worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
-        said = [describe(judgement, self.context.source.name, proposal.head) for judgement in worst]
+        said = [
+            describe(judgement, self.context.source.name, proposal.head, self.context.declaration)
+            for judgement in worst
+        ]
         effects = Effects(
             proposal.unread,
             proposal.deleted,

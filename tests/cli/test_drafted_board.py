@@ -74,6 +74,10 @@ def test_a_watch_takes_its_declaration_from_an_address(hub: Hub, runner: CliRunn
     assert done.exit_code == 0, done.output
     (request,) = hub.requests(target)
     assert entry_at(hub, target, f"refs/pr/{request.num}").leaderboard.id == "gsm8k"
+    hub.push(source, {"atlas-7b/torn.json": of_task("gsm8k")[:200]})
+    assert runner.invoke(app, ["settle", "--config", str(settings)]).exit_code == 0
+    (said,) = hub.conversations(source)
+    assert "torn.json --leaderboard hf://datasets/acme/boards/gsm8k.toml" in said.description
 
 
 def entry_at(hub: Hub, target: Repository, ref: str) -> Entry:
