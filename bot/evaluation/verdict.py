@@ -70,7 +70,8 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
         findings = tuple(findings_of(malformed_file, UnreadFile(problem), parsed, line=problem.line))
         return Verdict(parsed, leaderboard, "rejected", findings, None, date)
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)
-    case = Case(parsed.result, leaderboard, measurements, facts, own, latest_date(facts.today, committed))
+    latest = latest_date(facts.today, committed)
+    case = Case(parsed.result, leaderboard, measurements, facts, own, latest, parsed.path)
     found: list[Finding] = []
     is_foreign = case.takes_format and not measurements.present
     for rule in rules:

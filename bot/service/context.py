@@ -74,7 +74,8 @@ class WatchContext:
         """Judge submissions and join them into rows; files that are no result are left out."""
         parsed = [one.parsed for one in found if one.parsed is not None]
         committed = {one.path: one.committed for one in found if one.committed is not None}
-        facts = Facts(today=self.today, waivers=tuple(self.waivers), committed=committed)
+        owners = self.watch.owners
+        facts = Facts(today=self.today, waivers=tuple(self.waivers), committed=committed, owners=owners)
         facts = self.look_up(parsed, self.leaderboard, replace(facts))
         return judge_all(parsed, self.leaderboard, facts)
 

@@ -148,6 +148,22 @@ def test_eight_files_of_28_mb_stay_small_in_memory(hub: Hub, tmp_path: Path) -> 
     story.end()
 
 
+def test_a_model_counts_only_where_its_owners_submit(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, more='owners = {"acme/" = ["acme"]}')
+    story.push(path="acme/results_1.json")
+    story.push(path="eve/results_1.json", right=(99, 99, 99), date=1_791_000_000.0)
+    request = propose(story, {"acme/results_2.json": result("eve/own-1b")}, "eve")
+    story.settle()
+
+    assert [one.title for one in story.requests] == ["Add acme/atlas-7b (bfloat16): 58.33"]
+    [discussion] = story.discussions
+    assert "wrong-owner" in discussion.description
+    assert "`eve`" in discussion.description
+    assert "wrong-owner" in sticky(request)
+    assert sorted(story.acts()) == ["comment", "discussion", "request"]
+    story.end()
+
+
 def test_odd_conversations_end_one_review_each_and_the_others_go_on(story: Story) -> None:
     requests = [propose(story, {f"m{n}/results_1.json": result(f"acme/m{n}")}) for n in range(5)]
     requests[1].is_locked = True

@@ -43,6 +43,7 @@ from bot.evaluation.rules.unverifiable_pin import unverifiable_pin
 from bot.evaluation.rules.value_not_integral import value_not_integral
 from bot.evaluation.rules.value_out_of_range import value_out_of_range
 from bot.evaluation.rules.wrong_num_fewshot import wrong_num_fewshot
+from bot.evaluation.rules.wrong_owner import wrong_owner
 from bot.evaluation.rules.wrong_sample_count import wrong_sample_count
 
 # What judges one result.
@@ -67,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     value_not_integral,
     stderr_contradicts_samples,
     unidentified_model,
+    wrong_owner,
     unpinned_revision,
     future_date,
     group_contradicts_leaves,

@@ -30,7 +30,8 @@ class Facts:
     for a `git_hash` as the file spells it, `reasons` says why, `repositories` in which accepted repository it was
     found; a hash that is absent was not looked up. `same_values` names, for the raw values of all tasks in order, the
     model on the board that has them. `waivers` are further ones. `committed` has, by path, the date in Unix seconds of
-    the commit that brought a file.
+    the commit that brought a file. `owners` has, by the prefix of a path, the organizations whose models are submitted
+    there and nowhere else.
     """
 
     today: date | None = None
@@ -40,6 +41,7 @@ class Facts:
     same_values: Mapping[tuple[float, ...], str] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     committed: Mapping[str, float] = field(default_factory=dict)
+    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 NO_FACTS = Facts()
@@ -50,7 +52,7 @@ class Case:
     """One result held against one leaderboard.
 
     `dated` is when it was measured as its file or the file's name says, None where neither does, `latest` after what it
-    cannot have been; both in Unix seconds.
+    cannot have been; both in Unix seconds. `path` is where the submission lies.
     """
 
     result: Result
@@ -59,6 +61,7 @@ class Case:
     facts: Facts = NO_FACTS
     dated: float | None = None
     latest: float = LATEST
+    path: str = ""
 
     @property
     def takes_format(self) -> bool:

@@ -5,8 +5,9 @@ declaration that judges), `(a file of open-llm-v1)` (what is changed is a comple
 0.4` one of its tasks as they are run today), `(another file)` (the row has a sound file of another day besides),
 `(result) FIELD: value` (what the reader of some format finds, where the formats of the examples do not record it; the
 fields of a leaf are `leaves/KEY/FIELD`), `(file with) TEXT` (the file has this text after its first brace),
-`(board) MODEL` (the board has that model's row with the same values), or `(file) TEXT` (the whole file). A text that
-starts with no such line is a sentence for people, and describes the sound file as it is.
+`(board) MODEL` (the board has that model's row with the same values), `(owners) PREFIX belongs to ORGANIZATION`, or
+`(file) TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound
+file as it is.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from tests.evaluation.judging import (
 )
 
 FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
+OWNERS = "(owners) "
 STARTS = {
     "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
     "(a file of open-llm-v1)": base_v1,
@@ -59,6 +61,7 @@ class Example:
     has_another: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
     inserted: str = ""
+    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def data(self) -> bytes:
         """The bytes of the file."""
@@ -69,7 +72,7 @@ class Example:
 
     def outcome(self) -> Outcome:
         """Judge it."""
-        outcome = self._judged(Facts(today=TODAY))
+        outcome = self._judged(Facts(today=TODAY, owners=self.owners))
         if not self.board or outcome.result is None:
             return outcome
         return self._judged(self._facts(outcome.result))
@@ -119,6 +122,9 @@ def _read(line: str, example: Example) -> None:
     elif line.startswith(RESULT):
         way, _, value = line.removeprefix(RESULT).partition(": ")
         example.fields[way] = json.loads(value)
+    elif line.startswith(OWNERS):
+        prefix, _, organization = line.removeprefix(OWNERS).partition(" belongs to ")
+        example.owners[prefix] = (organization,)
     elif line == ANOTHER:
         example.has_another = True
     elif line.startswith(BOARD):
