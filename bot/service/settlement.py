@@ -7,9 +7,10 @@ only says what may be out of step; emptied, it costs one full reading. A fault e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from bot.errors import BotError
+from bot.errors import BotError, DiscussionsDisabled
 from bot.publishing.plan import Plan
 from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
@@ -208,8 +209,10 @@ class Pass:
 
     def _sweep_source(self) -> None:
         discussions = self.context.discussions
-        for duplicate in discussions.find_duplicates() if discussions is not None else ():
-            if discussions is not None:
+        if discussions is None:
+            return
+        with suppress(DiscussionsDisabled):  # where nothing can be said, nothing is said twice
+            for duplicate in discussions.find_duplicates():
                 discussions.remove_duplicate(duplicate)
 
     def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
