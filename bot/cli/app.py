@@ -32,6 +32,7 @@ class Commands(LazyGroup):
         "publish": "bot.cli.publish:publish",
         "board": "bot.cli.leaderboards:board",
         "site": "bot.cli.site:site",
+        "verify": "bot.cli.verify:verify",
         "rules": "bot.cli.leaderboards:rules",
         "leaderboards": "bot.cli.leaderboards:leaderboards",
         "settle": "bot.cli.service:settle",

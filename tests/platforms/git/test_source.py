@@ -19,7 +19,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.mkdir()
+        path.mkdir(exist_ok=True)
         self.git("init", "-q", "-b", "main")
 
     def git(self, *words: str) -> str:

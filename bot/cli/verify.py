@@ -1,0 +1,82 @@
+"""The command by which a reader checks rows: verify."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from bot.platforms.declarations import open_leaderboard
+from bot.platforms.registry import Opener
+from bot.reporting.escape import visible
+from bot.service.environment import read_access
+from bot.service.verify import VerifiedRow, Verifier
+
+SHOWN = 5  # numbers of one row
+
+
+class VerifyFormat(StrEnum):
+    """The formats of the outcome."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def verify(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A folder, hf://datasets/org/name, github://owner/name.")
+    ],
+    entries: Annotated[list[str] | None, typer.Argument(metavar="ENTRY", help="Rows by key, path or model.")] = None,
+    leaderboard: Annotated[
+        str, typer.Option("--leaderboard", "-l", help="Compare with this declaration, too: today's.")
+    ] = "",
+    form: Annotated[VerifyFormat, typer.Option("--format", "-f", help="How to show the outcome.")] = VerifyFormat.TEXT,
+    sources: Annotated[Path, typer.Option("--sources", help="The folder that local sources are named from.")] = Path(),
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only rows that do not follow.")] = False,
+) -> None:
+    """Compute rows again from their evidence, and say which do not follow from it."""
+    access = read_access()
+    opened = Opener(access).target(target)
+    opened.check()
+    today = open_leaderboard(leaderboard, access) if leaderboard else None
+    rows: list[VerifiedRow] = []
+    for row in Verifier(opened, Opener(access, sources), today).verify(entries or []):
+        rows.append(row)
+        if form is VerifyFormat.TEXT and not (quiet and row.follows):
+            typer.echo("\n".join(_lines(row)))
+    if form is VerifyFormat.JSON:
+        typer.echo(json.dumps([_to_json(row) for row in rows], indent=2))
+    else:
+        typer.echo(_summary(rows))
+    if not all(row.follows for row in rows):
+        raise typer.Exit(1)
+
+
+def _lines(row: VerifiedRow) -> list[str]:
+    mark = "✓" if row.follows else "✗"
+    lines = [f"{mark} {row.outcome}  {visible(row.key)}" + (f": {visible(row.why)}" if row.why else "")]
+    lines += [f"    {one.name}: published {one.published}, computed {one.computed}" for one in row.differences[:SHOWN]]
+    more = len(row.differences) - SHOWN
+    return lines + ([f"    and {more} more numbers"] if more > 0 else [])
+
+
+def _summary(rows: Sequence[VerifiedRow]) -> str:
+    counts = Counter(row.outcome for row in rows)
+    parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    return f"{len(rows)} rows: {parts}" if rows else "0 rows"
+
+
+def _to_json(row: VerifiedRow) -> dict[str, object]:
+    return {
+        "key": row.key,
+        "outcome": row.outcome,
+        "why": row.why,
+        "differences": msgspec.to_builtins(row.differences),
+    }

@@ -1,0 +1,186 @@
+"""Recomputing rows from their evidence: the files at their commits, under the declaration that each row names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from bot.errors import BotError, CallError, MalformedDeclaration, MalformedEntry
+from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
+from bot.evaluation.formats import formats, most_bytes
+from bot.evaluation.judgement import judge_all
+from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, parse_leaderboard, shipped
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import Parsed, UnreadPath
+from bot.platforms.registry import Opener
+from bot.platforms.source import Source, TooLarge
+from bot.platforms.target import Target
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import Entry, Evidence, entry_of
+from bot.publishing.publication import Marker
+from bot.publishing.row_difference import Difference, differences
+
+Outcome = Literal["follows", "differs", "declaration", "evidence", "untraceable", "unavailable"]
+DECLARATION_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRow:
+    """Whether a row follows from its evidence.
+
+    `follows`: every number is the same. `differs`: a number is another under the row's own declaration. `declaration`:
+    only under today's. `evidence`: a file is gone or has other bytes. `untraceable`: no repository is named, or no
+    declaration that can be read. `unavailable`: a service could not be asked.
+    """
+
+    key: str
+    outcome: Outcome
+    why: str = ""
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def follows(self) -> bool:
+        """Whether nothing is wrong with the row."""
+        return self.outcome == "follows"
+
+
+@dataclass
+class Verifier:
+    """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one."""
+
+    target: Target
+    opener: Opener
+    today: Leaderboard | None = None
+    _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
+        """Each row of the target, or those that are named by key, by path or by model.
+
+        Raises CallError for a name that no row has.
+        """
+        stored = self.target.scan_entries()
+        entries = {entry.key: entry for entry in stored.entries}
+        keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
+        for key in keys:
+            yield self._checked(entries[key])
+        if not wanted:
+            yield from (VerifiedRow(path, "untraceable", why) for path, why in stored.skipped.items())
+
+    def _checked(self, entry: Entry) -> VerifiedRow:
+        try:
+            return self._row(entry)
+        except _Unfounded as unfounded:
+            return VerifiedRow(entry.key, unfounded.outcome, str(unfounded))
+        except BotError as failure:
+            return VerifiedRow(entry.key, "unavailable", str(failure))
+
+    def _row(self, entry: Entry) -> VerifiedRow:
+        declared = self._declaration(entry)
+        read = [self._evidence(file) for file in entry.evidence]
+        found = _recomputed(entry, read, declared)
+        wrong = differences(entry, found)
+        if wrong:
+            return VerifiedRow(entry.key, "differs", "the evidence gives other numbers", wrong)
+        if self.today is not None and self.today.scoring_digest != entry.leaderboard.scoring_digest:
+            other = differences(entry, _recomputed(entry, read, self.today))
+            if other:
+                return VerifiedRow(entry.key, "declaration", "today's declaration gives other numbers", other)
+        return VerifiedRow(entry.key, "follows")
+
+    def _declaration(self, entry: Entry) -> Leaderboard:
+        """The declaration that a row names: kept at the target, shipped, or today's."""
+        digest, board = entry.leaderboard.digest, entry.leaderboard.id
+        if digest not in self._declared:
+            known = [self.today, *([load_shipped(board)] if board in shipped() else []), self._kept(digest, board)]
+            self._declared[digest] = next((one for one in known if one and one.digest == digest), None)
+        found = self._declared[digest]
+        if found is None:
+            path = declaration_path(digest)
+            raise _Unfounded("untraceable", f"its declaration is not kept at the target: {path} is missing or another")
+        return found
+
+    def _kept(self, digest: str, board: str) -> Leaderboard | None:
+        path = declaration_path(digest)
+        data = self.target.read_state(Marker("entry", "", board), (path,)).files.get(path)
+        try:
+            return parse_leaderboard(data.decode(), board, path) if data else None
+        except (UnicodeDecodeError, MalformedDeclaration):
+            return None
+
+    def _evidence(self, file: Evidence) -> tuple[Evidence, Parsed, float | None]:
+        """A submission as it stands at its commit, and when that was committed."""
+        if not file.source or not file.commit:
+            raise _Unfounded("untraceable", f"{file.path} names no repository and commit")
+        source = self.opener.source(file.source)
+        parsed = _read(source, file)
+        if parsed.sha256 != file.sha256:
+            raise _Unfounded("evidence", f"{file.path} has other bytes at {file.commit[:12]} than the row names")
+        last = source.touched([file.path], file.commit).get(file.path)
+        return file, parsed, last.date if last else None
+
+
+class _Unfounded(Exception):
+    """Why a row cannot be recomputed."""
+
+    def __init__(self, outcome: Outcome, why: str) -> None:
+        self.outcome: Outcome = outcome
+        super().__init__(why)
+
+
+def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:
+    keys = [key for key, entry in entries.items() if name in {key, entry.path, entry.model.id}]
+    if not keys:
+        raise CallError(f"{name}: no row at the target has this key, path or model")
+    return keys
+
+
+def _read(source: Source, file: Evidence) -> Parsed:
+    """Read the submission that evidence names: one file, or the files of a run's folder."""
+    data = _bytes(source, file, file.path)
+    names = [file.path] if data is not None else []
+    known = None
+    for known in formats() if data is None else ():
+        if known.id == file.format and known.members:
+            names = [f"{file.path}/{name}" for name in (*known.members, *known.optional)]
+            break
+    contents = {name: found for name in names if (found := _bytes(source, file, name)) is not None}
+    if not contents:
+        raise _Unfounded("evidence", f"{file.path} is gone from {file.source} at {file.commit[:12]}")
+    listed = tuple(ListedFile(name, len(found)) for name, found in contents.items())
+    candidate = Candidate(file.path, listed, (), known)
+    read = read_candidate(candidate, lambda path, limit: contents[path][:limit], is_named=True)
+    if isinstance(read, UnreadPath):
+        raise _Unfounded("evidence", f"{file.path} is no result: {read.why}")
+    return read
+
+
+def _bytes(source: Source, file: Evidence, path: str) -> bytes | None:
+    try:
+        return source.read(path, file.commit, most_bytes(path))
+    except TooLarge:
+        raise _Unfounded("evidence", f"{path} is larger than is read") from None
+
+
+def _recomputed(
+    entry: Entry, read: Sequence[tuple[Evidence, Parsed, float | None]], declared: Leaderboard
+) -> Entry | None:
+    """The row that the evidence gives under a declaration, None where it gives none."""
+    waived = [
+        Waiver(rule=one.rule, submission=f"sha256:{file.sha256}", reason=one.reason, who=one.who, until=one.until)
+        for one in entry.waivers
+        for file, _, _ in read
+    ]
+    facts = Facts(
+        today=min((date.fromisoformat(one.until) for one in entry.waivers), default=None),
+        waivers=tuple(waived),
+        committed={file.path: when for file, _, when in read if when is not None},
+    )
+    rows = judge_all([parsed for _, parsed, _ in read], declared, facts).rows
+    places = {file.path: file for file, _, _ in read}
+    try:
+        made = [entry_of(row, places) for row in rows]
+    except MalformedEntry:
+        return None
+    return next((one for one in made if one is not None and one.key == entry.key), None)

@@ -1,0 +1,136 @@
+"""Rows computed again from their evidence: what was edited, lost or changed is found, and sound rows follow."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.leaderboard import load_leaderboard
+from bot.platforms.registry import Access, Opener
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import parse_entry
+from bot.service.config import parse_settings
+from bot.service.context import ContextFactory
+from bot.service.settlement import settle
+from bot.service.store import Store, connect
+from bot.service.verify import VerifiedRow, Verifier
+from tests.command import bot
+from tests.platforms.git.test_source import Folder
+from tests.world.results import TINY, path_of, result
+
+SETTINGS = """
+[[watches]]
+name = "w"
+leaderboard = "tiny.toml"
+source = "results"
+[[watches.targets]]
+to = "board"
+as = "commit"
+"""
+MODELS = ["acme/atlas-7b", "acme/borea-1b"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a source, a board of two rows, and the declaration."""
+    (tmp_path / "tiny.toml").write_text(TINY)
+    Folder(tmp_path / "results").push({path_of(model): result(model) for model in MODELS})
+    store = Store(connect(f"sqlite:///{tmp_path / 'bot.db'}"))
+    [watch] = parse_settings(SETTINGS, "bot.toml").watches
+    settle(ContextFactory(Access(), store, tmp_path).open_context(watch))
+    store.close()
+    return tmp_path
+
+
+def verify(place: Path, *names: str, today: str = "") -> list[VerifiedRow]:
+    opener = Opener(Access(), place)
+    declared = load_leaderboard(today) if today else None
+    return list(Verifier(opener.target("board"), opener, declared).verify(names))
+
+
+def edit(place: Path, path: str, data: bytes | None) -> None:
+    """What somebody commits at the target."""
+    Folder(place / "board").push({path: data})
+
+
+def entry_file(place: Path, model: str) -> str:
+    [row] = verify(place, model)
+    return f"entries/{row.key}.json"
+
+
+def outcomes(rows: list[VerifiedRow]) -> list[str]:
+    return [row.outcome for row in rows]
+
+
+def test_sound_rows_follow_from_their_evidence(place: Path) -> None:
+    assert outcomes(verify(place)) == ["follows", "follows"]
+    assert outcomes(verify(place, today=str(place / "tiny.toml"))) == ["follows", "follows"]
+
+
+def test_an_edited_number_is_named_with_both_values(place: Path) -> None:
+    path = entry_file(place, MODELS[0])
+    whole = json.loads((place / "board" / path).read_text())
+    whole["average"] += 0.5
+    edit(place, path, json.dumps(whole).encode())
+
+    [row] = [row for row in verify(place) if not row.follows]
+    assert (row.outcome, [one.name for one in row.differences]) == ("differs", ["average"])
+    assert row.differences[0].published == row.differences[0].computed + 0.5  # type: ignore[operator]
+
+
+def test_other_bytes_of_the_evidence_are_found(place: Path) -> None:
+    path = entry_file(place, MODELS[0])
+    whole = json.loads((place / "board" / path).read_text())
+    whole["evidence"][0]["sha256"] = "0" * 64
+    edit(place, path, json.dumps(whole).encode())
+
+    assert sorted(outcomes(verify(place))) == ["evidence", "follows"]
+
+
+def test_a_file_that_is_gone_is_found(place: Path) -> None:
+    shutil.rmtree(place / "results")
+    Folder(place / "results").push({"README.md": b"new"})
+
+    assert set(outcomes(verify(place))) <= {"evidence", "unavailable"}
+    assert all(row.why for row in verify(place))
+
+
+def test_another_declaration_of_today_is_a_reason_of_its_own(place: Path) -> None:
+    (place / "now").mkdir()
+    (place / "now" / "tiny.toml").write_text(TINY.replace('"1/4"', '"1/5"'))
+
+    assert outcomes(verify(place, today=str(place / "now" / "tiny.toml"))) == ["declaration", "declaration"]
+
+
+def test_a_row_without_its_declaration_cannot_be_traced(place: Path) -> None:
+    [path] = (place / "board" / "declarations").iterdir()
+    edit(place, f"declarations/{path.name}", None)
+
+    rows = verify(place)
+    assert outcomes(rows) == ["untraceable", "untraceable"]
+    assert f"declarations/{path.name} is missing" in rows[0].why
+
+
+def test_the_target_keeps_the_declaration_that_its_rows_name(place: Path) -> None:
+    [path] = [path for path in (place / "board" / "entries").rglob("*.json") if "atlas" in str(path)]
+    entry = parse_entry(path.read_bytes())
+
+    assert (place / "board" / declaration_path(entry.leaderboard.digest)).read_text() == TINY
+
+
+def test_the_command_says_which_rows_do_not_follow(place: Path) -> None:
+    path = entry_file(place, MODELS[0])
+    status, out, _ = bot("verify", place / "board", "--sources", place)
+    assert (status, out.splitlines()[-1]) == (0, "2 rows: 2 follows")
+    whole = json.loads((place / "board" / path).read_text())
+    whole["evidence"][0]["source"] = ""
+    edit(place, path, json.dumps(whole).encode())
+    status, out, _ = bot("verify", place / "board", "--sources", place, "--format", "json")
+
+    assert status == 1
+    assert sorted(row["outcome"] for row in json.loads(out)) == ["follows", "untraceable"]
+    status, _, err = bot("verify", place / "board", "acme/none", "--sources", place)
+    assert (status, err) == (2, "leaderboard-bot: acme/none: no row at the target has this key, path or model\n")
