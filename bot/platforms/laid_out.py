@@ -30,6 +30,11 @@ from bot.publishing.stored import StoredEntries
 Data = TypeVar("Data", bytes, bytes | None)
 
 
+def lay_out(target: Target, layout: RowFiles, name: str = "") -> Target:
+    """A target whose rows lie as `layout` says; `name` is how people write it, the target's own name without one."""
+    return LaidOut(target, layout, name)
+
+
 class LaidOut:
     """A target with a layout of its own."""
 
@@ -91,6 +96,10 @@ class LaidOut:
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close the later one, or take it away."""
         self._target.remove_duplicate(duplicate)
+
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """The derived files that are not as the entries give."""
+        return self._target.board_files(board)
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give."""

@@ -19,6 +19,8 @@ from bot.service.items import Item, Mark
 from bot.service.outcome import Report
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile
 
+SHOWN = 20  # files among the entries that are none, of which one pass says so
+
 
 @dataclass(frozen=True)
 class Boards:
@@ -52,6 +54,8 @@ class Boards:
             is_moved = self._propose_board()
         if is_moved:
             self.report.say("published", f"board of {self.to}", "rebuilt from what was merged")
+        for path, why in sorted(self.target.scan_entries().skipped.items())[:SHOWN]:
+            self.report.say("rejected", path, why)
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
         store.set_cursor(name, f"board {self.to}", self.target.head())
         del item

@@ -377,3 +377,16 @@ def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, 
     assert len(other.requests) == 2
     assert other.acts() == ["request"]
     other.end()
+
+
+def test_a_foreign_file_among_the_entries_is_named_and_the_board_is_rebuilt(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.hub.push(story.target, {"entries/foreign.json": b'{"score": 1}', "entries/tiny/odd.json": b"[" * 9000})
+    said = {outcome.subject: outcome for outcome in story.settle()}
+
+    assert said["entries/foreign.json"].outcome == "rejected"
+    assert "is not an entry" in said["entries/tiny/odd.json"].text
+    assert b"acme/atlas-7b" in (story.hub.file(story.target, "leaderboard.csv") or b"")
+    assert story.acts() == ["request", "commit"]

@@ -12,7 +12,8 @@ from bot.errors import BotError, Gone, Refused, Stale
 from bot.platforms.bounded import Contents, Latest
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.client import SERVICE, Address, HubClient
-from bot.platforms.hub.discussions import HubDiscussions, Thread
+from bot.platforms.hub.comments import HubComments
+from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource, added
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
@@ -26,17 +27,14 @@ from bot.publishing.publication import (
     Marker,
     OpenRequest,
     PostComment,
-    PostedComment,
     PostText,
     Publication,
     Reply,
     Request,
     UpdateRequest,
     find_marker,
-    holder_of,
 )
 from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
-from bot.publishing.texts import board_text
 
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
 FEW = 3  # paths that are asked for one by one, before the list of what exists pays
@@ -76,6 +74,11 @@ class HubTarget:
     def talk(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
         return HubDiscussions(self.client, self.address, self.memory)
+
+    @cached_property
+    def comments(self) -> HubComments:
+        """Our comments on rows, alarms and plans."""
+        return HubComments(self.talk, self.discussion)
 
     @cached_property
     def refs(self) -> dict[str, str]:
@@ -123,7 +126,7 @@ class HubTarget:
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),
             declined=self.proposed(max(declined), mark, paths, files) if declined else None,
-            note=self.read_note(mark),
+            note=self.comments.find(mark) if self.has_notes or mark.has_own_discussion else None,
         )
 
     def read_request(
@@ -167,26 +170,9 @@ class HubTarget:
                 found[oid] = self.blobs[oid] = data or b""
         return {path: found[oid] for path, oid in oids.items()}
 
-    def read_note(self, mark: Marker) -> PostedComment | None:
-        """Our comment about a row; its name is discussion and comment, as `12 64f1…`."""
-        talk = self.board_talk(mark) if self.has_notes or mark.has_own_discussion else None
-        for comment in talk.comments if talk else ():
-            if comment.author == self.client.user and find_marker(comment.text) == mark:
-                return PostedComment(f"{talk.num} {comment.id}" if talk else "", comment.text)
-        return None
-
-    def board_talk(self, mark: Marker) -> Thread | None:
-        """The discussion that holds the rows of a leaderboard, None where it is still to be opened."""
-        if self.discussion is not None and not mark.has_own_discussion:
-            return self.talk.read(self.discussion)
-        board = holder_of(mark).render()
-        nums = [num for num, row in self.talk.ours("discussion") if row["mark"] == board]
-        return self.talk.read(nums[0]) if nums else None
-
     def read_replies(self, mark: Marker) -> list[Reply]:
         """What others wrote in the discussion that holds a comment of ours."""
-        thread = self.board_talk(mark)
-        return [Reply(c.author, c.text) for c in (thread.comments if thread else ()) if c.author != self.client.user]
+        return self.comments.replies(mark)
 
     def read_entries(self) -> list[Entry]:
         """All entries on main."""
@@ -202,8 +188,7 @@ class HubTarget:
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         texts = [row["mark"] for _, row in self.open_requests]
-        if self.has_notes and (talk := self.board_talk(Marker("entry", "", leaderboard))):
-            texts += [comment.text for comment in talk.comments if comment.author == self.client.user]
+        texts += self.comments.texts(leaderboard) if self.has_notes else []
         marks = [find_marker(text) for text in texts]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
@@ -223,7 +208,7 @@ class HubTarget:
                 case Commit(_, text, files):
                     return self.commit(text, files)
                 case PostComment():
-                    return self.post_note(publication)
+                    return self.url(self.comments.post(publication.mark, publication.text))
                 case EditComment(_, note, text):
                     num, _, comment = note.name.partition(" ")
                     self.talk.edit(int(num), comment, text.body)
@@ -298,27 +283,6 @@ class HubTarget:
         self.own_commits.add(oid)
         self.look_again()
         return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
-
-    def post_note(self, publication: PostComment) -> str:
-        """Add the row's comment; its discussion is opened where there is none."""
-        talk = self.board_talk(publication.mark)
-        num = talk.num if talk else self.open_board(holder_of(publication.mark))
-        self.talk.comment(num, publication.text.body)
-        for duplicate in self.talk.repeated_comments(num):
-            if duplicate.mark == publication.mark:
-                self.talk.remove_duplicate(duplicate)
-        return self.url(num)
-
-    def open_board(self, holder: Marker) -> int:
-        """Open the discussion that holds comments; where another process was faster, ours is closed: its number."""
-        text = board_text(holder)
-        num = self.talk.open_discussion(text.title, text.body)
-        mark = holder.render()
-        same = [n for n, row in self.talk.ours("discussion") if row["mark"] == mark and row["status"] == "open"]
-        first = min([num, *same])
-        if first != num:
-            self.talk.remove_duplicate(Duplicate("discussion", holder, str(num), str(first)))
-        return first
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table as CSV, and into the card, where it is not what the entries on main give.
