@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from bot.cli.app import app
 from bot.evaluation.kinds import KINDS
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
+from bot.reporting.table import Table, text_table
 from bot.reporting.text import Ink, judgement_text, summary_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
@@ -134,3 +136,12 @@ def test_neither_a_path_nor_a_command_is_wrapped_and_a_summary_fits_100_columns(
     lines = summary_text(judgement_of({path: data}), PLAIN).splitlines()
     assert max(map(len, lines)) <= 100
     assert "…" in lines[0]
+
+
+def test_a_table_fits_the_terminal_and_100_columns_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(("name", *"abcdefgh"), tuple((f"a name of some length {i}", *[1234.5678] * 8) for i in range(3)))
+    assert 60 < max(map(len, text_table(table).splitlines())) <= 100
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for columns in (60, 80, 300):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert max(map(len, text_table(table).splitlines())) <= min(columns, 100)

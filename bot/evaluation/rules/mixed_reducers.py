@@ -28,7 +28,10 @@ ONCE = "mean"
 def mixed_reducers(case: RowCase) -> Iterator[Violation]:
     """Yield one violation for each task that has more than one reducer."""
     by_task: dict[str, dict[str, list[str]]] = {}
-    for measurement in case.row.measurements.present:
+    present = case.row.measurements.present
+    if not any([measurement.leaf.reducer for measurement in present]):  # noqa: C419 - twice as fast for most rows
+        return
+    for measurement in present:
         reducers = by_task.setdefault(measurement.required.task_id, {})
         reducers.setdefault(measurement.leaf.reducer or ONCE, []).append(measurement.required.leaf_key)
     for task_id, reducers in by_task.items():
