@@ -36,6 +36,7 @@ class Commands(LazyGroup):
         "rules": "bot.cli.leaderboards:rules",
         "leaderboards": "bot.cli.leaderboards:leaderboards",
         "settle": "bot.cli.service:settle",
+        "rescore": "bot.cli.service:rescore",
         "serve": "bot.cli.service:serve",
         "webhook": "bot.cli.service:webhook",
         "audit": "bot.cli.audits:audit",

@@ -7,12 +7,15 @@ import logging
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.errors import CallError
 from bot.service.environment import database_url, read_access, settings_path, webhook_secret
+
+if TYPE_CHECKING:
+    from bot.service.passes import WatchPass
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
@@ -45,22 +48,45 @@ def settle(
 ) -> None:
     """Bring the targets of every watch in step with its source, once: for cron, an HF Job, a catch-up."""
     _need_extra("settle")
+    _show(_passes(config, watch, dry_run=dry_run, approve=approve), form, dry_run=dry_run)
+
+
+def rescore(
+    config: CONFIG = None,
+    watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
+    form: Annotated[PlanFormat, typer.Option("--format", help="How to show the outcome.")] = PlanFormat.TEXT,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
+) -> None:
+    """Score every row again under today's declaration, from what was read before."""
+    _need_extra("rescore")
+    _show(_passes(config, watch, dry_run=dry_run, rescore=True), form, dry_run=dry_run)
+
+
+def _passes(
+    config: str | None, watch: str, *, dry_run: bool, approve: str = "", rescore: bool = False
+) -> list[WatchPass]:
     from bot.service.context import open_context_factory
     from bot.service.keeper import keeping
-    from bot.service.passes import exit_status, settle_watches
+    from bot.service.passes import settle_watches
 
     path = settings_path(config)
     with keeping(database_url(path), patience=WAIT):
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
         watches = (settings.only(watch) if watch else settings).watches
-        passes = settle_watches(contexts, watches, dry_run=dry_run, approve=approve)
+        return settle_watches(contexts, watches, dry_run=dry_run, approve=approve, rescore=rescore)
+
+
+def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
+    """Write how the passes ended, and end with their status."""
+    from bot.service.passes import exit_status
+
     if form is PlanFormat.JSON:
         typer.echo(json.dumps([one.to_json() for one in passes], indent=2))
     else:
         for line in (line for one in passes for line in one.lines(dry_run=dry_run)):
             typer.echo(line)
-    status = exit_status(passes)
-    if status:
+    if status := exit_status(passes):
         raise typer.Exit(status)
 
 

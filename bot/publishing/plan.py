@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
 
+from bot.evaluation.leaderboard import Leaderboard
+from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, digest_of
 
 RowAction = Literal["added", "changed", "removed", "unchanged"]
@@ -15,7 +18,10 @@ FEWEST = 5  # rows that may always go or change, however small the board
 
 
 class PlannedRow(msgspec.Struct, frozen=True):
-    """One row: its average before and after (points; None where it has none), and why it changes."""
+    """One row: its average before and after (points; None where it has none), and why it changes.
+
+    Ranks are ranges as the board shows them, "" where they were not asked for.
+    """
 
     key: str
     model: str
@@ -24,6 +30,8 @@ class PlannedRow(msgspec.Struct, frozen=True):
     after: float | None = None
     reason: str = ""
     digest: str = ""
+    ranks_before: str = ""
+    ranks_after: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -82,6 +90,22 @@ def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str
     )
 
 
+def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entry | None], board: Leaderboard) -> Plan:
+    """The plan with the rank of each row on the board of `entries`, and once `proposed` is published, by key."""
+    there = {entry.key: entry for entry in entries}
+    after = {key: entry for key, entry in {**there, **proposed}.items() if entry is not None}
+    old, new = _ranks(there.values(), board), _ranks(after.values(), board)
+    rows = [
+        msgspec.structs.replace(row, ranks_before=old.get(row.key, "–"), ranks_after=new.get(row.key, "–"))
+        for row in plan.rows
+    ]
+    return msgspec.structs.replace(plan, rows=tuple(rows))
+
+
+def _ranks(entries: Iterable[Entry], board: Leaderboard) -> dict[str, str]:
+    return {row.entry.key: row.ranks for row in make_board(entries, board).rows}
+
+
 def allowed(limit: int | str, rows: int) -> int:
     """How many rows may go or change: a number, or a share of the board such as "10%", of which 5 is the least."""
     if isinstance(limit, int):
@@ -92,7 +116,7 @@ def allowed(limit: int | str, rows: int) -> int:
 def average_change(row: PlannedRow) -> str:
     """Average before and after, as people read them."""
     shown = ["–" if value is None else f"{value:.2f}" for value in (row.before, row.after)]
-    return " → ".join(shown)
+    return " → ".join(shown) + (f", rank {row.ranks_before} → {row.ranks_after}" if row.ranks_after else "")
 
 
 def plan_lines(plan: Plan, most: int = 20) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bot.publishing.plan import FEWEST, Plan, allowed
+from bot.publishing.entry import Entry
+from bot.publishing.plan import FEWEST, Plan, allowed, with_ranks
 from bot.service.context import WatchContext
 from bot.service.items import Mark
 from bot.service.outcome import Report
@@ -22,6 +23,7 @@ class Gate:
     target: str
     report: Report
     board_size: Callable[[], int]
+    entries: Callable[[], list[Entry]]
 
     def admit(self, looks: Sequence[RowLook]) -> list[RowLook]:
         """The rows that may be published now.
@@ -31,7 +33,7 @@ class Gate:
         """
         store, name = self.context.store, self.context.name
         plan = self.plan(looks)
-        self.report.plans.append(plan)
+        self.report.plans.append(self._shown(plan, looks))
         known = store.plan(name, self.target)
         if not self.is_large(plan) or (known is not None and known[:2] == (plan.digest, True)):
             if known is not None:
@@ -49,6 +51,13 @@ class Gate:
         rows = [look.planned for look in looks]
         moved = tuple(row for row in rows if row.action != "unchanged")
         return Plan(self.target, self.context.leaderboard.id, moved, len(rows) - len(moved))
+
+    def _shown(self, plan: Plan, looks: Sequence[RowLook]) -> Plan:
+        """The plan as a dry run shows it, with ranks: these need every row of the board."""
+        if not self.context.dry_run:
+            return plan
+        proposed = {look.key: look.entry for look in looks if look.planned.action != "unchanged"}
+        return with_ranks(plan, self.entries(), proposed, self.context.leaderboard)
 
     def is_large(self, plan: Plan) -> bool:
         """Whether the plan removes or changes more rows than the watch allows without a person."""

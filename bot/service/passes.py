@@ -38,13 +38,18 @@ class WatchPass:
 
 
 def settle_watches(
-    contexts: ContextFactory, watches: Sequence[Watch], *, dry_run: bool = False, approve: str = ""
+    contexts: ContextFactory,
+    watches: Sequence[Watch],
+    *,
+    dry_run: bool = False,
+    approve: str = "",
+    rescore: bool = False,
 ) -> list[WatchPass]:
-    """Settle each watch; one that cannot even be opened is a failure of its own.
+    """Settle each watch; one that cannot even be opened is a failure of its own. `rescore` looks at every row again.
 
     Raises CallError where `approve` is the digest of no plan that is held.
     """
-    passes = [_settle_one(contexts, watch, dry_run=dry_run) for watch in watches]
+    passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore) for watch in watches]
     if approve and not dry_run:
         approved = [watch for watch in watches if contexts.store.approve_plan(watch.name, approve)]
         if not approved:
@@ -56,9 +61,9 @@ def settle_watches(
     return passes
 
 
-def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool) -> WatchPass:
+def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool = False) -> WatchPass:
     try:
-        done: Settlement = run_pass(contexts.open_context(watch, dry_run=dry_run))
+        done: Settlement = run_pass(contexts.open_context(watch, dry_run=dry_run), rescore=rescore)
     except BotError as failure:
         return WatchPass(watch.name, [Outcome("failed", watch.name, str(failure), failure.status)])
     return WatchPass(watch.name, done.outcomes, done.plans)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.platforms.target import Target
-from bot.publishing.entry import entry_path, is_same_row
+from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
@@ -14,7 +14,7 @@ from bot.service.desired import DesiredRow, desired_together, is_from, migration
 from bot.service.gate import Gate
 from bot.service.items import Item, marks
 from bot.service.outcome import Report
-from bot.service.reconcile import PublishResult, parsed, reconcile
+from bot.service.reconcile import PublishResult, entries_of, parsed, reconcile
 from bot.service.row_looks import RowLook, RowLooker, SharedStates
 
 
@@ -49,7 +49,7 @@ class RowPublisher:
         paths = tuple(entry_path(item.subject) for item in items)
         shared = self._shared(paths)
         looks = RowLooker(self.context, self.target, self.form, self.report).look(items, shared)
-        admitted = Gate(self.context, self.settings.to, self.report, self._board_size).admit(looks)
+        admitted = Gate(self.context, self.settings.to, self.report, self._board_size, self._entries).admit(looks)
         if self.form == "comment":
             for look in admitted:
                 self._each(look, self.form)
@@ -83,6 +83,9 @@ class RowPublisher:
             return SharedStates()
         read = self.target.read_state
         return SharedStates(read(rolling_mark(self._board), paths), read(migration_mark(self._board), paths))
+
+    def _entries(self) -> list[Entry]:
+        return entries_of(self.target, self.context.leaderboard)
 
     def _board_size(self) -> int:
         """How many rows stand at the target, merged or proposed."""

@@ -17,7 +17,7 @@ from bot.service.approvals import approved_by
 from bot.service.boards import Boards
 from bot.service.context import WatchContext
 from bot.service.folders import Folders
-from bot.service.items import Item, Kind, Mark
+from bot.service.items import Item, Kind, Mark, marks
 from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files
@@ -45,8 +45,12 @@ def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
     return run_pass(context, everything=everything).outcomes
 
 
-def run_pass(context: WatchContext, *, everything: bool = True) -> Settlement:
-    """One pass; `everything` tries failed items before their time."""
+def run_pass(context: WatchContext, *, everything: bool = True, rescore: bool = False) -> Settlement:
+    """One pass; `everything` tries failed items before their time, `rescore` looks at every row again."""
+    if rescore:
+        targets = [settings.to for _, settings in context.targets]
+        rows = marks("row", sorted(context.store.row_keys(context.name)), targets, "declaration")
+        context.store.mark(context.name, [Mark("judge"), *rows], context.clock())
     return Pass(context).run(everything=everything)
 
 

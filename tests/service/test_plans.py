@@ -186,6 +186,23 @@ def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -
         assert story.requests == []
 
 
+def test_rescore_shows_averages_and_ranks_before_and_after_and_does_nothing_twice(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True, rescore=True)
+    [plan] = dry.plans
+
+    assert {(row.action, round(row.before or 0, 2), round(row.after or 0, 2)) for row in plan.rows} == {
+        ("changed", 58.33, 59.38)
+    }
+    assert {(row.ranks_before, row.ranks_after) for row in plan.rows} == {(f"1–{ROWS}", f"1–{ROWS}")}
+    declared.write_text(declared.read_text().replace('"1/5"', '"1/4"'))
+    [done] = settle_watches(story.contexts, [story.watch], rescore=True)
+    assert done.outcomes == []
+    assert story.acts() == []
+
+
 def test_a_changed_description_touches_nothing(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit")
     declared = story.folder / "tiny.toml"
