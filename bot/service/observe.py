@@ -15,8 +15,10 @@ from bot.service.items import Mark, marks
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 
 
-def observe(context: WatchContext) -> None:
+def observe(context: WatchContext) -> list[StoredSubmission]:
     """Record what changed at the source, in one transaction: the index of its files, dirty items, the cursor.
+
+    Gives the new files that cannot even be asked for, such as one whose name is not UTF-8.
 
     The cursor moves when the change is recorded; whether publishing goes well has no part in it. Where the remembered
     commit is gone, or other files are selected, everything is listed and compared with the index.
@@ -34,7 +36,7 @@ def observe(context: WatchContext) -> None:
     else:
         changes = []
     with store.transaction():
-        _record(context, changes)
+        faulty = _record(context, changes)
         if store.cursor(name, "definition") != context.definition():
             is_known = store.cursor(name, "definition") is not None
             store.mark(name, [Mark("judge")] if is_known else [], context.clock())
@@ -43,6 +45,7 @@ def observe(context: WatchContext) -> None:
             store.mark(name, _lost(context), context.clock())
         store.set_cursor(name, "source", head)
         store.set_cursor(name, "selection", selection)
+    return faulty
 
 
 def selection_of(watch: Watch) -> str:
@@ -61,7 +64,7 @@ def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:
     return [change for change in changes if oids.get(change.path) != change.oid]
 
 
-def _record(context: WatchContext, changes: Sequence[Change]) -> None:
+def _record(context: WatchContext, changes: Sequence[Change]) -> list[StoredSubmission]:
     """Bring the index up to date, and mark every submission that a change may touch."""
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
     context.store.set_files(context.name, there, [change.path for change in changes if change.oid is None])
@@ -72,11 +75,12 @@ def _record(context: WatchContext, changes: Sequence[Change]) -> None:
     members = {name for known in formats() for name in (*known.members, *known.optional, *known.beside)}
     runs = {folder_of(path) for path in subjects if path.rpartition("/")[2] in members}
     context.store.mark(context.name, marks("file", [*subjects, *sorted(runs - {""})]), context.clock())
+    return faulty
 
 
 def _unreadable(change: Change) -> StoredSubmission:
     """A file that cannot even be named, as a submission that says so."""
-    content = unread_submission(change.path, change.size, Problem(change.fault))
+    content = unread_submission(change.path, change.size, Problem(f"cannot be read: {change.fault}"))
     return StoredSubmission(change.path, folder_of(change.path), None, "rejected", change.oid or "", "", None, content)
 
 

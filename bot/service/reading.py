@@ -123,6 +123,16 @@ def is_named_as_result(path: str) -> bool:
     return RESULT_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
+def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:
+    """Why submissions are rejected, by their paths: the first error of each, and how many more there are."""
+    whys = {}
+    for verdict in context.judge(found).verdicts if found else ():
+        errors = [finding for finding in verdict.findings if finding.is_error]
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        whys[verdict.path] = f"{errors[0].rule}: {errors[0].message}{more}" if errors else "rejected"
+    return whys
+
+
 def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:
     """The submissions with the key and the status that today's declaration gives them."""
     verdicts = {verdict.path: verdict for verdict in context.judge(found).verdicts}

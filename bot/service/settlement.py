@@ -20,9 +20,10 @@ from bot.service.folders import Folders
 from bot.service.items import Item, Kind, Mark, marks
 from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
-from bot.service.reading import judge_again, read_files
+from bot.service.reading import judge_again, read_files, whys_of
 from bot.service.reviews import Reviews
 from bot.service.rows import RowPublisher
+from bot.service.store import StoredSubmission
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
 SWEEP_EVERY = 86_400.0  # seconds
@@ -129,16 +130,18 @@ class Pass:
     def _observe(self) -> None:
         context = self.context
         learn_waivers(context)
-        observe(context)
+        self._tell_rejected(observe(context))
         folders = self._folder_keeper()
         if folders is not None:
             answer_folders(folders)
 
     def _tell_verdicts(self, items: Sequence[Item]) -> None:
         found = self.context.store.submissions_at(self.context.name, [item.subject for item in items])
-        for one in found.values():
-            if one.status == "rejected":
-                self.report.say("rejected", one.path, "rejected")
+        self._tell_rejected([one for one in found.values() if one.status == "rejected"])
+
+    def _tell_rejected(self, found: Sequence[StoredSubmission]) -> None:
+        for path, why in whys_of(self.context, found).items():
+            self.report.say("rejected", path, why)
 
     def _folder_keeper(self) -> Folders | None:
         discussions = self.context.discussions
