@@ -50,13 +50,15 @@ class ListedFile(NamedTuple):
 class Candidate:
     """Files that may be a submission: one file, or the run's folder that `path` names.
 
-    `files` are those that are read, `others` the paths of files that belong to the run and are not.
+    `files` are those that are read, `others` the paths of files that belong to the run and are not. `lies_at` is the
+    whole path of a file whose `path` is only a part of it.
     """
 
     path: str
     files: tuple[ListedFile, ...]
     others: tuple[str, ...] = ()
     format: Format | None = None
+    lies_at: str = ""
 
 
 def discover(listing: Iterable[ListedFile], read: Read, named: Collection[str] = ()) -> Iterator[Parsed | UnreadPath]:
@@ -113,14 +115,15 @@ def read_candidate(
         return _unread(file, kind, is_named=is_named)
     if file.size > limit:
         return _too_large(file, head, limit, is_named=is_named)
-    return _parsed(file, head if file.size <= AT_ONCE else read(file.path, file.size), is_named=is_named)
+    data = head if file.size <= AT_ONCE else read(file.path, file.size)
+    return _parsed(file, data, candidate.lies_at, is_named=is_named)
 
 
-def _parsed(file: ListedFile, data: bytes | None, *, is_named: bool) -> Parsed | UnreadPath:
+def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool) -> Parsed | UnreadPath:
     """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
     if data is None:
         return unread_submission(file.path, file.size, Problem("is gone"))
-    parsed = parse_submission(one_file(file.path, data))
+    parsed = parse_submission(one_file(file.path, data), lies_at=lies_at)
     if parsed.problem is None:
         return parsed
     kind = kind_of_json(data)

@@ -132,8 +132,11 @@ def why_misplaced(path: str) -> Problem | None:
     return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
 
 
-def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES) -> Parsed:
-    """Read the result in a submission; never raises for what its bytes hold."""
+def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES, lies_at: str = "") -> Parsed:
+    """Read the result in a submission; never raises for what its bytes hold.
+
+    `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
+    """
     problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256
     if problem is not None:
         pass
@@ -143,7 +146,9 @@ def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES) -> Pars
     else:
         files = zip(submission.names, submission.files, strict=True)
         try:
-            result = parse_content(Content({name: file.data or b"" for name, file in files}, submission.path))
+            result = parse_content(
+                Content({name: file.data or b"" for name, file in files}, lies_at or submission.path)
+            )
         except MalformedResult as error:
             problem = Problem(error.why, error.pointer, error.line, is_damage=not isinstance(error, UnknownFormat))
         except Exception as error:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
@@ -60,7 +61,8 @@ def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
     if not listing:
         raise CallError(f"{name}: there is no result file in this folder or below it")
     for candidate in candidates_in(listing):
-        yield Place(candidate, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
+        placed = replace(candidate, lies_at=os.path.abspath(candidate.path))  # noqa: PTH100 - Path costs, for thousands
+        yield Place(placed, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
 
 
 def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterator[Place]:

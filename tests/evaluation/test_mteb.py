@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
-from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.platforms.inputs import local_places
 from bot.reporting.draft import draft_text
 from tests.evaluation.judging import dumps, outcome_of
 
@@ -92,6 +94,21 @@ def test_the_model_stands_in_the_path(path: str, model: str, revision: str, aske
     result = read(task("T", {"test": [ARABIC]}), path)
     assert (result.model.id, result.model.revision, result.model.requested_revision) == (model, revision, asked)
     assert dict(result.settings) == {}
+
+
+def test_a_file_that_is_named_from_within_its_folder_is_of_the_model_of_the_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "acme__atlas" / SHA
+    folder.mkdir(parents=True)
+    (folder / "T.json").write_bytes(dumps(task("T", {"test": [ARABIC]})))
+    monkeypatch.chdir(folder)
+    for name in ("T.json", ".", "../"):
+        (place,) = local_places(name)
+        parsed = place.parse()
+        assert isinstance(parsed, Parsed)
+        assert parsed.result is not None
+        assert (parsed.result.model.id, parsed.result.model.revision) == ("acme/atlas", SHA)
 
 
 def test_an_experiment_is_a_setting_of_its_own() -> None:
