@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from bot.publishing.entry import Entry, is_same_row
 from bot.reporting.escape import without_references
 
-Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "reply", "board", "alarm"]
+Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm"]
 SHARED = frozenset({"rolling", "migration"})  # marks of requests that many rows share
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."
@@ -74,11 +74,15 @@ class PostText:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An open request of ours: its name at the target, the files it would change (None deletes), its text."""
+    """An open request of ours: its name at the target, the files it would change (None deletes), its text.
+
+    `url` is where people see it, "" where a target has no pages.
+    """
 
     name: str
     files: Mapping[str, bytes | None]
     text: PostText
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

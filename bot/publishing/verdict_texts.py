@@ -13,6 +13,8 @@ from bot.reporting.escape import brief, code, code_in_table, in_title, visible
 from bot.reporting.markdown import cell
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the files change."
+MERGED = "**Merged.**"
+ROWS = 100  # of a folder that a text names
 NAMES = 10  # files or models that one line names
 VERDICT_ROOM = 45_000  # characters of a comment for the verdicts on files
 
@@ -50,14 +52,27 @@ def quoted(word: str) -> str:
     return "'" + seen.replace("'", "'\\''") + "'"
 
 
-def push_text(folder: str, verdicts: Sequence[str], mark: Marker) -> PostText:
-    """The discussion about pushed files that were rejected; `verdicts` are Markdown."""
+def push_text(folder: str, verdicts: Sequence[str], mark: Marker, rivals: Sequence[str] = ()) -> PostText:
+    """The discussion about pushed files that were rejected, or that others measured otherwise; all are Markdown."""
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = "1 file" if len(verdicts) == 1 else f"{len(verdicts)} files"
     were = "was" if len(verdicts) == 1 else "were"
     first = f"{files} {where} {were} rejected. Push corrected files and this discussion closes automatically."
-    body = "\n\n".join([first, *verdicts, commands_line("source"), FOOT])
-    return fitted(f"Results in {in_title(folder) or 'the top folder'} were rejected", body, mark)
+    said = "\n".join(rivals)
+    body = "\n\n".join(filter(None, [first if verdicts else "", said, *verdicts, commands_line("source"), FOOT]))
+    shown = in_title(folder) or "the top folder"
+    title = f"Results in {shown} were rejected" if verdicts else f"Results in {shown} differ from those of others"
+    return fitted(title, body, mark)
+
+
+def success_text(folder: str, rows: Sequence[tuple[str, float | None]], links: Sequence[str], mark: Marker) -> PostText:
+    """The discussion about accepted files of a folder: rows as model and average (points), and links to requests."""
+    head = f"Accepted for {code(mark.leaderboard)}:" if rows else "No result is accepted here any more."
+    lines = [f"| {code_in_table(brief(model))} | {cell(average, 2)} |" for model, average in rows[:ROWS]]
+    table = ["| Model | Average |", "| --- | ---: |", *lines] if lines else []
+    more = f"… and {len(rows) - ROWS} more." if len(rows) > ROWS else ""
+    parts = [head, "\n".join(table), more, f"Proposed in {', '.join(links)}." if links else "", FOOT]
+    return fitted(f"Results in {in_title(folder) or 'the top folder'}", "\n\n".join(filter(None, parts)), mark)
 
 
 def mended_text(folder: str) -> str:
@@ -190,3 +205,9 @@ def preformatted(text: str) -> str:
     while any(fence in line for line in lines):
         fence += "`"
     return "\n".join([fence, *lines, fence])
+
+
+def merged_text(body: str, links: Sequence[str], mark: Marker) -> str:
+    """A review whose request was merged, with links to the requests at the targets."""
+    said = body.partition(mark.render())[0].partition(MERGED)[0].rstrip()
+    return fitted("", f"{said}\n\n{MERGED} Its rows are proposed in {', '.join(links)}.", mark).body

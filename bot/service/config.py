@@ -69,7 +69,8 @@ class Watch(_Declared):
     one rolling request. `maintainers` are accounts that may waive a rule and approve a plan by a comment. Where one
     pass would remove or change more rows than `max_removed` and `max_changed` allow, a plan waits for approval.
     A result file of more than `max_file_bytes` is not read; archives have a limit of their own.
-    `owners` has, by the prefix of a path, the organizations whose models may be submitted there.
+    `say_success` answers good pushes too. `owners` has, by the prefix of a path, the organizations whose models may
+    be submitted there.
     """
 
     name: Name
@@ -80,6 +81,7 @@ class Watch(_Declared):
     pull_requests: Literal["entry", "rolling"] = "entry"
     backfill_limit: Annotated[int, Field(gt=0)] = 20
     comments: bool = True
+    say_success: bool = False
     maintainers: tuple[Text, ...] = ()
     max_removed: Limit = "10%"
     max_changed: Limit = "10%"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from bot.errors import BotError, DiscussionsDisabled, Locked
 from bot.evaluation.judgement import Judgement
@@ -17,7 +17,9 @@ from bot.service.context import WatchContext
 from bot.service.items import Item
 from bot.service.outcome import Report
 from bot.service.reconcile import retry_write
+from bot.service.rivals import rival_lines
 from bot.service.store import StoredSubmission
+from bot.service.successes import Successes
 
 ALL = "*"
 
@@ -100,13 +102,15 @@ class Folders:
     def _settle_all(self, by_folder: Mapping[str, Item]) -> None:
         faults = {folder: self.faults(folder) for folder in sorted(by_folder)}
         new = [folder for folder, found in faults.items() if found and folder not in self.ours]
+        few = len(by_folder) <= self.context.watch.backfill_limit
         shared = new if ALL in self.ours or len(new) > self.context.watch.backfill_limit else []
         for folder, found in faults.items():
             if folder not in shared:
-                self.report.attempt([by_folder[folder]], lambda f=folder, found=found: self._settle_folder(f, found))  # type: ignore[misc]
+                self.report.attempt([by_folder[folder]], partial(self._settle_folder, folder, found, few=few))
         if shared or ALL in self.ours:
             items = [by_folder[folder] for folder in shared]
             self.report.attempt(items, lambda: self._settle_folder(ALL, self.shared_faults()))
+        Successes(self.context, self.discussions, self.report).settle(by_folder)
 
     def faults(self, folder: str) -> list[FolderFault]:
         """The files of a folder that are not taken as they are."""
@@ -126,10 +130,12 @@ class Folders:
             faults.append(FolderFault(verdict, text))
         return faults
 
-    def _settle_folder(self, folder: str, faults: Sequence[FolderFault]) -> None:
-        """Bring one discussion to what should be said."""
+    def _settle_folder(self, folder: str, faults: Sequence[FolderFault], *, few: bool = False) -> None:
+        """Bring one discussion to what should be said; where `few` folders changed, one is opened for rivals alone."""
         mark = Marker("verdict", folder, self.context.leaderboard.id)
-        text = push_text(folder, [fault.text for fault in faults], mark) if faults else None
+        is_said = folder != ALL and (few or faults or folder in self.ours)
+        rivals = rival_lines(self.context, folder) if is_said else []
+        text = push_text(folder, [fault.text for fault in faults], mark, rivals) if faults or rivals else None
 
         def look_and_write() -> None:
             if text is None and folder not in self.ours:

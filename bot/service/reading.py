@@ -158,8 +158,9 @@ def mark_changed(
     """Mark the rows and folders that submissions touch, those from which one went among them."""
     changed = [*gone, *read]
     changed += [before[one.path] for one in changed if one.path in before]
-    mark_rows(context, {one.key for one in changed if one.key is not None}, "push")
-    mark_folders(context, {one.folder for one in changed}, "push")
+    keys = {one.key for one in changed if one.key is not None}
+    mark_rows(context, keys, "push")
+    mark_folders(context, {one.folder for one in changed} | context.store.folders_of(context.name, keys), "push")
 
 
 def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) -> None:

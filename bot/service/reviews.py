@@ -16,12 +16,13 @@ from bot.evaluation.leaderboard import Waiver
 from bot.platforms.hub.discussions import Comment, HubDiscussions, Listed, Thread
 from bot.platforms.hub.source import HubSource
 from bot.publishing.publication import Marker, find_marker
-from bot.publishing.verdict_texts import Effects, review_text
+from bot.publishing.verdict_texts import Effects, merged_text, review_text
 from bot.service import quotas
 from bot.service.commands import AnswerContext, answer_commands, waivers_in
 from bot.service.context import WatchContext
 from bot.service.folders import describe
 from bot.service.items import Item, Mark, marks
+from bot.service.links import request_links
 from bot.service.outcome import Report
 from bot.service.previews import Preview, preview_of
 from bot.service.proposals import Proposal, read_proposal
@@ -136,7 +137,7 @@ class Reviews:
         try:
             thread = self.discussions.read(num)
             if not thread.is_open:
-                self._keep(num, None)
+                self._close(num, thread, state)
             elif head is None:
                 self._end(num, state, seen, f"refs/pr/{num} is not there, so there is nothing to judge")
             elif state.memo == self._memo(thread, head):
@@ -145,6 +146,24 @@ class Reviews:
                 self._update(num, head, refs["refs/heads/main"], thread, seen)
         except ENDED as refusal:
             self._end(num, state, seen, str(refusal))
+
+    def _close(self, num: int, thread: Thread, state: ReviewState) -> None:
+        """Leave a closed request; once merged, its review links what is proposed at the targets.
+
+        The rows follow in the same pass, so that links are looked for in its next round.
+        """
+        ours = self._ours(thread, num)
+        if thread.status != "merged" or not ours or not state.keys:
+            self._keep(num, None)
+        elif state.memo != thread.status:
+            self._keep(num, msgspec.structs.replace(state, memo=thread.status))
+            self.context.store.mark(self.context.name, [Mark("review", str(num))], self.context.clock())
+        else:
+            links = request_links(self.context, state.keys)
+            body = merged_text(ours[0].text, links, self._mark(num))
+            if links and body.strip() != ours[0].text.strip():
+                self.discussions.edit(num, ours[0].id, body)
+            self._keep(num, None)
 
     def _end(self, num: int, state: ReviewState, seen: str, why: str) -> None:
         """Leave a review as it stands until something happens there."""

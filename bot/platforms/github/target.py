@@ -135,7 +135,8 @@ class GitHubTarget:
         return sorted(ours, key=lambda pull: -pull.number)
 
     def _request(self, pull: PullRequest) -> Request:
-        return Request(str(pull.number), self._proposed(pull), PostText(pull.title, pull.body or ""))
+        text = PostText(pull.title, pull.body or "")
+        return Request(str(pull.number), self._proposed(pull), text, pull.html_url)
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
         """What a request proposed that a person closed; None where it was merged, or closed by us."""

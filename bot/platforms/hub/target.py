@@ -136,7 +136,8 @@ class HubTarget:
         talk = self.talk.read(num)
         if not talk.is_open:
             return None
-        return Request(str(num), self.proposed(num, mark, paths, files), PostText(talk.title, talk.description))
+        text = PostText(talk.title, talk.description)
+        return Request(str(num), self.proposed(num, mark, paths, files), text, self.url(num))
 
     def proposed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
         """The files that a request would change: those at `paths`, and all of them for a rolling one."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.database import Database, chunks
@@ -102,6 +102,29 @@ class Sources(Database):
     def submissions_in(self, watch: str, folder: str) -> dict[str, StoredSubmission]:
         """The submissions that lie in a folder, not below it."""
         return self._submissions(watch, [submissions.c.folder == folder])
+
+    def shared_keys(self, watch: str, folder: str) -> list[str]:
+        """The rows that accepted submissions of a folder measure, and accepted ones of another folder too."""
+        other = submissions.alias()
+        both = and_(other.c.watch == submissions.c.watch, other.c.key == submissions.c.key)
+        found = select(submissions.c.key).distinct().join(other, both).order_by(submissions.c.key)
+        here = (submissions.c.watch == watch, submissions.c.folder == folder, submissions.c.status == "accepted")
+        there = (other.c.folder != folder, other.c.status == "accepted")
+        with self.transaction() as connection:
+            return list(connection.execute(found.where(*here, *there)).scalars())
+
+    def folders_of(self, watch: str, keys: Iterable[str]) -> set[str]:
+        """The folders in which these rows are measured."""
+        with self.transaction() as connection:
+            return {
+                folder
+                for some in chunks(keys)
+                for folder in connection.execute(
+                    select(submissions.c.folder)
+                    .where(submissions.c.watch == watch, submissions.c.key.in_(some))
+                    .distinct()
+                ).scalars()
+            }
 
     def rejected_folders(self, watch: str) -> list[str]:
         """The folders in which a submission is rejected."""

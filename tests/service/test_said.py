@@ -1,0 +1,83 @@
+"""What is said about sound pushes: both sides of a contested row, good pushes, and where a merged review leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def test_both_sides_are_told_of_a_row_that_two_folders_measured_otherwise(story: Story) -> None:
+    story.push(path="ann/results_1.json")
+    story.settle()
+    assert story.acts() == ["request"]
+    story.push(path="bob/results_2.json", right=(90, 60, 70), date=1_791_000_000.0)
+    story.settle()
+
+    assert sorted(one.title for one in story.discussions) == [
+        "Results in ann differ from those of others",
+        "Results in bob differ from those of others",
+    ]
+    for discussion in story.discussions:
+        assert "`ann/results_1.json`" in discussion.description
+        assert "`bob/results_2.json`" in discussion.description
+    assert story.acts().count("discussion") == 2
+
+    story.remove("bob/results_2.json")
+    story.settle()
+    assert story.discussions == []
+    assert "closed" in story.acts()
+
+
+def test_tasks_that_folders_share_out_are_no_contest(story: Story) -> None:
+    story.push(path="ann/results_1.json", right=(50, 60, None))
+    story.push(path="bob/results_2.json", right=(None, None, 70))
+    story.settle()
+
+    assert story.discussions == []
+    assert story.acts() == ["request"]
+
+
+def test_a_good_push_is_answered_once_for_each_folder_where_the_watch_says_so(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, more="say_success = true")
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    assert sorted(one.title for one in story.discussions) == ["Results in acme__atlas-7b", "Results in acme__borea-1b"]
+    text = min(story.discussions, key=lambda one: one.title).description
+    assert "| `acme/atlas-7b` | 58.33 |" in text
+    assert "/datasets/acme/contents/discussions/" in text
+    assert sorted(story.acts()) == ["discussion", "discussion", "request", "request"]
+
+    story.push(right=(60, 60, 70))
+    story.lose_state()
+    story.settle()
+    assert "| `acme/atlas-7b` | 61.67 |" in min(story.discussions, key=lambda one: one.title).description
+    assert sorted(story.acts()) == ["commit", "edit", "edit", "rename"]
+    story.end()
+
+
+def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> None:
+    request, _ = story.hub.open_request(story.source, {path_of(): result()}, "mine", "please", "ann")
+    story.settle()
+    assert story.acts() == ["comment"]
+    story.hub.merge(story.source, request)
+    story.settle()
+
+    [row] = story.requests
+    [text] = request.comments("bot")
+    assert f"**Merged.** Its rows are proposed in [request {row.num}](http" in text
+    assert f"/datasets/acme/contents/discussions/{row.num}) at `hf://datasets/acme/contents`" in text
+    assert story.acts() == ["request", "edit"]
