@@ -110,7 +110,7 @@ def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequ
     if AVERAGE.match(column):
         return "is the average"
     if NO_SCORE.match(column):
-        return "is no score by its name"
+        return "is not a score by its name"
     if RAW.search(column) and RAW.sub("", column) in header:
         return f"is the raw value of {RAW.sub('', column)}"
     if min(numbers) < 0 or max(numbers) > 100:

@@ -87,9 +87,9 @@ def of_helm(folder: Path) -> MmluSource:
         rows = [stat for stat in stats if stat["name"]["name"] == "exact_match" and stat["name"].get("split") == "test"]
         value = next(float(stat["mean"]) for stat in rows if "perturbation" not in stat["name"])
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
-        raise CallError(f"{folder}: is no HELM run of MMLU") from None
+        raise CallError(f"{folder}: is not a HELM run of MMLU") from None
     if not isfinite(value):
-        raise CallError(f"{folder}: its exact_match is no finite number")
+        raise CallError(f"{folder}: its exact_match is not a finite number")
     tally, skipped = MmluCounters(), dict[str, tuple[int, int]]()
     for place, state in enumerate(_states(folder / "scenario_state.json"), start=1):
         if state["instance"].get("split") == "test":

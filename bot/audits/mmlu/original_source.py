@@ -25,9 +25,9 @@ def of_original(path: Path, data: bytes) -> MmluSource:
         categories, weighted = accuracies["subcategories"], float(accuracies["weighted_accuracy"])
         macro = fsum(map(float, categories.values())) / len(categories)
     except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError):
-        raise CallError(f"{path}: is no accuracies file of hendrycks/test") from None
+        raise CallError(f"{path}: is not an accuracies file of hendrycks/test") from None
     if not (isfinite(macro) and isfinite(weighted)):
-        raise CallError(f"{path}: is no accuracies file of hendrycks/test: it holds values that are no numbers")
+        raise CallError(f"{path}: is not an accuracies file of hendrycks/test: it holds values that are not numbers")
     aggregate = Aggregate("acc", macro, weighted, len(categories), weighted, "micro (mean over questions)")
     evidence = ("has subcategories, categories and weighted_accuracy, as hendrycks/test writes them",)
     model = path.stem.removeprefix("accuracies_")

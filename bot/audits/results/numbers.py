@@ -15,7 +15,7 @@ ZERO_OR_ONE = frozenset(
 )
 GROUP_TOLERANCE = 1e-6
 AGREES, RECOVERED, SILENT = "agrees", "recovered", "says nothing"
-NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS = "n is no whole number", "no k/n", "n contradicts n-samples"
+NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS = "n is not a whole number", "no k/n", "n contradicts n-samples"
 NOT_FINITE = "no finite number"
 GROUP_AGREES, GROUP_DIFFERS, GROUP_UNKNOWN = "agrees", "its leaves give another value", "cannot be recomputed"
 BAD = frozenset((NOT_FINITE, NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS, GROUP_DIFFERS))

@@ -28,7 +28,7 @@ class SeenRun:
     is_limited: bool
 
     def value(self, metric: Metric) -> float | None:
-        """The value of a metric, None where it is no finite number."""
+        """The value of a metric, None where it is not a finite number."""
         value = number(self.leaf.numbers.get(metric.key(self.format_id)))
         return value if value is not None and isfinite(value) else None
 

@@ -1,7 +1,7 @@
 """A value cannot come from its number of samples.
 
 ## What it does
-A mean of n zeros and ones is k/n with a whole k. Reports a value whose product with n is no whole number, to 1e-6.
+A mean of n zeros and ones is k/n with a whole k. Reports a value whose product with n is not a whole number, to 1e-6.
 
 ## Why is this bad?
 The value was edited, rounded, or measured on another number of samples.
@@ -46,7 +46,7 @@ def _violations(case: Case) -> Iterator[Violation]:
 def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
     required = measurement.required
     return Violation(
-        f"{required.leaf_key}: {required.value_key} {measurement.value!r} is no whole number of right answers"
+        f"{required.leaf_key}: {required.value_key} {measurement.value!r} is not a whole number of right answers"
         f" out of {samples:,} ({measurement.value / required.unit * samples:.4f})",
         "upload the file as the harness wrote it, with all digits",
         case.result.pointer_to("value", required.leaf_key, required.value_key),
