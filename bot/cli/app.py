@@ -35,6 +35,7 @@ class Commands(LazyGroup):
         "verify": "bot.cli.verify:verify",
         "rules": "bot.cli.leaderboards:rules",
         "leaderboards": "bot.cli.leaderboards:leaderboards",
+        "import": "bot.cli.importing:import_board",
         "settle": "bot.cli.service:settle",
         "rescore": "bot.cli.service:rescore",
         "serve": "bot.cli.service:serve",

@@ -23,7 +23,7 @@ CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings
 webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
 
 
-def _need_extra(name: str) -> None:
+def need_extra(name: str) -> None:
     """Say in one line what is not installed."""
     from importlib.util import find_spec
 
@@ -47,7 +47,7 @@ def settle(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
 ) -> None:
     """Bring the targets of every watch in step with its source, once: for cron, an HF Job, a catch-up."""
-    _need_extra("settle")
+    need_extra("settle")
     _show(_passes(config, watch, dry_run=dry_run, approve=approve), form, dry_run=dry_run)
 
 
@@ -59,7 +59,7 @@ def rescore(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
 ) -> None:
     """Score every row again under today's declaration, from what was read before."""
-    _need_extra("rescore")
+    need_extra("rescore")
     _show(_passes(config, watch, dry_run=dry_run, rescore=True), form, dry_run=dry_run)
 
 
@@ -96,7 +96,7 @@ def serve(
     port: Annotated[int, typer.Option("--port", help="On which port.")] = 7860,
 ) -> None:
     """Take webhooks, settle what they tell of and what is due, and show how the watches stand."""
-    _need_extra("serve")
+    need_extra("serve")
     from bot.server.run import require_webhook_secret
     from bot.service.keeper import keeping
 

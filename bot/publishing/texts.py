@@ -51,6 +51,12 @@ def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker
     return fitted(_shared_title(rows, mark), body, mark)
 
 
+def filling_text(count: int, source: str, mark: Marker) -> PostText:
+    """The text of the commits, or of the one request, that fill a board; `count` is how many rows are proposed."""
+    body = f"{count:,} rows of {code(mark.leaderboard)}, made from the result files of {code(source)}.\n\n{FOOT}"
+    return fitted(f"Import the rows of {mark.leaderboard}", body, mark)
+
+
 def _shared_line(old: Entry | None, new: Entry | None) -> str:
     known = new or old
     shown = cell(new.average, 2) if new is not None else "removed"

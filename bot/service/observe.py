@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in
 from bot.evaluation.formats import formats
@@ -12,11 +12,13 @@ from bot.platforms.source import Change
 from bot.service.config import Watch
 from bot.service.context import WatchContext
 from bot.service.items import Mark, marks
-from bot.service.store import IndexedFile, StoredSubmission, folder_of
+from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
+
+LISTED = 1000  # files that are recorded in one transaction
 
 
 def observe(context: WatchContext) -> list[StoredSubmission]:
-    """Record what changed at the source, in one transaction: the index of its files, dirty items, the cursor.
+    """Record what changed at the source: the index of its files and dirty items together, the cursor when all is there.
 
     Gives the new files that cannot even be asked for, such as one whose name is not UTF-8.
 
@@ -28,15 +30,14 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     selection = selection_of(context.watch)
     if old is not None and (store.cursor(name, "selection") != selection or not source.knows(old)):
         old = None
-    if old != head:
-        changes = _wanted(source.changes(old, head), context.watch.paths)
-        gone = store.file_paths(name) - {change.path for change in changes} if old is None else set()
-        changes += [Change(path, None, 0) for path in sorted(gone)]
-        changes = _new(context, changes)
-    else:
-        changes = []
+    changes: Sequence[Change] = []
+    faulty: list[StoredSubmission] = []
+    if old is None:
+        changes, faulty = _record_everything(context, head)
+    elif old != head:
+        changes = _new(context, list(_wanted(source.changes(old, head), context.watch.paths)))
     with store.transaction():
-        faulty = _record(context, changes)
+        faulty += _record(context, changes)
         if store.cursor(name, "definition") != context.definition():
             is_known = store.cursor(name, "definition") is not None
             store.mark(name, [Mark("judge")] if is_known else [], context.clock())
@@ -53,8 +54,24 @@ def selection_of(watch: Watch) -> str:
     return repr((watch.source, sorted(watch.paths)))
 
 
-def _wanted(changes: Iterable[Change], patterns: Sequence[str]) -> list[Change]:
-    return [change for change in changes if is_wanted(change.path, patterns)]
+def _record_everything(context: WatchContext, head: str) -> tuple[list[Change], list[StoredSubmission]]:
+    """Record all files of a commit, part by part, so that memory does not grow with them.
+
+    Gives what is gone, and the new files that cannot be asked for.
+
+    Each part is recorded together with its items. A listing that breaks off is begun anew, and what it recorded is
+    known by then.
+    """
+    gone, faulty = context.store.file_paths(context.name), list[StoredSubmission]()
+    for some in batches(_wanted(context.source.changes(None, head), context.watch.paths), LISTED):
+        gone -= {change.path for change in some}
+        with context.store.transaction():
+            faulty += _record(context, _new(context, some))
+    return [Change(path, None, 0) for path in sorted(gone)], faulty
+
+
+def _wanted(changes: Iterable[Change], patterns: Sequence[str]) -> Iterator[Change]:
+    return (change for change in changes if is_wanted(change.path, patterns))
 
 
 def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:

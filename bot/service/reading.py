@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 
 from bot.errors import BotError, MalformedEntry, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
@@ -20,13 +18,12 @@ from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Mark, marks
 from bot.service.observe import candidate_at
-from bot.service.store import StoredSubmission, folder_of
+from bot.service.store import StoredSubmission, batches, folder_of
 
 THREADS = 8
 RESULT_NAME = re.compile(r"results(_.*)?\.json")
 BATCH = 100  # files between two notes of how far a reading came
 Fail = Callable[[Item, Exception], None]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +37,24 @@ class Wanted:
 
 def read_files(context: WatchContext, items: Sequence[Item], fail: Fail) -> None:
     """Read the submissions of these items; one that cannot be read is noted by `fail`, and the others go on."""
-    commit = context.store.cursor(context.name, "source") or ""
+    commit = context.store.cursor(context.name, "source")
+    if commit is None:  # the source was not listed to its end
+        return
     with in_bulk(context.source, commit, len(items)) as source:
         for batch in batches(items, BATCH):
             _read_batch(context, source, batch, fail)
+
+
+def read_due(context: WatchContext, fail: Fail, told: Callable[[int], object]) -> None:
+    """Read every submission that is due, so many at once that memory does not grow; `told` hears how many are done."""
+    store, name, now = context.store, context.name, context.clock()
+    commit, done = store.cursor(name, "source") or "", 0
+    with in_bulk(context.source, commit, store.count_items(name, "file")) as source:
+        while items := store.due(name, "file", now, 10 * BATCH):
+            for batch in batches(items, BATCH):
+                _read_batch(context, source, batch, fail)
+                done += len(batch)
+                told(done)
 
 
 def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
@@ -210,10 +221,3 @@ def judge_again(context: WatchContext, item: Item) -> None:
 
 def _verdict(one: StoredSubmission) -> tuple[str | None, str]:
     return one.key, one.status
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most `size` items."""
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -11,13 +11,14 @@ from itertools import count
 from typing import Any, Literal
 from warnings import catch_warnings
 
-from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
+from huggingface_hub import CommitInfo
 
 from bot.errors import Stale, Unavailable
 from bot.platforms.chunks import in_chunks, part_title
 from bot.platforms.digest import blob_id
 from bot.platforms.duplicates import REASON, Duplicate, later_ones
 from bot.platforms.hub.client import Address, HubClient
+from bot.platforms.hub.operations import Operations
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import Comment, Kind, Listed, Status, Thread, as_page, as_thread
 from bot.publishing.publication import find_marker
@@ -40,6 +41,7 @@ class HubDiscussions:
     client: HubClient
     address: Address
     memory: MutableMapping[int, bytes]
+    operations: Operations = field(default_factory=Operations, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -191,11 +193,8 @@ class HubDiscussions:
         *,
         request: bool = False,
     ) -> CommitInfo:
-        operations = [
-            CommitOperationDelete(path) if data is None else CommitOperationAdd(path, data)
-            for path, data in changes.items()
-        ]
-        return self.client.write(
+        operations = self.operations.of(changes)
+        made = self.client.write(
             self.client.api.create_commit,
             operations=operations,
             commit_message=title[:TITLE_LIMIT],
@@ -205,6 +204,8 @@ class HubDiscussions:
             create_pr=request,
             **self._where,
         )
+        self.operations.learn(operations)
+        return made
 
     def _find_commit(self, changes: Mapping[str, bytes | None], revision: str, parent: str | None) -> str | None:
         """The commit that brought these files, None where the revision has not moved. Raises Stale for another's."""

@@ -77,7 +77,8 @@ class HubSource:
             return
         before = self.kept(old, old, "") if old else None
         if before is None:  # never settled, or the history was rewritten
-            yield from map(added, self.walk(new, ""))
+            everything = self.tree(new, "", recursive=True)
+            yield from (added(item) for item in everything if isinstance(item, RepoFile))
             return
         yield from self.compare(before, self.kept(new, new, "") or {}, old or "", new)
 

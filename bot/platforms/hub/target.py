@@ -14,6 +14,7 @@ from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.client import SERVICE, Address, HubClient
 from bot.platforms.hub.comments import HubComments
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.filling import HubFilling
 from bot.platforms.hub.source import HubSource, added
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
@@ -24,6 +25,7 @@ from bot.publishing.publication import (
     Commit,
     CurrentState,
     EditComment,
+    Form,
     Marker,
     OpenRequest,
     PostComment,
@@ -170,6 +172,10 @@ class HubTarget:
             for oid, data in zip(unknown, fetched, strict=True):
                 found[oid] = self.blobs[oid] = data or b""
         return {path: found[oid] for path, oid in oids.items()}
+
+    def filling(self, mark: Marker, form: Form) -> HubFilling:
+        """The way in for very many rows."""
+        return HubFilling(self.talk, mark, form)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
         """What others wrote in the discussion that holds a comment of ours."""

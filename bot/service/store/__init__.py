@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from sqlalchemy import create_engine, delete, select
 from sqlalchemy.pool import StaticPool
 
-from bot.service.store.database import AT_ONCE
+from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
 from bot.service.store.items import Items
 from bot.service.store.memory import Memory
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
 
-__all__ = ["HISTORY", "IndexedFile", "Memory", "Store", "StoredSubmission", "connect", "folder_of"]
+__all__ = ["HISTORY", "IndexedFile", "Memory", "Store", "StoredSubmission", "batches", "connect", "folder_of"]
 HISTORY = 200  # outcomes kept for each watch
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Table
@@ -47,8 +48,8 @@ class Database:
             connection.execute(statement, [dict(row) for row in rows])
 
 
-def chunks(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
+def batches(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
     """Lists of at most `size` values."""
-    known = list(values)
-    for start in range(0, len(known), size):
-        yield known[start : start + size]
+    rest = iter(values)
+    while some := list(islice(rest, size)):
+        yield some

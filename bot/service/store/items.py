@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select, update
 
 from bot.service.items import Item, Kind, Mark
-from bot.service.store.database import Database
+from bot.service.store.database import Database, batches
 from bot.service.store.tables import items
 
 
@@ -20,25 +20,27 @@ class Items(Database):
 
         A declaration's change never hides a push: the cause stays "push" where both came together.
         """
-        with self.transaction() as connection:
-            for one in found:
-                where = _of(watch, one.kind, one.target, one.subject)
-                known = connection.execute(select(items).where(*where)).one_or_none()
-                cause = "push" if known is not None and known.cause == "push" and not known.is_held else one.cause
-                values = {
-                    "watch": watch,
-                    "kind": one.kind,
-                    "target": one.target,
-                    "subject": one.subject,
-                    "cause": cause,
-                    "is_held": False,
-                    "marked": 0 if known is None else known.marked + 1,
-                    "attempts": 0,
-                    "since": now if known is None else known.since,
-                    "due": now,
-                    "reason": "",
+        with self.transaction():
+            for some in batches(found):
+                known = self._known(watch, some)
+                rows = {
+                    (one.kind, one.target, one.subject): _marked(
+                        watch, one, known.get((one.kind, one.target, one.subject)), now
+                    )
+                    for one in some
                 }
-                self.upsert(items, [values])
+                self.upsert(items, list(rows.values()))
+
+    def _known(self, watch: str, some: Sequence[Mark]) -> dict[tuple[str, str, str], Any]:
+        """The rows of those that are marked already."""
+        found: dict[tuple[str, str, str], Any] = {}
+        with self.transaction() as connection:
+            for kind, target in {(one.kind, one.target) for one in some}:
+                subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
+                where = (items.c.watch == watch, items.c.kind == kind, items.c.target == target)
+                rows = connection.execute(select(items).where(*where, items.c.subject.in_(subjects)))
+                found |= {(kind, target, row.subject): row for row in rows}
+        return found
 
     def due(self, watch: str, kind: Kind, now: float, limit: int = 10_000) -> list[Item]:
         """The items of a kind that are due and not held, the longest waiting first."""
@@ -95,6 +97,12 @@ class Items(Database):
                 for kind, is_held, has_failed, count in connection.execute(grouped)
             }
 
+    def count_items(self, watch: str, kind: Kind) -> int:
+        """How many items of a kind there are."""
+        found = select(func.count()).select_from(items).where(items.c.watch == watch, items.c.kind == kind)
+        with self.transaction() as connection:
+            return int(connection.execute(found).scalar_one())
+
     def next_due(self, watch: str) -> float | None:
         """When the next item is due, None where none waits."""
         found = select(func.min(items.c.due)).where(items.c.watch == watch, items.c.is_held.is_(False))
@@ -110,3 +118,21 @@ class Items(Database):
 
 def _of(watch: str, kind: str, target: str, subject: str) -> tuple[ColumnElement[bool], ...]:
     return items.c.watch == watch, items.c.kind == kind, items.c.target == target, items.c.subject == subject
+
+
+def _marked(watch: str, one: Mark, known: Any, now: float) -> dict[str, Any]:
+    """The row of an item that is marked, once more where it is known."""
+    is_push = known is not None and known.cause == "push" and not known.is_held
+    return {
+        "watch": watch,
+        "kind": one.kind,
+        "target": one.target,
+        "subject": one.subject,
+        "cause": "push" if is_push else one.cause,
+        "is_held": False,
+        "marked": 0 if known is None else known.marked + 1,
+        "attempts": 0,
+        "since": now if known is None else known.since,
+        "due": now,
+        "reason": "",
+    }

@@ -10,7 +10,7 @@ import msgspec
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.service.store.database import Database, chunks
+from bot.service.store.database import Database, batches
 from bot.service.store.tables import files, rows, submissions
 
 ENCODER = msgspec.msgpack.Encoder()
@@ -59,7 +59,7 @@ class Sources(Database):
 
     def files_at(self, watch: str, paths: Iterable[str]) -> dict[str, IndexedFile]:
         """The files at these paths."""
-        return self._files(watch, (files.c.path.in_(some) for some in chunks(paths)))
+        return self._files(watch, (files.c.path.in_(some) for some in batches(paths)))
 
     def files_in(self, watch: str, folder: str) -> dict[str, IndexedFile]:
         """The files that lie in a folder, not below it."""
@@ -78,10 +78,17 @@ class Sources(Database):
         with self.transaction() as connection:
             return set(connection.execute(select(files.c.path).where(files.c.watch == watch)).scalars())
 
+    def count_files(self, watch: str) -> tuple[int, int]:
+        """How many files there are, and how many bytes they have."""
+        found = select(func.count(), func.coalesce(func.sum(files.c.size), 0)).where(files.c.watch == watch)
+        with self.transaction() as connection:
+            count, size = connection.execute(found).one()
+        return int(count), int(size)
+
     def set_files(self, watch: str, there: Iterable[IndexedFile], gone: Iterable[str] = ()) -> None:
         """Remember files, and forget those that are gone."""
         with self.transaction() as connection:
-            for some in chunks(gone):
+            for some in batches(gone):
                 connection.execute(delete(files).where(files.c.watch == watch, files.c.path.in_(some)))
             values = [
                 {"watch": watch, "path": one.path, "folder": folder_of(one.path), "oid": one.oid, "size": one.size}
@@ -93,11 +100,11 @@ class Sources(Database):
 
     def submissions_at(self, watch: str, paths: Iterable[str]) -> dict[str, StoredSubmission]:
         """The submissions at these paths."""
-        return self._submissions(watch, (submissions.c.path.in_(some) for some in chunks(paths)))
+        return self._submissions(watch, (submissions.c.path.in_(some) for some in batches(paths)))
 
     def submissions_of(self, watch: str, keys: Iterable[str]) -> dict[str, StoredSubmission]:
         """The submissions that measure these rows."""
-        return self._submissions(watch, (submissions.c.key.in_(some) for some in chunks(keys)))
+        return self._submissions(watch, (submissions.c.key.in_(some) for some in batches(keys)))
 
     def submissions_in(self, watch: str, folder: str) -> dict[str, StoredSubmission]:
         """The submissions that lie in a folder, not below it."""
@@ -157,7 +164,7 @@ class Sources(Database):
     def set_submissions(self, watch: str, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
         """Remember submissions, and forget those that are gone."""
         with self.transaction() as connection:
-            for some in chunks(gone):
+            for some in batches(gone):
                 connection.execute(
                     delete(submissions).where(submissions.c.watch == watch, submissions.c.path.in_(some))
                 )
@@ -187,7 +194,7 @@ class Sources(Database):
         with self.transaction() as connection:
             return {
                 row.key: row.digest
-                for some in chunks(keys)
+                for some in batches(keys)
                 for row in connection.execute(select(rows).where(rows.c.watch == watch, rows.c.key.in_(some)))
             }
 

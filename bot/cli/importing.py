@@ -1,0 +1,66 @@
+"""The command for the first filling of a board: import."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET
+from bot.cli.publish import AsForm
+from bot.cli.service import need_extra
+from bot.errors import CallError
+from bot.reporting.escape import visible
+from bot.service.environment import database_url, read_access, settings_path
+
+
+def import_board(
+    source: Annotated[str, typer.Argument(help="hf://datasets/org/name, or a local git repository.")],
+    to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
+    leaderboard: LEADERBOARD = DEFAULT,
+    form: Annotated[AsForm, typer.Option("--as", help="How to publish; not as comments.")] = AsForm.PULL_REQUEST,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed without a terminal.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would cost, and do nothing.")] = False,
+    quiet: QUIET = False,
+) -> None:
+    """Fill a board for the first time from everything in a source; the same call again goes on where it ended."""
+    need_extra("import")
+    from bot.service.context import ContextFactory
+    from bot.service.importing import Import, import_watch
+    from bot.service.store import Store, connect
+
+    if form is AsForm.COMMENT:
+        raise CallError("--as comment is not for an import: write pull-request or commit")
+    if not (yes or dry_run or sys.stdin.isatty()):
+        raise CallError("import asks before it begins; without a terminal, add --yes")
+    watch = import_watch(source, to, "commit" if form is AsForm.COMMIT else "pull-request", leaderboard)
+    store = Store(connect(database_url(settings_path(None))))
+    context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
+    run = Import(context, _no_progress if quiet or not sys.stderr.isatty() else _progress)
+    for line in run.plan().lines(source, to):
+        typer.echo(visible(line))
+    if dry_run:
+        return
+    if not yes:
+        typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
+    result = run.run()
+    for line in result.lines():
+        typer.echo(visible(line))
+    store.close()
+    if result.unread or result.refused:
+        raise typer.Exit(1)
+
+
+def _no_progress(_: str, __: int, ___: int) -> None:
+    """Say nothing."""
+
+
+def _progress(what: str, done: int, total: int) -> None:
+    """One line on the terminal that is written over; a wait is a line of its own."""
+    end = "" if total and done < total else "\n"
+    share = f" {done:,} of {total:,}" if total else ""
+    sys.stderr.write(f"\r{visible(what)}{share}\033[K{end}")
+    sys.stderr.flush()

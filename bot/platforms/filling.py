@@ -1,0 +1,69 @@
+"""Filling a target with very many rows: as the target itself does it best, else by its ordinary publications."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from bot.platforms.target import Target
+from bot.publishing.entry import entry_path
+from bot.publishing.publication import Form, Marker, PostText, decide
+
+
+class Filling(Protocol):
+    """Where many new rows go: the main branch, or the one request with a mark."""
+
+    def paths(self) -> set[str]:
+        """The entries that stand there, or are proposed there."""
+        ...
+
+    def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """What stands, or is proposed, at the paths of these files."""
+        ...
+
+    def write(self, files: Mapping[str, bytes], text: PostText) -> str:
+        """Write new files, and say where. Raises Stale where somebody else wrote meanwhile."""
+        ...
+
+
+@runtime_checkable
+class Fillable(Protocol):
+    """A target that has a cheaper way for very many rows than a publication that names all of them."""
+
+    def filling(self, mark: Marker, form: Form) -> Filling:
+        """The way."""
+        ...
+
+
+def open_filling(target: Target, mark: Marker, form: Form) -> Filling:
+    """The cheapest way to fill a target."""
+    return target.filling(mark, form) if isinstance(target, Fillable) else PlainFilling(target, mark, form)
+
+
+@dataclass(frozen=True)
+class PlainFilling:
+    """Fills a target by its ordinary publications."""
+
+    target: Target
+    mark: Marker
+    form: Form
+
+    def paths(self) -> set[str]:
+        """The entries that stand there, or are proposed there."""
+        request = self.target.read_state(self.mark, ()).request
+        return {*(entry_path(entry.key) for entry in self.target.read_entries()), *(request.files if request else ())}
+
+    def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """What stands, or is proposed, at the paths of these files."""
+        state = self.target.read_state(self.mark, tuple(files))
+        proposed = state.request.files if state.request else {}
+        found = {path: proposed.get(path) or state.files.get(path) for path in files}
+        return {path: data for path, data in found.items() if data is not None}
+
+    def write(self, files: Mapping[str, bytes], text: PostText) -> str:
+        """Write new files, and say where."""
+        state = self.target.read_state(self.mark, tuple(files))
+        proposed = dict(state.request.files) if state.request else {}
+        decision = decide(self.mark, text, {**proposed, **files}, state, self.form)
+        return self.target.apply(decision.publication) if decision.publication else ""

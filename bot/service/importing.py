@@ -1,0 +1,228 @@
+"""The first filling of a board: everything of a source is read, and the rows that are new go out in large commits.
+
+It is made of the parts of the service: the source is observed into the same index and items, read and judged by the
+same reading, and each row is what the service would publish. So a second call goes on where the first was killed. Rows
+that stand at the target already are left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.errors import MalformedEntry, Stale, Unavailable
+from bot.platforms.filling import Filling, open_filling
+from bot.publishing.entry import Entry, entry_path, is_same_row
+from bot.publishing.publication import Form
+from bot.publishing.texts import filling_text
+from bot.service.config import Watch, WatchTarget
+from bot.service.context import WatchContext
+from bot.service.desired import rolling_mark
+from bot.service.items import Item
+from bot.service.observe import observe
+from bot.service.reading import read_due
+from bot.service.store import StoredSubmission
+
+ROWS = 2000  # rows that are looked at and written together, in commits of 100
+FAILURES = 6  # outages one after the other, without progress, before it ends
+LONGEST_WAIT = 3600.0  # seconds that it waits for a service
+SHOWN = 20  # rows that are named
+WINDOW, ALLOWED = 300.0, 500  # seconds of the Hub's window, and half of what a free account may ask in it
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What an import would do: files and bytes of the source, how many are to be read, rows at the target."""
+
+    files: int
+    size: int
+    unread: int
+    standing: int
+
+    @property
+    def requests(self) -> int:
+        """About how many requests it costs: listing, dates and commits."""
+        return 30 + self.files // 500 + 2 * (self.unread // 100)
+
+    @property
+    def seconds(self) -> float:
+        """About how long that takes with half of a free account's requests."""
+        return self.requests / ALLOWED * WINDOW
+
+    def lines(self, source: str, target: str) -> list[str]:
+        """What people read before they agree."""
+        minutes = max(1, round(self.seconds / 60))
+        return [
+            f"source  {source}: {self.files:,} files, {self.size / 1e6:,.1f} MB, {self.unread:,} still to be read",
+            f"target  {target}: {self.standing:,} rows stand there",
+            f"cost    about {self.requests:,} requests; {minutes:,} minutes with half of a free account's limit",
+        ]
+
+
+@dataclass
+class ImportResult:
+    """How an import ended: rows written and adopted, and those that were left alone with the reason."""
+
+    written: int = 0
+    adopted: int = 0
+    different: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    unread: int = 0
+    untraced: int = 0
+    where: str = ""
+
+    def lines(self) -> list[str]:
+        """What people read in the end."""
+        said = [f"wrote {self.written:,} rows{f' to {self.where}' if self.where else ''}"]
+        said += [f"adopted {self.adopted:,} rows that stand there already"] if self.adopted else []
+        said += _named(self.different, "rows stand there with other numbers, and were left alone")
+        said += _named(self.refused, "rows cannot be stored")
+        said += [f"{self.untraced:,} rows at the target come from no file of this source"] if self.untraced else []
+        said += [f"{self.unread:,} files could not be read; run the same command again"] if self.unread else []
+        return said
+
+
+def _named(keys: Sequence[str], what: str) -> list[str]:
+    more = f" and {len(keys) - SHOWN:,} more" if len(keys) > SHOWN else ""
+    return [f"{len(keys):,} {what}: {', '.join(keys[:SHOWN])}{more}"] if keys else []
+
+
+def import_watch(source: str, to: str, form: Form, leaderboard: str) -> Watch:
+    """The watch that an import keeps; its name is the same each time, so that a second call goes on."""
+    name = hashlib.sha256(f"{source} {to} {form} {leaderboard}".encode()).hexdigest()[:16]
+    target = WatchTarget(to=to, form=form)
+    return Watch(name=f"import-{name}", leaderboard=leaderboard, source=source, comments=False, targets=(target,))
+
+
+def nothing(_: str, __: int, ___: int) -> None:
+    """Tell nobody how far it came."""
+
+
+@dataclass
+class Import:
+    """One import; `tell` hears what is done, how much of it, and how much there is, `sleep` waits some seconds."""
+
+    context: WatchContext
+    tell: Tell = nothing
+    sleep: Callable[[float], None] = time.sleep
+    result: ImportResult = field(default_factory=ImportResult)
+
+    def plan(self) -> ImportPlan:
+        """List the source and the target. Raises Unavailable or Refused."""
+        observe(self.context)
+        store, name = self.context.store, self.context.name
+        files, size = store.count_files(name)
+        return ImportPlan(files, size, store.count_items(name, "file"), len(self.filling.paths()))
+
+    def run(self) -> ImportResult:
+        """Read what is unread, and write what is new."""
+        self._patiently(self._read, ends=False)  # what cannot be read now keeps nothing else
+        self._patiently(self._write, ends=True)
+        self.result.unread = self.context.store.count_items(self.context.name, "file")
+        self.result.untraced = self._untraced()
+        return self.result
+
+    def __post_init__(self) -> None:
+        target, settings = self.context.targets[0]
+        self._to = settings.to
+        self.filling: Filling = open_filling(target, rolling_mark(self.context.leaderboard.id), settings.form)
+
+    def _patiently(self, step: Callable[[], None], *, ends: bool) -> None:
+        """Do a step to its end, waiting as long as a service asks: what was done stays done.
+
+        Where nothing moves any more, the failure `ends` the import, or the step is left.
+        """
+        failures, left = 0, None
+        while True:
+            try:
+                return step()
+            except (Unavailable, Stale) as failure:
+                counted = self._left()
+                failures = 0 if counted != left else failures + 1
+                left = counted
+                asked = getattr(failure, "retry_after", None)
+                wait = min(2.0**failures, 60.0) if asked is None else asked
+                if failures >= FAILURES or wait > LONGEST_WAIT:
+                    if ends:
+                        raise
+                    return None
+                self.tell(f"waiting {wait:.0f} s: {failure}", 0, 0)
+                self.sleep(wait)
+
+    def _left(self) -> tuple[int, int]:
+        store, name = self.context.store, self.context.name
+        return store.count_items(name, "file"), store.count_items(name, "row")
+
+    # reading
+
+    def _read(self) -> None:
+        """Read every file that waits. Raises Unavailable where a service failed for one, once the others are read."""
+        store, name = self.context.store, self.context.name
+        store.retry_all(name, self.context.clock())
+        total, failures = store.count_items(name, "file"), list[Exception]()
+
+        def fail(item: Item, failure: Exception) -> None:
+            store.fail(item, str(failure)[:500], self.context.clock() + 1.0)
+            if isinstance(failure, Unavailable):
+                failures.append(failure)
+
+        read_due(self.context, fail, lambda done: self.tell("read", done, total))
+        if failures:
+            raise failures[0]
+
+    # writing
+
+    def _write(self) -> None:
+        """Write the rows that wait, many at a time."""
+        store, name = self.context.store, self.context.name
+        total, done, now = store.count_items(name, "row"), 0, self.context.clock()
+        while items := store.due(name, "row", now, ROWS):
+            rows = [item for item in items if item.subject]
+            self._write_rows(rows, total)
+            store.finish(items)
+            done += len(items)
+            self.tell("written", done, total)
+
+    def _write_rows(self, items: Sequence[Item], total: int) -> None:
+        entries = self._entries([item.subject for item in items])
+        files = {entry_path(entry.key): entry.to_bytes() for entry in entries}
+        standing = self.filling.standing(files)
+        new = {path: data for path, data in files.items() if path not in standing}
+        if new:
+            text = filling_text(total, self.context.source.name, rolling_mark(self.context.leaderboard.id))
+            self.result.where = self.filling.write(new, text)
+        same = {path for path, data in standing.items() if is_same_row(data, files[path])}
+        self.result.written += len(new)
+        self.result.adopted += len(same)
+        self.result.different += [entry.key for entry in entries if entry_path(entry.key) in standing.keys() - same]
+
+    def _entries(self, keys: Sequence[str]) -> list[Entry]:
+        """The entries of these rows; one that cannot be stored is named, and the others go on."""
+        found = self.context.store.submissions_of(self.context.name, keys)
+        try:
+            return self.context.entries(list(found.values()))
+        except MalformedEntry:
+            return [entry for some in _by_key(found).values() for entry in self._entry(some)]
+
+    def _entry(self, some: Sequence[StoredSubmission]) -> list[Entry]:
+        try:
+            return self.context.entries(some)
+        except MalformedEntry as error:
+            self.result.refused.append(f"{some[0].key}: {error}")
+            return []
+
+    def _untraced(self) -> int:
+        """How many rows at the target no file of this source makes."""
+        board = f"{entry_path(self.context.leaderboard.id).removesuffix('.json')}/"
+        ours = set(map(entry_path, self.context.store.row_keys(self.context.name)))
+        return sum(path.startswith(board) and path not in ours for path in self.filling.paths())
+
+
+def _by_key(found: Mapping[str, StoredSubmission]) -> dict[str, list[StoredSubmission]]:
+    keyed: dict[str, list[StoredSubmission]] = {}
+    for one in found.values():
+        keyed.setdefault(one.key or "", []).append(one)
+    return keyed
