@@ -30,6 +30,7 @@ def import_board(
     need_extra("import")
     from bot.service.context import ContextFactory
     from bot.service.importing import Import, import_watch
+    from bot.service.keeper import keeping
     from bot.service.store import Store, connect
 
     if form is AsForm.COMMENT:
@@ -37,19 +38,21 @@ def import_board(
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, "commit" if form is AsForm.COMMIT else "pull-request", leaderboard)
-    store = Store(connect(database_url(settings_path(None))))
-    context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
-    run = Import(context, _no_progress if quiet or not sys.stderr.isatty() else _progress)
-    for line in run.plan().lines(source, to):
-        typer.echo(visible(line))
-    if dry_run:
-        return
-    if not yes:
-        typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
-    result = run.run()
+    url = database_url(settings_path(None))
+    with keeping(url):
+        store = Store(connect(url))
+        context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
+        run = Import(context, _no_progress if quiet or not sys.stderr.isatty() else _progress)
+        for line in run.plan().lines(source, to):
+            typer.echo(visible(line))
+        if dry_run:
+            return
+        if not yes:
+            typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
+        result = run.run()
+        store.close()
     for line in result.lines():
         typer.echo(visible(line))
-    store.close()
     if result.unread or result.refused:
         raise typer.Exit(1)
 

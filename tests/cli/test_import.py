@@ -1,0 +1,49 @@
+"""The command `import`: it asks first, and goes on where it ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from bot.errors import CallError
+from tests.world.git import Repository
+from tests.world.hub import Hub
+from tests.world.results import TINY, path_of, result
+
+CALL = ["import", "hf://datasets/acme/results", "--to", "board", "--leaderboard", "tiny.toml", "--as", "commit"]
+
+
+@pytest.fixture
+def runner(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    return CliRunner(env={"HF_TOKEN": hub.person("bot"), "HF_ENDPOINT": hub.url, "DATABASE_URL": None})
+
+
+def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner: CliRunner, tmp_path: Path) -> None:
+    hub.push(repository, {path_of(model): result(model) for model in ("acme/one", "acme/two")})
+    refused = runner.invoke(app, CALL)
+    assert isinstance(refused.exception, CallError)
+    assert "add --yes" in str(refused.exception)
+
+    planned = runner.invoke(app, [*CALL, "--dry-run"])
+    assert planned.exit_code == 0
+    assert "2 files" in planned.output
+    assert not list(tmp_path.rglob("entries/**/*.json"))
+
+    done = runner.invoke(app, [*CALL, "--yes"])
+    assert done.exit_code == 0
+    assert "wrote 2 rows" in done.output
+    assert len(list((tmp_path / "board").rglob("entries/**/*.json"))) == 2
+
+    again = runner.invoke(app, [*CALL, "--yes"])
+    assert again.exit_code == 0
+    assert "wrote 0 rows" in again.output
+
+
+def test_comments_are_no_import(runner: CliRunner) -> None:
+    refused = runner.invoke(app, [*CALL[:-1], "comment", "--yes"])
+    assert isinstance(refused.exception, CallError)
