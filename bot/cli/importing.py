@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET
-from bot.cli.publish import AsForm
 from bot.cli.service import need_extra
 from bot.errors import CallError
 from bot.reporting.escape import visible
 from bot.service.environment import database_url, read_access, settings_path
 
 
+class ImportForm(StrEnum):
+    """The two forms of an import: reviewed, and not."""
+
+    PULL_REQUEST = "pull-request"
+    COMMIT = "commit"
+
+
 def import_board(
     source: Annotated[str, typer.Argument(help="hf://datasets/org/name, or a local git repository.")],
     to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[AsForm, typer.Option("--as", help="How to publish; not as comments.")] = AsForm.PULL_REQUEST,
+    form: Annotated[ImportForm, typer.Option("--as", help="How to publish.")] = ImportForm.PULL_REQUEST,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed without a terminal.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would cost, and do nothing.")] = False,
@@ -33,11 +40,9 @@ def import_board(
     from bot.service.keeper import keeping
     from bot.service.store import Store, connect
 
-    if form is AsForm.COMMENT:
-        raise CallError("--as comment is not for an import: write pull-request or commit")
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
-    watch = import_watch(source, to, "commit" if form is AsForm.COMMIT else "pull-request", leaderboard)
+    watch = import_watch(source, to, form.value, leaderboard)
     url = database_url(settings_path(None))
     with keeping(url):
         store = Store(connect(url))

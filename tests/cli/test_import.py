@@ -42,8 +42,3 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
     again = runner.invoke(app, [*CALL, "--yes"])
     assert again.exit_code == 0
     assert "wrote 0 rows" in again.output
-
-
-def test_comments_are_no_import(runner: CliRunner) -> None:
-    refused = runner.invoke(app, [*CALL[:-1], "comment", "--yes"])
-    assert isinstance(refused.exception, CallError)
