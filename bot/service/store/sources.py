@@ -125,7 +125,7 @@ class Sources(Database):
         with self.transaction() as connection:
             return {
                 folder
-                for some in chunks(keys)
+                for some in batches(keys)
                 for folder in connection.execute(
                     select(submissions.c.folder)
                     .where(submissions.c.watch == watch, submissions.c.key.in_(some))
