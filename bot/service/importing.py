@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import MalformedEntry, Stale, Unavailable
+from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling, open_filling
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import Form
@@ -119,8 +120,9 @@ class Import:
 
     def run(self) -> ImportResult:
         """Read what is unread, and write what is new."""
-        self._patiently(self._read, ends=False)  # what cannot be read now keeps nothing else
-        self._patiently(self._write, ends=True)
+        with bulk_work():
+            self._patiently(self._read, ends=False)  # what cannot be read now keeps nothing else
+            self._patiently(self._write, ends=True)
         self.result.unread = self.context.store.count_items(self.context.name, "file")
         self.result.untraced = self._untraced()
         return self.result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 
 from bot.errors import BotError, MalformedEntry, Unavailable
@@ -90,7 +91,7 @@ def _read_all(
             fail(one.item, failure)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        reads = [(one, pool.submit(_read, context, source, one, commit, touched)) for one in wanted]
+        reads = [(one, pool.submit(copy_context().run, _read, context, source, one, commit, touched)) for one in wanted]
         for one, future in reads:
             try:
                 yield future.result()

@@ -56,12 +56,24 @@ class Hub:
         self.publishers: dict[str, str] = {}
         self.moved: dict[tuple[str, str], str] = {}
         self.lock = threading.RLock()
+        self.allowed = 0  # requests to the API in each window; 0 for no end of them
+        self.window = 300.0
         self._seconds = itertools.count(1)
 
     def clock(self) -> str:
         seconds = next(self._seconds)
         hours, rest = divmod(seconds, 3600)
         return f"2026-11-{1 + hours // 24:02}T{hours % 24:02}:{rest // 60:02}:{rest % 60:02}.000Z"
+
+    def limits(self) -> dict[str, str]:
+        """What an answer says of the window that it falls into."""
+        if not self.allowed:
+            return {"RateLimit": '"api";r=990;t=200', "RateLimit-Policy": '"fixed window";"api";q=1000;w=300'}
+        used = sum(call.raw_path.startswith("/api/") for call in self.calls)
+        return {
+            "RateLimit": f'"api";r={max(0, self.allowed - used)};t={self.window:.0f}',
+            "RateLimit-Policy": f'"fixed window";"api";q={self.allowed};w={self.window:.0f}',
+        }
 
     # people and repositories
 

@@ -222,10 +222,7 @@ class Connection(BaseHTTPRequestHandler):
 
     def send(self, reply: Reply, drip: float = 0.0) -> None:
         self.send_response(reply.status)
-        ratelimit = {
-            "RateLimit": '"api";r=990;t=200',
-            "RateLimit-Policy": '"fixed window";"api";q=1000;w=300',
-        }
+        ratelimit = self.hub.limits()
         for key, value in {**ratelimit, **reply.headers, "Content-Length": str(len(reply.body))}.items():
             self.send_header(key, value)
         self.end_headers()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Unavailable
+from bot.platforms.budget import bulk_work
 from bot.platforms.digest import check_content
 from bot.platforms.git.fetch import FetchedCommit, fetched
 from bot.platforms.hub.address import Address
@@ -63,6 +64,7 @@ class BulkSource:
 def fetched_source(source: Source, address: Address, web: str, token: str | None, commit: str) -> Iterator[Source]:
     """The source with all files of one commit fetched; the source itself where git cannot bring them."""
     with ExitStack() as stack:
+        stack.enter_context(bulk_work())
         folder = stack.enter_context(_slot(address))
         copy = None
         try:

@@ -12,6 +12,7 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
 
 from bot.errors import Gone, Unavailable
+from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
 from bot.platforms.limits import TIMEOUT, Limits, current_limits
@@ -25,7 +26,7 @@ def install_client_factory() -> None:
 
     def factory() -> httpx2.Client:
         hooks: dict[str, list[Callable[..., Any]]] = {
-            "request": [hf_request_event_hook, limit_time],
+            "request": [hf_request_event_hook, limit_time, spend_budget],
             "response": [count_answer, refuse_long_waits, refuse_moved, refuse_pages, end_in_time],
         }
         return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
@@ -34,9 +35,24 @@ def install_client_factory() -> None:
 
 
 def count_answer(response: httpx2.Response) -> None:
-    """Note the answer for the metrics."""
+    """Note the answer for the metrics, and what is left for the budget; a refusal says itself how long to wait."""
     limit = parse_ratelimit_headers(response.headers)
     TALLY.count("hub", response.status_code, None if limit is None else limit.remaining)
+    if limit is not None and response.status_code < 400:
+        key = budget_of(response.request, limit.resource_type)
+        BUDGETS.learn(key, limit.limit, limit.remaining, limit.reset_in_seconds)
+
+
+def spend_budget(request: httpx2.Request) -> None:
+    """Count a request. Raises Unavailable where the account has none left, or where bulk work used its half."""
+    path = request.url.path
+    kind = "api" if path.startswith("/api/") else "resolvers" if "/resolve/" in path else "pages"
+    BUDGETS.spend(budget_of(request, kind), SERVICE)
+
+
+def budget_of(request: httpx2.Request, kind: str) -> str:
+    """The budget that a request is counted in."""
+    return key_of(request.url.netloc.decode("ascii", "replace"), request.headers.get("authorization", ""), kind)
 
 
 def limit_time(request: httpx2.Request) -> None:

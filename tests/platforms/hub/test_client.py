@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
+from bot.platforms.budget import bulk_work
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource
@@ -173,3 +174,16 @@ def test_a_listing_of_another_shape_is_an_outage(hub: Hub, repository: Repositor
 
     with pytest.raises(Unavailable, match="hf://datasets/acme/results"):
         source.listing("main", "")
+
+
+def test_bulk_work_uses_half_of_a_window_and_people_the_rest(hub: Hub, source: HubSource) -> None:
+    hub.allowed = 40
+    with bulk_work(), pytest.raises(Unavailable) as failure:
+        [source.head() for _ in range(100)]
+    assert len(hub.calls) == 20
+    assert failure.value.retry_after == pytest.approx(300, abs=20)
+    for _ in range(20):
+        source.head()
+    with pytest.raises(Unavailable, match="all requests of this window are used"):
+        source.head()
+    assert len(hub.calls) == 40
