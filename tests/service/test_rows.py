@@ -1,0 +1,132 @@
+"""Which request a row goes to, what is withdrawn with it, and what of other sources is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.publishing.entry import parse_entry
+from bot.service.config import parse_settings
+from bot.service.settlement import settle
+from tests.service.stories import SETTINGS, Story
+from tests.world.git import Commit
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path, limit=3)
+    yield story
+    story.contexts.store.close()
+
+
+def push_models(story: Story, count: int) -> None:
+    story.hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(count)})
+
+
+def proposed(story: Story) -> list[str]:
+    """The entries in the only open request, by the model."""
+    [request] = story.requests
+    commit = story.target.resolve(request.ref)
+    assert isinstance(commit, Commit)
+    return sorted(path.split("/")[3] for path, _ in commit.tree.files() if path.startswith("entries/"))
+
+
+@pytest.mark.parametrize(("rows", "requests"), [(3, 3), (4, 1)])
+def test_as_many_rows_as_the_limit_have_requests_of_their_own(story: Story, rows: int, requests: int) -> None:
+    push_models(story, rows)
+    story.settle()
+
+    assert len(story.requests) == requests
+
+
+def test_a_withdrawn_row_leaves_the_rolling_request(story: Story) -> None:
+    push_models(story, 5)
+    story.settle()
+    assert proposed(story) == ["m0", "m1", "m2", "m3", "m4"]
+    story.remove(path_of("acme/m3"))
+    story.settle()
+
+    assert proposed(story) == ["m0", "m1", "m2", "m4"]
+    assert story.requests[0].title == "Update 4 rows of tiny"
+
+
+def test_rows_that_were_declined_together_are_not_proposed_again(story: Story) -> None:
+    push_models(story, 5)
+    story.settle()
+    story.hub.set_status(story.target, story.requests[0], "closed", "ann")
+    story.push(model="acme/m1", right=(90, 90, 90))
+    story.settle()
+
+    assert [request.title for request in story.requests] == ["Add acme/m1 (bfloat16): 89.17"]
+
+
+def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -> None:
+    """Both sources measure one model; theirs is more complete and was merged."""
+    theirs = story.hub.repository("acme/elsewhere")
+    story.hub.push(theirs, {path_of(): result()})
+    text = SETTINGS.format(form="pull-request", style="entry", limit=3, more="").replace(
+        "acme/results", "acme/elsewhere"
+    )
+    contexts = story.open_context_factory("theirs.db")
+    settle(contexts.open_context(parse_settings(text, "bot.toml").watches[0]))
+    contexts.store.close()
+    story.hub.merge(story.target, story.requests[0])
+    story.push(right=(50, None, None))
+    story.settle()
+    story.remove()
+    story.settle()
+
+    entry = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json") or b"")
+    assert [file.source for file in entry.evidence] == ["hf://datasets/acme/elsewhere"]
+    assert story.requests == []
+
+
+def test_a_file_that_changes_before_it_could_be_read_is_read_as_it_is_now(story: Story) -> None:
+    story.push()
+    fault = story.hub.faults.order("/resolve/", status=503, times=-1)
+    assert {one.outcome for one in story.settle()} == {"failed"}
+    story.push(right=(60, 60, 70))
+    fault.times = 0
+    story.settle()
+
+    assert [request.title for request in story.requests] == ["Add acme/atlas-7b (bfloat16): 61.67"]
+
+
+def test_files_of_one_row_pushed_one_by_one_complete_one_request(story: Story) -> None:
+    parts = [(50, None, None), (None, 60, None), (None, None, 70)]
+    titles = []
+    for number, right in enumerate(parts):
+        story.push(right=right, path=path_of(time=f"2026-03-0{number + 1}T10-00-00.000000"))
+        story.settle()
+        [request] = story.requests
+        titles.append(request.title)
+
+    assert titles == [
+        "Add acme/atlas-7b (bfloat16): incomplete, 2 of 3 subtasks missing",
+        "Add acme/atlas-7b (bfloat16): incomplete, 1 of 3 subtasks missing",
+        "Add acme/atlas-7b (bfloat16): 58.33",
+    ]
+    story.remove(path_of(time="2026-03-02T10-00-00.000000"))
+    story.settle()
+    assert story.requests[0].title == titles[1]
+
+
+def test_a_change_from_another_folder_goes_by_request_and_names_the_first(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    story.push()
+    story.settle()
+    assert story.requests == []
+    story.push(right=(90, 90, 90), path=f"mallory/{path_of(time='2026-09-01T10-00-00.000000')}", date=1_795_000_000.0)
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == "Update acme/atlas-7b (bfloat16): 89.17, first submitted in acme__atlas-7b"
+    entry = parse_entry(hub.file(story.target, f"entries/{KEY}.json") or b"")
+    assert entry.average == pytest.approx(58.333, abs=0.001)
+    assert story.settle() == []
