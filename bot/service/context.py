@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from bot import __version__
-from bot.errors import CallError
+from bot.errors import CallError, MalformedEntry
 from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
@@ -23,7 +23,8 @@ from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Access, Kept, Opener
 from bot.platforms.source import Source
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, Evidence, entry_of
+from bot.publishing.entry import Entry, Evidence
+from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
 from bot.service.judging import LookUp, no_look_up, open_look_up
 from bot.service.store import Store, StoredSubmission, connect
@@ -79,11 +80,17 @@ class WatchContext:
         facts = self.look_up(parsed, self.leaderboard, replace(facts))
         return judge_all(parsed, self.leaderboard, facts)
 
-    def entries(self, found: Sequence[StoredSubmission]) -> list[Entry]:
-        """The entries of the rows that submissions make. Raises MalformedEntry."""
+    def made(self, found: Sequence[StoredSubmission]) -> MadeEntries:
+        """The entries of the rows that submissions make, and which of them cannot be written."""
         places = {one.path: Evidence(source=self.source.name, path=one.path, commit=one.commit) for one in found}
-        made = [entry_of(row, places) for row in self.judge(found).rows]
-        return [entry for entry in made if entry is not None]
+        return make_entries(self.judge(found).rows, places)
+
+    def entries(self, found: Sequence[StoredSubmission]) -> list[Entry]:
+        """The entries of the rows that submissions make. Raises MalformedEntry where one cannot be written."""
+        made = self.made(found)
+        for why in made.refused.values():
+            raise MalformedEntry(why)
+        return list(made.entries)
 
 
 def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 
-from bot.errors import BotError, MalformedEntry, Unavailable
+from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of
@@ -195,12 +195,10 @@ def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause) -> None:
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
-    """The digest of each row as its submissions make it, "" where they make none."""
+    """The digest of each row as its submissions make it, "" where they make none, the reason where it is unwritable."""
     found = list(context.store.submissions_of(context.name, keys).values())
-    try:
-        digests = {entry.key: digest_of(entry) for entry in context.entries(found)}
-    except MalformedEntry:  # the rows are told apart where they are published
-        digests = {}
+    made = context.made(found)
+    digests = {entry.key: digest_of(entry) for entry in made.entries} | dict(made.refused)
     return {key: digests.get(key, "") for key in keys}
 
 
