@@ -24,7 +24,7 @@ from bot.service.desired import rolling_mark
 from bot.service.items import Item
 from bot.service.observe import observe
 from bot.service.reading import read_due
-from bot.service.store import StoredSubmission
+from bot.service.store import StoredSubmission, batches
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
 FAILURES = 6  # outages one after the other, without progress, before it ends
@@ -218,9 +218,11 @@ class Import:
 
     def _untraced(self) -> int:
         """How many rows at the target no file of this source makes."""
-        board = f"{entry_path(self.context.leaderboard.id).removesuffix('.json')}/"
-        ours = set(map(entry_path, self.context.store.row_keys(self.context.name)))
-        return sum(path.startswith(board) and path not in ours for path in self.filling.paths())
+        first, last = entry_path(f"{self.context.leaderboard.id}/@").split("@")
+        keys = (path.removeprefix(first).removesuffix(last) for path in self.filling.paths() if path.startswith(first))
+        board, store = f"{self.context.leaderboard.id}/", self.context.store
+        rows = (store.row_digests(self.context.name, [board + key for key in some]) for some in batches(keys))
+        return sum(path.startswith(first) for path in self.filling.paths()) - sum(map(len, rows))
 
 
 def _by_key(found: Mapping[str, StoredSubmission]) -> dict[str, list[StoredSubmission]]:

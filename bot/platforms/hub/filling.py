@@ -18,9 +18,10 @@ FILE_LIMIT = 4_000_000  # bytes of one entry at the target
 
 @dataclass
 class HubFilling:
-    """Writes files to one ref and remembers what stands there, so that a commit costs one request.
+    """Writes files to one ref and remembers what stood there, so that a commit costs one request.
 
-    `ids` are the object ids of the entries at the ref's head, as they were listed once; what is written here is added.
+    `ids` are the object ids of the entries at the ref's head, as they were listed last; what is written here is not
+    among them, for no row is written twice.
     """
 
     talk: HubDiscussions
@@ -83,5 +84,4 @@ class HubFilling:
             files, text.title, text.body, revision=revision, parent=parent, request=is_new
         )
         self.number = number or self.number
-        self.ids |= dict.fromkeys(files, "")
         return f"{self.source.name}{f' #{self.number}' if self.number else ''}"

@@ -16,6 +16,7 @@ from bot.platforms.hub.comments import HubComments
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.filling import HubFilling
 from bot.platforms.hub.source import HubSource, added
+from bot.platforms.source import in_bulk
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -167,8 +168,8 @@ class HubTarget:
         """The bytes of files whose object ids are known: each content is fetched once."""
         found = {oid: data for oid in oids.values() if (data := self.blobs.get(oid)) is not None}
         unknown = {oid: path for path, oid in oids.items() if oid not in found}
-        with ThreadPoolExecutor(THREADS) as pool:
-            fetched = pool.map(lambda oid: self.source.read(unknown[oid], commit, FILE_LIMIT, oid), unknown)
+        with in_bulk(self.source, commit, len(unknown)) as source, ThreadPoolExecutor(THREADS) as pool:
+            fetched = pool.map(lambda oid: source.read(unknown[oid], commit, FILE_LIMIT, oid), unknown)
             for oid, data in zip(unknown, fetched, strict=True):
                 found[oid] = self.blobs[oid] = data or b""
         return {path: found[oid] for path, oid in oids.items()}

@@ -15,8 +15,9 @@ from bot.platforms.git import fetch
 from bot.platforms.hub.bulk import MANY, BulkSource, cache
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge, in_bulk
-from tests.world.git import Repository
+from tests.world.git import Repository, blob_id
 from tests.world.hub import Hub
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 3\n"
@@ -154,3 +155,13 @@ def test_a_git_that_dies_while_it_reads_is_an_outage_and_started_again(
             bulk.read("empty.json", head, 9)
         monkeypatch.setenv("PATH", path)
         assert bulk.read("empty.json", head, 9) == b""
+
+
+def test_a_large_board_is_read_over_git(hub: Hub, client: HubClient, repository: Repository) -> None:
+    files: dict[str, bytes | None] = {f"entries/tiny/org/m{n}/x.json": b'{"n": %d}' % n for n in range(MANY + 1)}
+    head = hub.push(repository, files).oid
+    target = HubTarget(client, parse_address("hf://datasets/acme/results"))
+    found = target.read_blobs({path: blob_id(data or b"") for path, data in files.items()}, head)
+
+    assert found == files
+    assert [call.raw_path for call in hub.calls if "/resolve/" in call.raw_path] == []
