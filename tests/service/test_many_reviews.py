@@ -1,0 +1,56 @@
+"""What strangers can cost: many open reviews, many commands, and files as large and as full as they may be."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+
+from bot.service import quotas
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+
+@pytest.mark.campaign
+def test_150_reviews_and_200_commands_of_strangers_are_bounded(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    requests = [
+        hub.open_request(story.source, {f"m{n}/results_1.json": result(f"acme/m{n}")}, "x", "", f"eve{n % 15}")[0]
+        for n in range(150)
+    ]
+    for n in range(200):
+        hub.comment(story.source, requests[0], "/recheck", f"eve{n % 4}")
+    story.push()
+    story.settle()
+
+    answers = [text for text in requests[0].comments("bot") if '"kind": "reply"' in text]
+    assert len(answers) == 4 * quotas.COMMANDS_OF_ONE
+    assert all('"kind": "verdict"' in request.comments("bot")[-1] for request in requests)
+    assert story.acts().count("comment") == 150 + len(answers)
+
+    story.settle()
+    before = len(hub.calls)
+    story.settle()
+    assert len(hub.calls) - before <= 150 / 10 + 20  # the list has 10 requests a page here, 50 on the Hub
+    assert story.acts() == []
+
+
+@pytest.mark.parametrize("name", ["results_1.json"])
+def test_files_full_of_rows_stay_small_in_memory(hub: Hub, tmp_path: Path, name: str) -> None:
+    story = Story(hub, tmp_path)
+    rows = ",".join(f'"t{n}":{{"acc,none":0}}' for n in range(330_000))
+    full = f'{{"results":{{{rows}}}}}'.encode()
+    assert 7_000_000 < len(full) <= 8 * 2**20
+    request, _ = hub.open_request(story.source, {f"h{n}/{name}": full for n in range(8)}, "x", "", "eve")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    story.push(path=path_of())
+    story.settle()
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    assert len(request.comments("bot")) == 1
+    assert len(story.requests) == 1
+    assert after - before < 400 * 1024
+    assert sorted(story.acts()) == ["comment", "request"]
+    story.end()
