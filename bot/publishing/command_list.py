@@ -10,7 +10,7 @@ Where = Literal["source", "plan", "request"]
 PLACES: dict[Where, str] = {
     "source": "a request at the source, or a discussion about a push",
     "plan": "the discussion of plans at the target",
-    "request": "the rolling request at the target",
+    "request": "the rolling request at a target on the Hub",
 }
 
 
@@ -36,6 +36,13 @@ COMMANDS: tuple[CommandHelp, ...] = (
         "source",
         "maintainers",
         "waives a rule for the very files that stood there when it was written",
+    ),
+    CommandHelp(
+        "decline",
+        "/decline KEY",
+        "request",
+        "maintainers",
+        "leaves the row out, and never proposes it again with the same content",
     ),
     CommandHelp("approve", "/approve DIGEST", "plan", "maintainers", "lets the plan with this digest happen"),
 )

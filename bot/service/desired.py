@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
@@ -79,15 +79,17 @@ def desired_together(
     target: str,
     *,
     derived: Mapping[str, bytes | None] | None = None,
+    without: Collection[str] = (),
 ) -> DesiredState:
     """What should stand for all rows of a shared request: these anew, the others as they are proposed.
 
-    `derived` are files that ride in it because nobody may write them to main.
+    `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows.
     """
     files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
     for row in rows:
         files.update(row.at(state, form).files)
-    new = {path: data for path, data in files.items() if not is_same_row(state.files.get(path), data)}
+    kept = {path: data for path, data in files.items() if path not in without}
+    new = {path: data for path, data in kept.items() if not is_same_row(state.files.get(path), data)}
     pairs = [
         (parsed(state.files.get(path), path), parsed(data, path))
         for path, data in sorted(new.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.platforms.target import Target
@@ -10,6 +10,7 @@ from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
+from bot.service.declines import is_declined
 from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
 from bot.service.gate import Gate
 from bot.service.items import Item, marks
@@ -54,15 +55,24 @@ class RowPublisher:
             for look in admitted:
                 self._each(look, self.form)
             return
-        single, rolling, migration = self._parted(admitted, shared)
+        declined = {look.path for look in admitted if self._is_declined(look)}
+        standing = shared.rolling.request.files if shared.rolling.request else {}
+        left = [look for look in admitted if look.path in declined and look.path not in standing]
+        self.context.store.finish([look.item for look in left])
+        single, rolling, migration = self._parted([look for look in admitted if look not in left], shared)
         for look, form in single:
             self._each(look, form)
         if rolling or shared.rolling.duplicates:
-            self._many(rolling_mark(self._board), rolling, shared.rolling)
+            self._many(rolling_mark(self._board), rolling, shared.rolling, declined)
         if migration or shared.migration.duplicates:
             self._many(migration_mark(self._board), migration, shared.migration)
 
     # marks and what stands there
+
+    def _is_declined(self, look: RowLook) -> bool:
+        if self.form != "pull-request":
+            return False
+        return is_declined(self.context, self.settings.to, look.key, look.entry)
 
     @property
     def form(self) -> Form:
@@ -181,8 +191,8 @@ class RowPublisher:
 
         self.report.attempt([look.item], call)
 
-    def _many(self, mark: Marker, looks: Sequence[RowLook], state: CurrentState) -> None:
-        """Publish rows together: in a shared request, or in one commit."""
+    def _many(self, mark: Marker, looks: Sequence[RowLook], state: CurrentState, without: Collection[str] = ()) -> None:
+        """Publish rows together: in a shared request, or in one commit; `without` are paths of declined rows."""
         proposed = state.request.files if state.request else ()
         paths = tuple(dict.fromkeys([*(look.path for look in looks), *proposed]))
         rows = [self._row(look) for look in looks]
@@ -193,7 +203,7 @@ class RowPublisher:
                 self.target,
                 mark,
                 paths,
-                lambda state: desired_together(mark, rows, state, form, self.settings.to),
+                lambda state: desired_together(mark, rows, state, form, self.settings.to, without=without),
                 form,
                 dry_run=self.context.dry_run,
             )

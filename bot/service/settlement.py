@@ -16,6 +16,7 @@ from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
 from bot.service.boards import Boards
 from bot.service.context import WatchContext
+from bot.service.declines import learn_declines
 from bot.service.folders import Folders
 from bot.service.items import Item, Kind, Mark, marks
 from bot.service.observe import observe
@@ -179,6 +180,9 @@ class Pass:
         items = [item for item in self._due("row") if item.target == to]
         target, settings = self.context.targets_by_address[to]
         self._learn_approvals(to)
+        if settings.form == "pull-request" and not self.context.dry_run:
+            self.report.attempt([], lambda: learn_declines(self.context, target, to))
+            items = [item for item in self._due("row") if item.target == to]
         RowPublisher(self.context, target, settings, self.report).publish(items)
         return bool(items)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.service.stories import Story
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.results import path_of, result, revision_of
 
 
 @pytest.fixture
@@ -81,3 +81,32 @@ def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> Non
     assert f"**Merged.** Its rows are proposed in [request {row.num}](http" in text
     assert f"/datasets/acme/contents/discussions/{row.num}) at `hf://datasets/acme/contents`" in text
     assert story.acts() == ["request", "edit"]
+
+
+def test_a_maintainer_declines_one_row_of_the_rolling_request(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, style="rolling")
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):
+        story.push(model=model)
+    story.settle()
+    [request] = story.requests
+    assert request.title == "Update 3 rows of tiny"
+    key = f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
+    hub.comment(story.target, request, f"/decline {key}", "ann")
+    story.settle()
+    assert request.title == "Update 3 rows of tiny"
+
+    hub.comment(story.target, request, f"/decline {key}", "meg")
+    story.settle()
+    assert request.title == "Update 2 rows of tiny"
+    assert hub.file(story.target, f"entries/{key}.json", request.ref) is None
+    story.push(model="acme/dune-1b")
+    story.settle()
+    assert request.title == "Update 3 rows of tiny"
+    assert hub.file(story.target, f"entries/{key}.json", request.ref) is None
+
+    story.push(model="acme/borea-1b", right=(90, 90, 90))
+    story.settle()
+    assert request.title == "Update 4 rows of tiny"
+    assert hub.file(story.target, f"entries/{key}.json", request.ref) is not None
+    assert "request" in story.acts()
+    story.end()

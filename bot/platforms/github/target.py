@@ -163,7 +163,7 @@ class GitHubTarget:
 
     def read_replies(self, mark: Marker) -> list[Reply]:
         """What others wrote on the issue that holds a comment of ours."""
-        return self._talk.replies(mark)
+        return [] if mark.is_shared else self._talk.replies(mark)
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""

@@ -179,7 +179,7 @@ class HubTarget:
         return HubFilling(self.talk, mark, form)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours."""
+        """What others wrote in the discussion that holds a comment of ours, or on our open request of many rows."""
         return self.comments.replies(mark)
 
     def read_entries(self) -> list[Entry]:
