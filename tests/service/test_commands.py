@@ -87,7 +87,7 @@ def test_a_former_maintainer_s_waiver_no_longer_counts(story: Story) -> None:
     story.hub.merge(story.source, request)
     story.settle()
     assert "waived by meg" in story.requests[0].description
-    assert story.acts() == ["comment", "comment", "request"]
+    assert story.acts() == ["comment", "comment", "request", "edit"]
 
     story.maintainer = "zoe"
     story.settle()
