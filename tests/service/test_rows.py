@@ -64,6 +64,10 @@ def test_rows_that_were_declined_together_are_not_proposed_again(story: Story) -
     story.settle()
 
     assert [request.title for request in story.requests] == ["Add acme/m1 (bfloat16): 89.17"]
+    story.push(model="acme/new-1b")
+    story.lose_state()  # now every row is looked at again, beside a new one
+    story.settle()
+    assert sorted(request.title.split()[1] for request in story.requests) == ["acme/m1", "acme/new-1b"]
 
 
 def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -> None:
