@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 
 class BotError(Exception):
-    """A failure with one line for a person; as it stands, a fault of ours (exit status 70)."""
+    """A failure with one line for a person; as it stands, an internal error (exit status 70)."""
 
     status: ClassVar[int] = 70
 

@@ -1,1 +1,1 @@
-"""The GitHub Action's side: a runner's environment in; annotations, step summary, outputs and an exit status out."""
+"""The GitHub Action: inputs, annotations, step summary and outputs of one run."""

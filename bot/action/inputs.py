@@ -1,4 +1,4 @@
-"""What the workflow asked for: the runner's environment in, checked inputs out."""
+"""The inputs of the Action, read from the environment of the runner and checked."""
 
 from __future__ import annotations
 

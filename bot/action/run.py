@@ -1,4 +1,4 @@
-"""One run of the Action: inputs and occasion in, verdicts said, a comment kept or rows published, a status out."""
+"""One run of the Action: judge the files, then keep one comment up to date or publish the rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from bot.service.judging import open_look_up
 from bot.service.publish import publish
 from bot.service.reconcile import publish_comment, rebuild_board
 
-FAULT = "a fault of ours, {name}: {error}; please report it"
+FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
 NOT_HERE = (
     "`mode: publish` is for what is merged: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"

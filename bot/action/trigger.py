@@ -1,4 +1,4 @@
-"""What made the workflow run: the runner's variables and the event's payload in, the files' place and commit out.
+"""The event that started the workflow, and where the files and commits of it are.
 
 The payload is GitHub's own, yet its texts (branch names, titles) are a stranger's: only numbers, commit ids and names
 that go back to the API are taken from it.

@@ -1,4 +1,4 @@
-"""Rows in, the addresses of their pages out: short, readable, different for different rows on every file system."""
+"""The addresses of the pages of rows: short, readable, and different for different rows on every file system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row in, a picture for other people's pages out: the board, the average and the rank."""
+"""The badge of a row: a picture with board, average and rank for other people's pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board in, its table as a page out: scores, or the raw values that they are made of."""
+"""The page of a board: its table of scores, or of the raw values that they are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The changes of a board in, a page and an Atom feed out."""
+"""The page of the changes of a board, and its Atom feed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column in, its page out: how it is made, how its scores lie, and whether it follows the other columns."""
+"""The page of a column: how it is made, how its scores lie, and whether it follows the other columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board in, the page that holds rows against each other out, with the data that its script reads."""
+"""The page that compares rows, with the data that its script reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row in, the page that explains each of its numbers out, with the files that they come from."""
+"""The page of a row: each of its numbers explained, with the files that they come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board in, every file of its site by path out, each made when it is asked for."""
+"""The site of a board: every file of it by its path, each made when it is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scores of a task in, the way from each raw value to the score out, as sentences and lines of a table.
+"""The way from the raw values of a task to its score, as sentences and as lines of a table.
 
 Everything comes from the entry, so that an older row explains itself by the bounds that it was scored with.
 """

@@ -1,1 +1,1 @@
-"""Forges: what the outside holds comes in, what we publish goes out; only this package writes."""
+"""The platforms: sources, targets and discussions on the Hub, on GitHub and in folders. Only this package writes."""

@@ -1,4 +1,4 @@
-"""Which files of a source are results: a path and the patterns of a watch or a workflow in, yes or no out."""
+"""Patterns of paths, such as `**/*.json`, that say which files of a source are read."""
 
 from __future__ import annotations
 

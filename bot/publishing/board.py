@@ -1,4 +1,4 @@
-"""Entries in, the table of all of them out: ranges of ranks, CSV and Parquet. Always derived, never edited."""
+"""The board of a leaderboard: its rows in order with ranges of ranks, and the table as CSV and Parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board and what stands at a target in, the text files derived from it out: the table, and the card that shows it.
+"""The files that follow from the rows at a target: the table, the card that shows it, and the declaration.
 
 A card (README.md) is the maintainers': only what stands between the two marks is written, and without them nothing.
 """

@@ -1,4 +1,4 @@
-"""What should stand and what stands in, what to do out: values that a forge carries out and does not question."""
+"""What stands at a target, what should stand there, and the decision between them, as plain values."""
 
 from __future__ import annotations
 

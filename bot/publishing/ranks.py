@@ -1,4 +1,4 @@
-"""Averages and their standard errors in, the ranks out that each may have: the best and the worst.
+"""Ranges of ranks: the best and the worst rank that a row may have, given the standard errors.
 
 Row j is better than row i beyond chance where average_j - average_i > 1.96 sqrt(se_i^2 + se_j^2), the standard error of
 a difference of independent measurements. The best rank of a row is one more than the rows that are better beyond

@@ -1,4 +1,4 @@
-"""Every sentence the bot says at a target: entries and findings in, titles and Markdown out, the hidden mark last."""
+"""The texts that the bot posts at a target: titles and Markdown, each with its hidden mark at the end."""
 
 from __future__ import annotations
 

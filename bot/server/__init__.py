@@ -1,1 +1,1 @@
-"""The web application: deliveries in, hints out, and pages that tell how the watches stand."""
+"""The web application: webhooks, health, metrics, and the pages that show how the watches stand."""

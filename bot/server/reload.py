@@ -46,7 +46,7 @@ class Reloader(Generic[Loaded]):
             log.error("the settings are not taken over, those from before go on: %s", self.refusal)  # noqa: TRY400
             return False
         except Exception:
-            self.refusal = "a fault of ours; the log has it"
+            self.refusal = "internal error; the log has the traceback"
             log.exception("the settings are not taken over, those from before go on")
             return False
         self.refusal = ""

@@ -41,7 +41,7 @@ class Service:
     registry: CollectorRegistry
     quiet: float = QUIET
     clock: Callable[[], float] = time.time
-    keepers: dict[str, WatchWorker] = field(init=False)
+    workers: dict[str, WatchWorker] = field(init=False)
     states: dict[str, State] = field(init=False)
     locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
@@ -50,9 +50,9 @@ class Service:
         self.registry.register(StoreCollector(self.contexts.store, lambda: [one.name for one in self.watches_settings]))
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
-        self.keepers = {watch.name: self._keeper(watch) for watch in self.watches_settings}
+        self.workers = {watch.name: self._worker(watch) for watch in self.watches_settings}
 
-    def _keeper(self, watch: Watch) -> WatchWorker:
+    def _worker(self, watch: Watch) -> WatchWorker:
         return WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
 
     def check(self) -> None:
@@ -66,13 +66,13 @@ class Service:
 
     def start(self) -> None:
         """Begin to keep the watches."""
-        for keeper in self.keepers.values():
-            keeper.start()
+        for worker in self.workers.values():
+            worker.start()
 
     def stop(self, patience: float) -> bool:
         """Let what runs be finished, for a while; the rest is left to the next start. Whether all ended in time."""
         end = time.monotonic() + patience
-        late = [name for name, keeper in self.keepers.items() if not keeper.stop(max(0.0, end - time.monotonic()))]
+        late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
         for name in late:
             log.warning("%s: the settlement is left to the next start", name)
         return not late
@@ -88,7 +88,7 @@ class Service:
         known = {watch.name: watch for watch in self.watches_settings}
         wanted = {watch.name: watch for watch in settings.watches}
         for name in known.keys() - wanted.keys():
-            self.keepers.pop(name).stop(0.0)
+            self.workers.pop(name).stop(0.0)
         for name, watch in wanted.items():
             self.states.setdefault(name, State())
             if known.get(name) != watch:
@@ -96,11 +96,11 @@ class Service:
         self.watches_settings = settings.watches
 
     def _replace(self, watch: Watch) -> None:
-        old = self.keepers.get(watch.name)
+        old = self.workers.get(watch.name)
         if old is not None:
             old.stop(0.0)
-        self.keepers[watch.name] = self._keeper(watch)
-        self.keepers[watch.name].start()
+        self.workers[watch.name] = self._worker(watch)
+        self.workers[watch.name].start()
 
     def settle(self, watch: Watch) -> None:
         """Settle one watch, and note how it ended. Raises what the settlement raises."""
@@ -114,7 +114,9 @@ class Service:
                 # Who could hint often must not have every failing item tried each time: these wait for their moment.
                 outcomes = settle(self.contexts.open_context(watch), everything=is_first)
             except Exception as failure:
-                state.failure = str(failure) if isinstance(failure, BotError) else "a fault of ours; the log has it"
+                state.failure = (
+                    str(failure) if isinstance(failure, BotError) else "internal error; the log has the traceback"
+                )
                 self.metrics.settles.labels(watch.name, "failed").inc()
                 raise
         for outcome in outcomes:
@@ -137,9 +139,9 @@ class Service:
             timer.start()
 
     def _hint(self, name: str) -> None:
-        keeper = self.keepers.get(name)
-        if keeper is not None:
-            keeper.hint()
+        worker = self.workers.get(name)
+        if worker is not None:
+            worker.hint()
 
     # what the routes ask
 
@@ -151,7 +153,7 @@ class Service:
         for watch in hinted:
             if event.moves_content:
                 self.states[watch.name].heard = self.clock()
-            self.keepers[watch.name].hint()
+            self.workers[watch.name].hint()
         return bool(hinted)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The settings file: TOML in, watches out; what we do not know is refused with the key's path."""
+"""The settings file `bot.toml`: its keys, their defaults, and the checks that name every fault."""
 
 from __future__ import annotations
 

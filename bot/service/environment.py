@@ -1,4 +1,4 @@
-"""The environment in, what the program may use of it out; nothing else reads os.environ."""
+"""The environment variables that the program uses; nothing else reads os.environ."""
 
 from __future__ import annotations
 

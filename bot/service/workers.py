@@ -67,5 +67,5 @@ class WatchWorker:
         except BotError as failure:
             log.error("%s: %s", self.name, failure)  # noqa: TRY400 - one line for what has one cause
         except Exception:
-            log.exception("%s: the settle failed, and this is a fault of ours", self.name)
+            log.exception("%s: internal error", self.name)
         return self.every

@@ -113,24 +113,24 @@ def test_a_broken_state_is_said_and_is_no_crash(service: Service, monkeypatch: p
 def test_new_settings_replace_only_the_watches_that_changed(story: Story, service: Service) -> None:
     service.start()
     try:
-        kept = service.keepers["tiny"]
+        kept = service.workers["tiny"]
         text = SETTINGS.format(form="pull-request", style="entry", limit=20, more="")
         service.apply(parse_settings(text, "bot.toml"))
-        assert service.keepers["tiny"] is kept
+        assert service.workers["tiny"] is kept
 
         both = text + text.replace('name = "tiny"', 'name = "other"').replace(
             "maintainers", "settle_every = '1h'\nmaintainers"
         )
         service.apply(parse_settings(both, "bot.toml"))
-        assert service.keepers["tiny"] is kept
+        assert service.workers["tiny"] is kept
         assert set(service.health()["watches"]) == {"tiny", "other"}
 
         broken = parse_settings(text.replace('leaderboard = "tiny.toml"', 'leaderboard = "none.toml"'), "bot.toml")
         with pytest.raises(BotError):
             service.apply(broken)
-        assert service.keepers["tiny"] is kept
+        assert service.workers["tiny"] is kept
 
         service.apply(parse_settings(text.replace('name = "tiny"', 'name = "new"'), "bot.toml"))
-        assert list(service.keepers) == list(service.health()["watches"]) == ["new"]
+        assert list(service.workers) == list(service.health()["watches"]) == ["new"]
     finally:
         service.stop(20.0)

@@ -77,7 +77,7 @@ def test_a_fault_of_ours_stops_nothing(file: Path) -> None:
 
     reloader = Reloader(file, load_settings, fail)
     assert not reloader.look(always=True)
-    assert reloader.refusal == "a fault of ours; the log has it"
+    assert reloader.refusal == "internal error; the log has the traceback"
 
 
 def test_a_signal_has_the_file_read_at_once(file: Path) -> None:

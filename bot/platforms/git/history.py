@@ -1,4 +1,4 @@
-"""The commits of a folder's main branch in, what came, changed and went on its board out."""
+"""The history of a board in a folder: which rows each commit of main added, changed and removed."""
 
 from __future__ import annotations
 

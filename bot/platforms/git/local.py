@@ -1,4 +1,4 @@
-"""A folder in, its own git repository out: made where it is absent, held against other bots, its work tree following.
+"""The git repository of a folder: made where there is none, locked against other bots, with a work tree that follows.
 
 Every step leaves a state that the next run can go on from, wherever the process is killed.
 """

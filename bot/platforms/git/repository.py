@@ -1,4 +1,4 @@
-"""Objects and refs of a local git repository: plain calls in, bytes and commit ids out; no checkout is read from.
+"""Objects and refs of a local git repository, through the git program; nothing is checked out.
 
 Trees are built in an index file of their own, refs are moved by compare-and-swap in one transaction, so a process
 killed at any moment leaves either the old state or the new one.

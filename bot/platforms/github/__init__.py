@@ -1,1 +1,1 @@
-"""GitHub: result files of pull requests come in, harness commits are looked up, publications go out."""
+"""GitHub as a platform: sources with pull requests, targets, and the lookup of harness commits."""

@@ -1,4 +1,4 @@
-"""Answers of GitHub kept between runs: a question in, what was answered before out; losing them costs time only."""
+"""Answers of GitHub that are kept between runs; losing them costs time only."""
 
 from __future__ import annotations
 

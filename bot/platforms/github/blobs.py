@@ -1,4 +1,4 @@
-"""Contents by id: ids in, bytes out, a hundred to a question where GraphQL answers, and each only once in a run."""
+"""Reads contents from GitHub by their ids, a hundred to a question where GraphQL answers, each once in a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is this harness commit one of the accepted? A `git_hash` and a declaration in, GitHub's own word on ancestry out.
+"""Asks GitHub whether a harness commit belongs to an accepted range, by its ancestry.
 
 Forks share objects with their parent, so that a commit *exists* below a repository's name proves nothing. A commit is
 accepted when it descends from the range's beginning and lies on the way to its end: the declared `until`, else the

@@ -1,4 +1,4 @@
-"""Comments of ours on GitHub: a mark in, the one comment that carries it out, on whatever page it stands.
+"""The comments of the bot on GitHub, one for each mark, on a given issue or on one of its own.
 
 A comment is ours when this account wrote it and the mark is in it: anybody can copy a mark.
 """

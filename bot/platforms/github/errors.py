@@ -1,4 +1,4 @@
-"""What GitHub refuses, in our words: an exception of PyGithub in, one of ours or the seconds to wait out."""
+"""The exceptions of PyGithub, translated into ours, with the seconds that GitHub asks to wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository of GitHub as a source: commits and pull requests in, the files that changed and their bytes out.
+"""A repository of GitHub as a source: which files changed between two commits or in a pull request, and their bytes.
 
 Nothing is checked out: files come one by one through the API, by the id of their content.
 """

@@ -1,1 +1,1 @@
-"""The Hugging Face Hub: result files come in from its repositories, publications go out to them."""
+"""The Hugging Face Hub as a platform: sources, targets, requests, discussions and webhooks."""

@@ -1,4 +1,4 @@
-"""A repository of the Hub as a source: two commits in, the files that changed between them out."""
+"""A repository of the Hub as a source: which files changed between two commits, and their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository of the Hub as target: what stands there for a mark comes in, one publication is carried out."""
+"""A repository of the Hub as a target: reads what stands there, and carries out one publication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watches in, the webhook that tells of them out, set up through the Hub's API."""
+"""The webhook at the Hub that tells the service of pushes, set up through the Hub's API."""
 
 from __future__ import annotations
 
