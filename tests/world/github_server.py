@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -93,6 +94,14 @@ class GitHubServer:
         self.state.anonymous_left -= 1
         return None
 
+    def budget(self) -> dict[str, str]:
+        """What an answer says of the window that it falls into."""
+        if not self.state.allowed:
+            return {}
+        left = max(0, self.state.allowed - len(self.state.requests))
+        window = {"Limit": self.state.allowed, "Remaining": left, "Reset": int(time.time()) + 300}
+        return {f"X-RateLimit-{name}": str(value) for name, value in window.items()}
+
     def serve(self, handler: BaseHTTPRequestHandler) -> Answer | None:
         """Answer one HTTP request; None closes the line without a word."""
         url = urlsplit(handler.path)
@@ -134,6 +143,7 @@ class GitHubServer:
                 self.send_response(answer.status)
                 for name, value in {
                     "Content-Type": "application/json; charset=utf-8",
+                    **server.budget(),
                     **answer.headers,
                 }.items():
                     self.send_header(name, value)

@@ -96,6 +96,7 @@ class GitHubState:
     requests: list[tuple[str, str]] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     anonymous_left: int = 60
+    allowed: int = 0  # requests of one window, which the answers then name; 0 for no end of them
     last_id: int = 1000
     lock: threading.RLock = field(default_factory=threading.RLock)
 

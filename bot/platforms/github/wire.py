@@ -5,6 +5,7 @@ What one call asked is noted, so that a failure can name what it is about, and a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,10 +17,12 @@ import requests
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester, RequestsResponse
 
 from bot.errors import Unavailable
+from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.github.address import place_of
 from bot.platforms.limits import current_limits
 
 SERVICE = "GitHub"
+LONGEST_WINDOW = 3600.0  # seconds; a clock that is wrong blocks nobody for longer
 PIECE = 65_536  # bytes that are read between two looks at the clock
 
 
@@ -82,6 +85,7 @@ class _Limited:
         asked.note(self.verb, self.url)
         if not limits.left:
             raise Unavailable(SERVICE, asked.about("no time is left for this operation"))
+        BUDGETS.spend(self._budget("graphql" if self.url.endswith("/graphql") else "core"), SERVICE)
         answer = self.session.request(
             self.verb,
             f"{self.protocol}://{self.host}:{self.port}{self.url}",
@@ -98,8 +102,21 @@ class _Limited:
             if not limits.left:
                 raise requests.ReadTimeout("the answer takes too long")
         answer._content = bytes(body)  # noqa: SLF001 - where requests keeps what it read itself
+        self._learn(answer)
         _check_json(answer, asked)
         return RequestsResponse(answer)
+
+    def _budget(self, kind: str) -> str:
+        names = {name.lower(): value for name, value in self.headers.items()}
+        return key_of(f"{self.host}:{self.port}", str(names.get("authorization", "")), kind)
+
+    def _learn(self, answer: requests.Response) -> None:
+        """Note what an answer says of the budget; a refusal says itself how long to wait."""
+        said = {name: answer.headers.get(f"x-ratelimit-{name}", "") for name in ("limit", "remaining", "reset")}
+        if answer.status_code < 400 and all(value.isdigit() for value in said.values()):
+            kind = answer.headers.get("x-ratelimit-resource", "core")
+            seconds = min(float(said["reset"]) - time.time(), LONGEST_WINDOW)
+            BUDGETS.learn(self._budget(kind), int(said["limit"]), int(said["remaining"]), seconds)
 
 
 def _check_json(answer: requests.Response, asked: Asked) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
+from bot.platforms.budget import bulk_work
 from bot.platforms.github.client import Address, GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
@@ -189,3 +190,15 @@ def test_errors_name_no_token(github: GitHubServer) -> None:
     with pytest.raises(BotError) as failure:
         GitHubSource(quick(github, "ghp_secret"), Address("acme/none")).head()
     assert "ghp_secret" not in str(failure.value)
+
+
+def test_bulk_work_uses_half_of_a_window_and_people_the_rest(github: GitHubServer) -> None:
+    github.state.allowed = 40
+    source = GitHubSource(quick(github, "bot-token"), Address(BOARD))
+    with bulk_work(), pytest.raises(Unavailable) as failure:
+        [source.head() for _ in range(100)]
+    asked = len(github.state.requests)
+    assert 20 <= asked <= 21
+    assert failure.value.retry_after == pytest.approx(300, abs=30)
+    source.head()
+    assert len(github.state.requests) > asked
