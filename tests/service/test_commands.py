@@ -177,3 +177,38 @@ def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
     assert len(replies(request)) == 6 + 6
     assert story.acts() == ["comment"] * 13
     story.end()
+
+
+def test_an_answer_that_landed_unseen_is_not_posted_twice(story: Story) -> None:
+    request = propose(story)
+    story.hub.comment(story.source, request, "/explain", "ann")
+    story.hub.faults.order("/comment$", method="POST", status=504, landed=True)
+    story.settle()
+    story.lose_state()
+    story.settle()
+
+    assert len(replies(request)) == 1
+    assert story.acts() == ["comment", "comment"]
+
+
+def test_an_approval_by_a_stranger_or_of_another_plan_does_nothing(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, more="max_removed = 0")
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.remove()
+    story.settle()
+    [held] = story.hub.conversations(story.target)
+    [text] = [one for one in held.comments("bot") if "/approve" in one]
+    digest = text.partition("/approve ")[2][:12]
+    hub.comment(story.target, held, f"/approve {digest}", "ann")
+    hub.comment(story.target, held, "/approve 0123456789ab", "meg")
+    story.settle()
+    assert story.requests == []
+
+    hub.comment(story.target, held, f"/approve {digest}", "meg")
+    story.settle()
+    assert [one.title for one in story.requests] != []
+    story.news()
+    story.end()
