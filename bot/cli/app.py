@@ -39,7 +39,7 @@ class Commands(LazyGroup):
         "settle": "bot.cli.service:settle",
         "rescore": "bot.cli.service:rescore",
         "serve": "bot.cli.service:serve",
-        "webhook": "bot.cli.service:webhook",
+        "webhook": "bot.cli.webhooks:webhook",
         "audit": "bot.cli.audits:audit",
     }
 

@@ -1,4 +1,4 @@
-"""The commands of the service: settle, serve, webhook."""
+"""The commands of the service: settle, rescore, serve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
-webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
 
 
 def need_extra(name: str) -> None:
@@ -134,29 +133,3 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
         if not service.stop(PATIENCE):
             logging.shutdown()
             os._exit(0)  # a thread that waits for a slow service would keep the process; the next start goes on
-
-
-@webhook.command("create")
-def create_webhook(
-    url: Annotated[str, typer.Argument(help="Where the Hub shall deliver: https://…/webhooks/hub")],
-    config: CONFIG = None,
-) -> None:
-    """Make the webhook at the Hub that tells this service of pushes, discussions and merges."""
-    from bot.platforms.hub.webhooks import create
-    from bot.service.config import load_settings
-    from bot.service.context import watched_by
-
-    secret = webhook_secret()
-    if secret is None:
-        raise CallError("WEBHOOK_SECRET is not set: choose one, set it here and where `serve` runs")
-    names = watched_by(load_settings(settings_path(config)))
-    typer.echo(create(read_access(), url, names, secret))
-
-
-@webhook.command("list")
-def list_webhooks() -> None:
-    """Show the webhooks of this account at the Hub; their secrets are not shown."""
-    from bot.platforms.hub.webhooks import listed
-
-    for line in listed(read_access()):
-        typer.echo(line)

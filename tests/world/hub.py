@@ -58,6 +58,9 @@ class Hub:
         self.lock = threading.RLock()
         self.allowed = 0  # requests to the API in each window; 0 for no end of them
         self.window = 300.0
+        self.roles: dict[str, str] = {}  # of a person's token, write where none is named
+        self.clock_is_off = 0.0  # seconds that its Date header is ahead
+        self.numbers = itertools.count(1)
         self._seconds = itertools.count(1)
 
     def clock(self) -> str:

@@ -39,11 +39,20 @@ def route(hub: Hub, call: Call) -> Reply:
     if parts[1] == "validate-yaml":
         return answer({"errors": [], "warnings": []})
     if parts[1:3] == ["settings", "webhooks"]:
-        return webhooks(hub, call)
+        return webhooks(hub, call, parts[3:])
     if parts[1] not in KINDS:
         raise Failure(404, "Not found")
     repository = find(hub, call, KINDS[parts[1]], "/".join(parts[2:4]))
+    if parts[4:] == ["auth-check", "write"]:
+        return auth_check(hub, call, repository)
     return of_repository(hub, call, repository, parts[4:])
+
+
+def auth_check(hub: Hub, call: Call, repository: Repository) -> Reply:
+    """Whether this account may write the content of a repository."""
+    if not hub.may_write(call.user, repository):
+        raise Failure(403, "Forbidden: you have no write access to this repository")
+    return answer({})
 
 
 def trusted_publishing(hub: Hub, call: Call, parts: list[str]) -> Reply:
@@ -84,7 +93,9 @@ def find(hub: Hub, call: Call, kind: str, name: str) -> Repository:
 def whoami(hub: Hub, call: Call) -> Reply:
     if not call.user or call.user == "[OIDC]":
         raise Failure(401, "Invalid username or password.")
-    return answer({"type": "user", "id": hub.user_id(call.user), "name": call.user, "orgs": [], "auth": {}})
+    token = {"displayName": "token", "role": hub.roles.get(call.user, "write")}
+    auth = {"type": "access_token", "accessToken": token}
+    return answer({"type": "user", "id": hub.user_id(call.user), "name": call.user, "orgs": [], "auth": auth})
 
 
 def of_repository(hub: Hub, call: Call, repository: Repository, rest: list[str]) -> Reply:
@@ -147,21 +158,35 @@ def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
     return files.resolve(hub, call, repository, rest[3], "/".join(rest[4:]))
 
 
-def webhooks(hub: Hub, call: Call) -> Reply:
+def webhooks(hub: Hub, call: Call, below: list[str]) -> Reply:
     if not call.user:
         raise Failure(401, "Sign in first")
-    if call.method == "GET":
-        return answer([vars(webhook) for webhook in hub.webhooks.values()])
-    asked = json.loads(call.body)
-    made = Webhook(
-        f"hook{len(hub.webhooks) + 1:020}",
-        asked["url"],
-        asked["watched"],
-        asked["domains"],
-        asked.get("secret"),
-    )
-    hub.webhooks[made.id] = made
-    return answer({"webhook": vars(made)})
+    if below and below[0] not in hub.webhooks:
+        raise Failure(404, "Webhook not found")
+    match call.method, below:
+        case "GET", []:
+            return answer([vars(webhook) for webhook in hub.webhooks.values()])
+        case "POST", []:
+            made = Webhook(f"hook{next(hub.numbers):020}", "", [], [])
+            hub.webhooks[made.id] = made
+            return answer({"webhook": change(made, json.loads(call.body))})
+        case "POST", [name]:
+            return answer({"webhook": change(hub.webhooks[name], json.loads(call.body))})
+        case "POST", [name, "enable"]:
+            hub.webhooks[name].disabled = False
+            return answer({"webhook": vars(hub.webhooks[name])})
+        case "DELETE", [name]:
+            del hub.webhooks[name]
+            return answer({})
+        case _:
+            raise Failure(404, "Not found")
+
+
+def change(webhook: Webhook, asked: dict[str, Any]) -> dict[str, Any]:
+    """Write what was asked for; a call that names nothing to watch wipes what was watched, as the Hub does."""
+    webhook.url, webhook.watched = asked.get("url", webhook.url), asked.get("watched", [])
+    webhook.domains, webhook.secret = asked.get("domains", webhook.domains), asked.get("secret", webhook.secret)
+    return vars(webhook)
 
 
 class Connection(BaseHTTPRequestHandler):
@@ -219,6 +244,9 @@ class Connection(BaseHTTPRequestHandler):
             return
         message = {"X-Error-Message": "a fault on order", "Content-Type": "application/json"}
         self.send(Reply(fault.status, b'{"error":"a fault on order"}', message | fault.headers))
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string((timestamp or time.time()) + self.hub.clock_is_off)
 
     def send(self, reply: Reply, drip: float = 0.0) -> None:
         self.send_response(reply.status)

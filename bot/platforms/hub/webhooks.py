@@ -1,31 +1,99 @@
-"""The webhook at the Hub that tells the service of pushes, set up through the Hub's API."""
+"""The webhook that tells a service of pushes: made, renewed, listed and deleted through the Hub's API."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from bot.errors import CallError
 from bot.platforms.hub.client import HubClient
 from bot.platforms.registry import Access
 
 DOMAINS = ["repo", "discussion"]
+PATH = "/webhooks/hub"  # where the service takes deliveries
+Watched = Sequence[dict[str, str]]
 
 
-def create(access: Access, url: str, watched: Sequence[dict[str, str]], secret: str) -> str:
-    """Make the webhook, unless one with this address watches the same already; one line about it."""
-    client = HubClient(access.hf_endpoint, access.hf_token)
-    for hook in client.read(client.api.list_webhooks):
-        if hook.url == url and names(hook) == {(w["type"], w["name"]) for w in watched} and not hook.disabled:
-            return f"{hook.id} is there already: {line_about(hook)}"
-    made = client.write(client.api.create_webhook, url=url, watched=list(watched), domains=list(DOMAINS), secret=secret)
-    return f"{made.id} made: {line_about(made)}"
+def create(access: Access, url: str, watched: Watched, secret: str) -> str:
+    """Make the webhook, or renew the one that has this address; others with it are deleted. One line about it."""
+    client = client_of(access)
+    found = [hook for hook in hooks(client) if hook.url and address_of(hook) == _address(url)]
+    if not found:
+        made = client.write(
+            client.api.create_webhook, url=url, watched=list(watched), domains=list(DOMAINS), secret=secret
+        )
+        return f"{made.id} made: {line_about(made)}"
+    for double in found[1:]:
+        client.write(client.api.delete_webhook, double.id)
+    doubled = f"; {len(found) - 1} more with this address deleted" if found[1:] else ""
+    return _renew(client, found[0], url, watched, secret) + doubled
+
+
+def update(access: Access, which: str, url: str, watched: Watched, secret: str) -> str:
+    """Renew one webhook: what it watches, its secret, and its address where a new one is given; one line about it.
+
+    `which` is its id or its address, "" for the only one that delivers to a service. Raises CallError where that names
+    none, several, or one that starts a job.
+    """
+    client = client_of(access)
+    found = [hook for hook in hooks(client) if (_is_named(hook, which) if which else delivers_to_service(hook))]
+    if len(found) != 1:
+        told = "the webhooks to choose from are shown by: leaderboard-bot webhook list"
+        raise CallError(f"{len(found)} webhooks {'have this id or address' if which else 'end in ' + PATH}; {told}")
+    if found[0].url is None:
+        raise CallError(f"{found[0].id} starts a job and has no address; change it on the Hub")
+    return _renew(client, found[0], url or found[0].url, watched, secret)
+
+
+def delete(access: Access, which: str) -> Iterator[str]:
+    """Delete the webhook with an id, or all with an address; a line about each. Raises CallError for none."""
+    client = client_of(access)
+    found = [hook for hook in hooks(client) if _is_named(hook, which)]
+    if not found:
+        raise CallError("no webhook of this account has this id or address; leaderboard-bot webhook list shows them")
+    for hook in found:
+        client.write(client.api.delete_webhook, hook.id)
+        yield f"{hook.id} deleted: {line_about(hook)}"
 
 
 def listed(access: Access) -> Iterator[str]:
     """One line about each webhook of the account, without its secret."""
-    client = HubClient(access.hf_endpoint, access.hf_token)
-    for hook in client.read(client.api.list_webhooks):
+    for hook in hooks(client_of(access)):
         yield f"{hook.id} {line_about(hook)}"
+
+
+def client_of(access: Access) -> HubClient:
+    """The way to the account's webhooks."""
+    return HubClient(access.hf_endpoint, access.hf_token)
+
+
+def hooks(client: HubClient) -> list[Any]:
+    """All webhooks of the account."""
+    return list(client.read(client.api.list_webhooks))
+
+
+def _renew(client: HubClient, hook: Any, url: str, watched: Watched, secret: str) -> str:
+    """Bring a webhook to what it shall be; a disabled one delivers again."""
+    wanted = {(one["type"], one["name"]) for one in watched}
+    is_whole = names(hook) == wanted and set(hook.domains) == set(DOMAINS) and not hook.disabled
+    if is_whole and (hook.url, hook.secret) == (url, secret):
+        return f"{hook.id} is there already: {line_about(hook)}"
+    # A call that leaves `watched` out wipes it.
+    made = client.write(
+        client.api.update_webhook, hook.id, url=url, watched=list(watched), domains=list(DOMAINS), secret=secret
+    )
+    if made.disabled:
+        made = client.write(client.api.enable_webhook, hook.id)
+    return f"{hook.id} renewed: {line_about(made)}"
+
+
+def _is_named(hook: Any, which: str) -> bool:
+    return hook.id == which or (bool(hook.url) and address_of(hook) == _address(which))
+
+
+def delivers_to_service(hook: Any) -> bool:
+    """Whether a webhook delivers to a service like ours, by the end of its address."""
+    return address_of(hook).endswith(PATH)
 
 
 def names(hook: Any) -> set[tuple[str, str]]:
@@ -33,8 +101,16 @@ def names(hook: Any) -> set[tuple[str, str]]:
     return {(item.type, item.name) for item in hook.watched}
 
 
+def address_of(hook: Any) -> str:
+    """Where a webhook delivers, without the query, in which a secret may stand; "a job" where it starts one."""
+    return _address(str(hook.url or "a job"))
+
+
+def _address(url: str) -> str:
+    return url.partition("?")[0].rstrip("/")
+
+
 def line_about(hook: Any) -> str:
     """What a webhook watches, and where it delivers."""
     watched = ", ".join(f"{kind} {name}" for kind, name in sorted(names(hook)))
-    address = str(hook.url or "a job").partition("?")[0]  # a secret may stand in the query
-    return f"{watched} → {address}{' (disabled)' if hook.disabled else ''}"
+    return f"{watched} → {address_of(hook)}{' (disabled)' if hook.disabled else ''}"
