@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bot.errors import CallError
@@ -83,15 +83,22 @@ def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterato
         yield Place(candidate, read, path, bool(named), source.name, commit, source, max_bytes)
 
 
-def read_whole_files(source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES) -> Read:
-    """What reads files of a source by the names they are shown with; the last one is kept, for it is read in parts."""
+def read_whole_files(
+    source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES, oids: Mapping[str, str] | None = None
+) -> Read:
+    """What reads files of a source by the names they are shown with; the last one is kept, for it is read in parts.
+
+    `oids` are the object ids that the bytes must have, where they are known.
+    """
+    known = oids or {}
     last: dict[str, bytes | None] = {}
 
     def read(path: str, limit: int) -> bytes | None:
         if path not in last:
             last.clear()
             try:
-                last[path] = source.read(path.removeprefix(shown), commit, max(max_bytes, most_bytes(path)))
+                most = max(max_bytes, most_bytes(path))
+                last[path] = source.read(path.removeprefix(shown), commit, most, known.get(path))
             except TooLarge:
                 last[path] = b""
         data = last[path]

@@ -103,7 +103,8 @@ def _read(
     context: WatchContext, source: Source, one: Wanted, commit: str, touched: Mapping[str, LastCommit]
 ) -> StoredSubmission:
     limit = context.watch.max_file_bytes
-    read = read_whole_files(source, commit, max_bytes=limit)
+    oids = dict(zip((file.path for file in one.candidate.files), one.oid.split(" "), strict=False))
+    read = read_whole_files(source, commit, max_bytes=limit, oids=oids)
     content = unread_for_size(one.candidate, limit) or read_candidate(
         one.candidate, read, is_named=is_named_as_result(one.candidate.path), max_bytes=limit
     )

@@ -68,13 +68,16 @@ class FetchedCommit:
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def read(self, path: str, limit: int) -> bytes | None:
-        """A file's bytes, None where it is not there. Raises TooLarge past the limit, Unavailable where git fails."""
-        if "\n" in path:
+    def read(self, path: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes, None where it is not there. Raises TooLarge past the limit, Unavailable where git fails.
+
+        By its object id a file is found at once; by its path git reads the whole of every folder above it.
+        """
+        if oid is None and "\n" in path:
             return None
         with self._lock:
             try:
-                return self._ask(f"{self.commit}:{path}\n".encode(), limit)
+                return self._ask(f"{oid or f'{self.commit}:{path}'}\n".encode(), limit)
             except (OSError, ValueError) as error:
                 self.close()
                 raise Unavailable(SERVICE, f"{path}: {type(error).__name__} while it was read") from error

@@ -20,6 +20,7 @@ from bot.platforms.source import Change, LastCommit, Source
 
 MANY = 500  # files beyond which one fetch costs less than a request for each
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # begins what stands in git for a large file
+GIT_ID = 40  # digits of the object id of a file that git has itself
 SLOTS = 4  # processes that may read one repository at once
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,9 @@ class BulkSource:
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes: from the copy, or as the source gives them where git has only a pointer, or nothing."""
-        data = self.copy.read(path, limit) if commit == self.copy.commit else None
+        if commit != self.copy.commit or (oid is not None and len(oid) != GIT_ID):
+            return self.source.read(path, commit, limit, oid)  # a longer id is that of a file outside git
+        data = self.copy.read(path, limit, oid)
         if data is None or data.startswith(POINTER):
             return self.source.read(path, commit, limit, oid)
         return check_content(data, oid, "git", f"{self.name} {path}")
