@@ -24,7 +24,7 @@ from msgspec.structs import replace  # noqa: E402 - the folder above is found fi
 from playwright.sync_api import Browser, sync_playwright  # noqa: E402 - the same
 
 from bot.evaluation.leaderboard import load_leaderboard  # noqa: E402 - the same
-from bot.pages.content import Content  # noqa: E402 - the same
+from bot.pages.content import PageContent  # noqa: E402 - the same
 from bot.pages.site import Site  # noqa: E402 - the same
 from bot.pages.write import write_site  # noqa: E402 - the same
 from bot.publishing.board import make_board  # noqa: E402 - the same
@@ -61,7 +61,7 @@ def make_rows(count: int) -> list[Entry]:
 
 
 def site_of(rows: list[Entry]) -> Site:
-    return Site(Content(make_board(rows, load_leaderboard("open-llm-v2"))))
+    return Site(PageContent(make_board(rows, load_leaderboard("open-llm-v2"))))
 
 
 def page_with_datatables(page: str) -> str:

@@ -26,7 +26,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, evidence_of, reader_of
@@ -110,7 +110,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     run = Run(inputs, occasion, access, open_leaderboard(inputs.leaderboard, access), environ, out)
     if inputs.mode == "publish" and not occasion.may_publish:
         raise CallError(NOT_HERE.format(trusted=", ".join(TRUSTED), kind=occasion.kind or "an event without a name"))
-    found = gather(inputs, occasion, GitHubSource(run.client(), Address(occasion.repository)), access)
+    found = gather(inputs, occasion, GitHubSource(run.client(), GitHubAddress(occasion.repository)), access)
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     judgement = judge(run, found, target)
     report = make_report(judgement)
@@ -220,7 +220,7 @@ def keep_comment(run: Run, judgement: Judgement) -> None:
         run.say("no comment: there is no token (a fork's run has none; docs/github.md shows the second workflow)")
         return
     mark = Marker("verdict", "pull-request", run.leaderboard.id)
-    target = GitHubTarget(run.client(), Address(run.occasion.repository, number), "comment")
+    target = GitHubTarget(run.client(), GitHubAddress(run.occasion.repository, number), "comment")
     has_findings = any(True for _ in findings_in(judgement))
     may_open = bool(judgement.verdicts) and (has_findings or run.inputs.comment == "always")
     try:
@@ -236,5 +236,5 @@ def proposal_number(run: Run) -> int | None:
     """The number of the pull request that the run is about; a fork's is found by branch and head."""
     if run.occasion.branch is None:
         return run.occasion.proposal
-    source = GitHubSource(run.client(), Address(run.occasion.repository))
+    source = GitHubSource(run.client(), GitHubAddress(run.occasion.repository))
     return source.find_proposal(*run.occasion.branch, run.occasion.commit)

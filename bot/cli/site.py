@@ -14,7 +14,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import open_target
 from bot.publishing.board import Board, make_board
-from bot.publishing.changes import Change
+from bot.publishing.changes import BoardChange
 from bot.service.environment import read_access
 
 
@@ -26,20 +26,20 @@ def site(
     quiet: QUIET = False,
 ) -> None:
     """Write the board of a target as a static web site: pages for readers, CSV, JSON and a feed."""
-    from bot.pages.content import Content
+    from bot.pages.content import PageContent
     from bot.pages.site import Site
     from bot.pages.write import write_site
 
     board = read_board(target, open_leaderboard(leaderboard, read_access()))
     is_folder = "://" not in target  # where a folder lies on this machine is nobody's business
     history = _history(target, board.leaderboard) if is_folder else None
-    done = write_site(Site(Content(board, "" if is_folder else target, history)), out)
+    done = write_site(Site(PageContent(board, "" if is_folder else target, history)), out)
     if not quiet:
         warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
     typer.echo(out / "index.html")
 
 
-def _history(folder: str, declared: Leaderboard) -> Sequence[Change]:
+def _history(folder: str, declared: Leaderboard) -> Sequence[BoardChange]:
     """What the commits of a folder say of its rows."""
     from bot.platforms.git.history import read_history
     from bot.platforms.git.repository import Repository

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.environment import templates
 from bot.publishing.board import BoardRow
 
@@ -10,7 +10,7 @@ LETTER = 7  # pixels: wide enough for the letters of the font that is asked for
 HEIGHT = 20
 
 
-def badge_svg(content: Content, row: BoardRow) -> bytes:
+def badge_svg(content: PageContent, row: BoardRow) -> bytes:
     """The picture, without style sheet, script or address."""
     entry = row.entry
     left = content.board.leaderboard.title[:60]

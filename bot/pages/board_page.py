@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.environment import points, raw
 from bot.publishing.board import BoardRow, average_without
 from bot.publishing.ranks import TIE
@@ -36,7 +36,7 @@ class Line:
     warnings: int
 
 
-def board_page(content: Content, *, is_raw: bool = False) -> bytes:
+def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
     """The page of all rows; the incomplete ones stand apart."""
     board = content.board
     declared = board.leaderboard
@@ -56,7 +56,7 @@ def board_page(content: Content, *, is_raw: bool = False) -> bytes:
     )
 
 
-def _columns(content: Content) -> list[Column]:
+def _columns(content: PageContent) -> list[Column]:
     tasks = content.board.leaderboard.tasks
     without = [Column("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
     return [
@@ -76,7 +76,7 @@ def _title(task: Task) -> str:
     return f"{task.title} (quarantined)" if task.quarantined else task.title
 
 
-def _line(content: Content, row: BoardRow, *, is_raw: bool) -> Line:
+def _line(content: PageContent, row: BoardRow, *, is_raw: bool) -> Line:
     entry = row.entry
     scores = {score.id: score for score in entry.tasks}
     found = [scores.get(task.id) for task in content.board.leaderboard.tasks]

@@ -6,15 +6,15 @@ import hashlib
 from uuid import UUID
 
 from bot.pages.addresses import row_page
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.drawing import Axis, over_time
 from bot.pages.environment import templates
-from bot.publishing.changes import Change
+from bot.publishing.changes import BoardChange
 
 SHOWN, FED = 500, 50  # changes on the page, and in the feed; the file has all
 
 
-def changes_page(content: Content) -> bytes:
+def changes_page(content: PageContent) -> bytes:
     """The page: the average over time, and what came, changed and went."""
     changes = content.changes
     values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
@@ -30,13 +30,13 @@ def changes_page(content: Content) -> bytes:
     )
 
 
-def _page_of(content: Content, change: Change) -> str:
+def _page_of(content: PageContent, change: BoardChange) -> str:
     """The page of the row that changed, "" where it is gone."""
     name = content.names.get(change.key)
     return row_page(name) if name else ""
 
 
-def atom_feed(content: Content) -> bytes:
+def atom_feed(content: PageContent) -> bytes:
     """The newest changes as a feed (RFC 4287); its links are relative, for nobody knows where the site will stand."""
     fed = [(change, _page_of(content, change), _urn(change)) for change in content.changes[:FED]]
     declared = content.board.leaderboard
@@ -60,7 +60,7 @@ def _moment(date: str) -> str:
     )
 
 
-def _urn(change: Change) -> str:
+def _urn(change: BoardChange) -> str:
     return _uuid(f"{change.key} {change.kind} {change.date} {change.after!r} {change.commit}")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.audits.board.audit import ColumnFigures, rest
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.drawing import Axis, Figure, histogram, scatter
 
 SCORE = (0.0, 100.0)
@@ -24,7 +24,7 @@ class Moved:
     after: int
 
 
-def column_page_of(content: Content, task: Task) -> bytes:
+def column_page_of(content: PageContent, task: Task) -> bytes:
     """The page of one column."""
     board = content.board
     scores = [score.score for row in board.rows for score in row.entry.tasks if score.id == task.id]
@@ -46,7 +46,7 @@ def column_page_of(content: Content, task: Task) -> bytes:
     )
 
 
-def _against_rest(content: Content, task: Task) -> Iterator[Figure]:
+def _against_rest(content: PageContent, task: Task) -> Iterator[Figure]:
     """The column against the mean of the other columns, where there are any."""
     names, columns = content.whole
     if task.id not in columns or len(columns) < 2 or not names:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.score import LeafScore
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.publishing.entry import Entry
 from bot.reporting.escape import visible
 
@@ -25,12 +25,12 @@ AXES = (
 )  # fmt: skip
 
 
-def compare_page(content: Content) -> bytes:
+def compare_page(content: PageContent) -> bytes:
     """The page; which rows are compared stands in its address."""
     return content.page("compare.html", "compare.html")
 
 
-def compare_data(content: Content) -> bytes:
+def compare_data(content: PageContent) -> bytes:
     """A script that holds the numbers of all rows: a page on a disk may load a script, and no data."""
     texts: dict[str, int] = {}
     leaves = _leaves_of_tasks(content)
@@ -50,7 +50,7 @@ def _shown(leaves: list[Leaf]) -> list[str]:
     return [visible(f"{leaf} {metric}" if several else leaf) for leaf, metric in leaves]
 
 
-def _leaves_of_tasks(content: Content) -> dict[str, list[Leaf]]:
+def _leaves_of_tasks(content: PageContent) -> dict[str, list[Leaf]]:
     """The leaves and metrics of each task that any row has."""
     found: dict[str, dict[Leaf, None]] = {task.id: {} for task in content.board.leaderboard.tasks}
     for row in content.board.rows:

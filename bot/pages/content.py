@@ -15,11 +15,11 @@ from bot.audits.score_table import ScoreTable
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, board_of
-from bot.publishing.changes import Change, additions
+from bot.publishing.changes import BoardChange, additions
 
 
 @dataclass(frozen=True)
-class Content:
+class PageContent:
     """A board with its history; `target` is how people write where it lies, "" where nobody needs to know.
 
     Without `history` the rows count as added when they were measured.
@@ -27,7 +27,7 @@ class Content:
 
     board: Board
     target: str = ""
-    history: Sequence[Change] | None = None
+    history: Sequence[BoardChange] | None = None
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -40,14 +40,14 @@ class Content:
         return {self.names[row.entry.key]: row for row in self.board.rows}
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[BoardChange, ...]:
         """What came, changed and went, the newest first."""
         return additions(row.entry for row in self.board.rows) if self.history is None else tuple(self.history)
 
     @cached_property
-    def changes_by_key(self) -> dict[str, list[Change]]:
+    def changes_by_key(self) -> dict[str, list[BoardChange]]:
         """The changes of each row."""
-        found: dict[str, list[Change]] = {}
+        found: dict[str, list[BoardChange]] = {}
         for change in self.changes:
             found.setdefault(change.key, []).append(change)
         return found

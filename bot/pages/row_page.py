@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import badge, evidence_url, row_page
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.steps import LeafLine, leaf_lines, reasons, way
 from bot.publishing.board import BoardRow
 from bot.publishing.entry import Entry, EntryHarness, Evidence
@@ -37,7 +37,7 @@ class FilePart:
     command: str
 
 
-def row_page_of(content: Content, row: BoardRow) -> bytes:
+def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     """The page of one row."""
     entry, name = row.entry, content.names[row.entry.key]
     declared = {task.id: task for task in content.board.leaderboard.tasks}
@@ -68,7 +68,7 @@ def _task_part(entry: Entry, score: TaskScore, task: Task | None) -> TaskPart:
     )
 
 
-def _file_part(content: Content, file: Evidence) -> FilePart:
+def _file_part(content: PageContent, file: Evidence) -> FilePart:
     is_remote = file.source.startswith("hf://") and file.commit
     place = f"{file.source}@{file.commit}/{file.path}" if is_remote else file.path
     command = f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(content.board.leaderboard.id)}"

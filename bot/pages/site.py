@@ -11,7 +11,7 @@ from bot.pages.board_page import board_page
 from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
 from bot.pages.compare_page import compare_data, compare_page
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.environment import asset
 from bot.pages.row_page import row_page_of
 from bot.pages.words_pages import about_page, rules_page, scores_page
@@ -25,7 +25,7 @@ Maker = Callable[[], bytes]
 class Site(Mapping[str, bytes]):
     """The files of a board's site; the pages and badges of rows have stamps, see `Content.stamp`."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: PageContent) -> None:
         self.content = content
         self._makers = dict(_makers(content))
 
@@ -47,7 +47,7 @@ class Site(Mapping[str, bytes]):
         return {path(name): stamp for name, stamp in stamps.items() for path in (row_page, badge)}
 
 
-def _makers(content: Content) -> Iterator[tuple[str, Maker]]:
+def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     """How each file is made; the pages that lead to others come after them."""
     for name in ("site.css", "site.js"):
         path, data = asset(name)

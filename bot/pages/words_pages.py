@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bot.evaluation.rules import ALL_RULES
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.publishing.board import CSV_NAME, JSON_NAME
 from bot.publishing.board_table import SCHEMA
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.ranks import TIE
 
 
-def rules_page(content: Content) -> bytes:
+def rules_page(content: PageContent) -> bytes:
     """What is checked before a row stands on the board: each rule with its page."""
     rules = [(rule, rule.title, _paragraphs(rule.page.partition("\n")[2])) for rule in ALL_RULES]
     return content.page("rules.html", "rules.html", rules=rules)
@@ -20,12 +20,12 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
-def scores_page(content: Content) -> bytes:
+def scores_page(content: PageContent) -> bytes:
     """From raw values to scores, averages and ranks, by this board's declaration."""
     return content.page("scores.html", "scores.html", declared=content.board.leaderboard, tie=TIE)
 
 
-def about_page(content: Content) -> bytes:
+def about_page(content: PageContent) -> bytes:
     """What the site is made from, its files, and how a number is checked."""
     files = {
         CSV_NAME: "the table with full doubles; empty where there is no value",

@@ -12,7 +12,7 @@ from bot.publishing.entry import Entry
 SCHEMA = "leaderboard-bot/change/1"
 
 
-class Change(msgspec.Struct, frozen=True):
+class BoardChange(msgspec.Struct, frozen=True):
     """One change of one row; `date` is ISO 8601 in UTC, "" where it is unknown.
 
     `before` and `after` are the averages, None where there was no row or the row has no average. `commit` is where it
@@ -30,10 +30,11 @@ class Change(msgspec.Struct, frozen=True):
     schema: str = SCHEMA
 
 
-def additions(entries: Iterable[Entry]) -> tuple[Change, ...]:
+def additions(entries: Iterable[Entry]) -> tuple[BoardChange, ...]:
     """The rows as added when they were measured: what is known of a board whose history was not read; newest first."""
     found = [
-        Change(entry.date, "added", entry.key, entry.model.id, None, entry.average, _source(entry)) for entry in entries
+        BoardChange(entry.date, "added", entry.key, entry.model.id, None, entry.average, _source(entry))
+        for entry in entries
     ]
     return tuple(sorted(found, key=lambda change: (change.date, change.key), reverse=True))
 
@@ -43,6 +44,6 @@ def _source(entry: Entry) -> str:
     return f"measured; {newest.source or 'a file'} {newest.path}".rstrip() if newest else "measured"
 
 
-def to_jsonl(changes: Iterable[Change]) -> bytes:
+def to_jsonl(changes: Iterable[BoardChange]) -> bytes:
     """One JSON object for each line, newest first."""
     return b"".join(msgspec.json.encode(change) + b"\n" for change in changes)

@@ -20,7 +20,7 @@ VERDICT_ROOM = 45_000  # characters of a comment for the verdicts on files
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BoardPlace:
     """A row's place on a board: `rank` is None where it has none, `tied` counts the others that share it."""
 
     average: float | None
@@ -34,8 +34,8 @@ class Comparison:
     """What a submission would change: a model's place before (None: not on the board) and after."""
 
     model: str
-    before: Place | None
-    after: Place
+    before: BoardPlace | None
+    after: BoardPlace
 
 
 def check_command(source: str, commit: str, path: str, declaration: str) -> str:
@@ -183,7 +183,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     return "\n".join(lines)
 
 
-def rank(place: Place | None) -> str:
+def rank(place: BoardPlace | None) -> str:
     """A rank for people, with those that share it."""
     if place is None:
         return "new"

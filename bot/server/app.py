@@ -24,7 +24,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 log = logging.getLogger(__name__)
 
 
-class Service(Protocol):
+class ServiceView(Protocol):
     """What stands behind the routes."""
 
     def take(self, event: Event) -> bool:
@@ -40,7 +40,7 @@ class Service(Protocol):
         ...
 
 
-def make_app(service: Service, *, secret: str | None, registry: CollectorRegistry) -> Starlette:
+def make_app(service: ServiceView, *, secret: str | None, registry: CollectorRegistry) -> Starlette:
     """The application; `secret` None takes every delivery, which only loopback may do."""
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
 
@@ -62,7 +62,7 @@ def make_app(service: Service, *, secret: str | None, registry: CollectorRegistr
     )
 
 
-async def take_delivery(service: Service, request: Request, secret: str | None) -> Response:
+async def take_delivery(service: ServiceView, request: Request, secret: str | None) -> Response:
     """Answer a delivery: 413, 408, 401 or 403 to strangers without a word, 202 to everything authentic."""
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > BODY_LIMIT:
@@ -102,7 +102,7 @@ async def read_body(request: Request) -> bytes | None:
     return bytes(body)
 
 
-def health_route(service: Service) -> Endpoint:
+def health_route(service: ServiceView) -> Endpoint:
     """`GET /healthz`: 200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
 
     async def healthz(_: Request) -> Response:
@@ -112,7 +112,7 @@ def health_route(service: Service) -> Endpoint:
     return healthz
 
 
-def page_route(service: Service) -> Endpoint:
+def page_route(service: ServiceView) -> Endpoint:
     """`GET /`: the watches, how they stand, and what came of the last settles."""
     pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from bot.publishing.board import Board, make_board
 from bot.publishing.entry import Entry, Evidence, choose, digest_of
 from bot.publishing.made_entries import MadeEntries, make_entries
-from bot.publishing.verdict_texts import Comparison, Place
+from bot.publishing.verdict_texts import BoardPlace, Comparison
 from bot.service import quotas
 from bot.service.context import WatchContext
 from bot.service.desired import is_from
-from bot.service.proposals import Proposal
+from bot.service.proposals import SourceRequest
 from bot.service.reading import judged
 from bot.service.row_looks import first_folder
 from bot.service.store import StoredSubmission
@@ -36,7 +36,7 @@ class Preview:
     is_cut: bool = False
 
 
-def preview_of(context: WatchContext, proposal: Proposal) -> Preview:
+def preview_of(context: WatchContext, proposal: SourceRequest) -> Preview:
     """Compare the rows as they stand with those that the source would make after the merge."""
     store, name = context.store, context.name
     touched = sorted(proposal.touched)
@@ -97,11 +97,11 @@ def compare(before: Board, after: Board, proposed: Iterable[Entry]) -> list[Comp
     return [Comparison(entry.model.id, was, now) for entry, was, now in found if now is not None]
 
 
-def place_on(board: Board, key: str) -> Place | None:
+def place_on(board: Board, key: str) -> BoardPlace | None:
     """Where a row stands, None where it is not there."""
     row = next((row for row in board.rows if row.entry.key == key), None)
     if row is None:
         return None
     tied = sum(other.rank == row.rank for other in board.rows) - 1 if row.rank is not None else 0
     ranked = sum(other.rank is not None for other in board.rows)
-    return Place(row.entry.average, row.rank, tied, ranked)
+    return BoardPlace(row.entry.average, row.rank, tied, ranked)

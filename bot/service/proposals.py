@@ -19,7 +19,7 @@ from bot.service.store import StoredSubmission, folder_of
 
 
 @dataclass(frozen=True)
-class Proposal:
+class SourceRequest:
     """The files of one request at its head.
 
     `files` are the submissions that were read. `unread` has, by the reason, the paths of those that were not.
@@ -71,7 +71,7 @@ class Budget:
         return ""
 
 
-def read_proposal(context: WatchContext, source: HubSource, head: str, main: str) -> Proposal:
+def read_proposal(context: WatchContext, source: HubSource, head: str, main: str) -> SourceRequest:
     """Read what a request changes against the commit at which it left the main branch."""
     found = source.changes(source.fork_point(head, main), head)
     changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
@@ -80,7 +80,7 @@ def read_proposal(context: WatchContext, source: HubSource, head: str, main: str
     news = [one for one in wanted if known.get(one.path) is None or known[one.path].oid != one.oid]
     unread: dict[str, list[str]] = {}
     files = list(_read(context, source, head, news, unread))
-    return Proposal(
+    return SourceRequest(
         head,
         files,
         unread,

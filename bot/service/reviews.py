@@ -25,7 +25,7 @@ from bot.service.items import Item, Mark, marks
 from bot.service.links import request_links
 from bot.service.outcome import Report
 from bot.service.previews import Preview, preview_of
-from bot.service.proposals import Proposal, read_proposal
+from bot.service.proposals import SourceRequest, read_proposal
 from bot.service.reconcile import retry_write
 
 STATE = "review "  # what the cursors of reviews begin with
@@ -185,7 +185,7 @@ class Reviews:
             state = msgspec.structs.replace(state, memo="")
         self._keep(num, state)
 
-    def _look_and_write(self, num: int, proposal: Proposal, keys: list[str], waiting: list[int]) -> None:
+    def _look_and_write(self, num: int, proposal: SourceRequest, keys: list[str], waiting: list[int]) -> None:
         """Answer what was asked, then bring the sticky comment to what is so."""
         thread, us, maintainers = (
             self.discussions.read(num),
@@ -209,7 +209,7 @@ class Reviews:
         """Keep waivers that were given here."""
         self.context.waivers += [waiver for waiver in waivers if waiver not in self.context.waivers]
 
-    def _judge(self, proposal: Proposal, waivers: Sequence[Waiver]) -> list[Judgement]:
+    def _judge(self, proposal: SourceRequest, waivers: Sequence[Waiver]) -> list[Judgement]:
         """Judge each file with what was waived here."""
         context = replace(self.context, waivers=[*self.context.waivers, *waivers])
         return [context.judge([file]) for file in proposal.files]
@@ -228,7 +228,7 @@ class Reviews:
 
     # the sticky comment
 
-    def _body(self, num: int, proposal: Proposal, judgements: Sequence[Judgement], preview: Preview) -> str:
+    def _body(self, num: int, proposal: SourceRequest, judgements: Sequence[Judgement], preview: Preview) -> str:
         worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
         said = [
             describe(judgement, self.context.source.name, proposal.head, self.context.declaration)

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
-from bot.pages.content import Content
+from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import Board, make_board
 from bot.publishing.entry import Entry, Remark, entry_of
@@ -70,7 +70,7 @@ def board_of_rows(entries: tuple[Entry, ...]) -> Board:
 
 def site_of(entries: tuple[Entry, ...], target: str = "") -> Site:
     """The site of these rows."""
-    return Site(Content(board_of_rows(entries), target))
+    return Site(PageContent(board_of_rows(entries), target))
 
 
 @dataclass

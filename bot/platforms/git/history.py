@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from bot.errors import MalformedEntry
 from bot.platforms.git.repository import Repository
-from bot.publishing.changes import Change
+from bot.publishing.changes import BoardChange
 from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, digest_of, parse_entry
 
 LOG = ("log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct %s")
@@ -26,7 +26,7 @@ class Step:
     new: str
 
 
-def read_history(repository: Repository, main: str, leaderboard: str) -> tuple[Change, ...]:
+def read_history(repository: Repository, main: str, leaderboard: str) -> tuple[BoardChange, ...]:
     """The changes of the rows of one leaderboard, the newest first; a commit that leaves every number is none."""
     steps = list(_steps(repository.git(*LOG, main, "--", f"{FOLDER}/{leaderboard}").decode("utf-8", "replace")))
     entries = _entries(repository, {oid for step in steps for oid in (step.old, step.new)})
@@ -62,11 +62,11 @@ def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
     return found
 
 
-def _change(step: Step, before: Entry | None, after: Entry | None) -> Change | None:
+def _change(step: Step, before: Entry | None, after: Entry | None) -> BoardChange | None:
     entry = after or before
     if entry is None or (before and after and digest_of(before) == digest_of(after)):
         return None
-    return Change(
+    return BoardChange(
         date=datetime.fromtimestamp(step.seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         kind="removed" if after is None else "added" if before is None else "changed",
         key=entry.key,

@@ -17,7 +17,7 @@ OBJECT = re.compile(r"(?:pulls|issues)/(?P<number>\d+)|(?:contents|git/refs?/hea
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class GitHubAddress:
     """What `github://owner/name[#number]` names; `number` is the issue that comments go to, None for our own."""
 
     name: str
@@ -29,12 +29,12 @@ class Address:
         return self.name.partition("/")[0]
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> GitHubAddress:
     """Take a `github://` address apart. Raises CallError where it is none."""
     match = ADDRESS.fullmatch(text)
     if match is None:
         raise CallError(f"{text}: expected github://owner/name, or github://owner/name#number for comments there")
-    return Address(match["name"], int(match["number"]) if match["number"] else None)
+    return GitHubAddress(match["name"], int(match["number"]) if match["number"] else None)
 
 
 def place_of(url: str) -> str:

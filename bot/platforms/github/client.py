@@ -17,7 +17,7 @@ from requests.exceptions import RequestException
 
 from bot.errors import Gone, Refused, Unavailable
 from bot.platforms.bounded import Contents
-from bot.platforms.github.address import Address, parse_address
+from bot.platforms.github.address import GitHubAddress, parse_address
 from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
 from bot.platforms.github.wire import Asked, install_connections, note, noted
 from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
@@ -169,4 +169,4 @@ def said_in(body: bytes) -> Any:
         return None
 
 
-__all__ = ["API_URL", "Address", "GitHubClient", "parse_address"]
+__all__ = ["API_URL", "GitHubAddress", "GitHubClient", "parse_address"]

@@ -14,7 +14,7 @@ from github.Repository import Repository
 
 from bot.errors import Stale, Unavailable
 from bot.platforms.duplicates import Duplicate, later_ones
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
 from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
 from bot.publishing.texts import board_text
@@ -23,7 +23,7 @@ from bot.publishing.texts import board_text
 class GitHubComments:
     """The comments of one repository: on a given issue or request, else on our issue for the leaderboard."""
 
-    def __init__(self, client: GitHubClient, repo: Repository, address: Address) -> None:
+    def __init__(self, client: GitHubClient, repo: Repository, address: GitHubAddress) -> None:
         self._call = client
         self._repo = repo
         self._number = address.number

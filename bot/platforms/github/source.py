@@ -16,7 +16,7 @@ from github.Repository import Repository
 
 from bot.errors import Refused, Stale
 from bot.platforms.github.blobs import fetch_blobs, read_blob
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
 from bot.platforms.source import Change, LastCommit, named_change
 
@@ -27,7 +27,7 @@ TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class TreeItem:
     """What lies at a name in a folder; `kind` is blob, tree or commit (a submodule), `size` in bytes."""
 
     kind: str
@@ -35,11 +35,11 @@ class Item:
     size: int
 
 
-Tree = dict[str, Item]
+Tree = dict[str, TreeItem]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PullRequestFiles:
     """A pull request as it stood when it was read: `head` is a full commit id, `author` a login."""
 
     number: int
@@ -55,7 +55,7 @@ class GitHubSource:
     """Reads one repository, always at a named commit."""
 
     client: GitHubClient
-    address: Address
+    address: GitHubAddress
     trees: dict[str, Tree] = field(default_factory=dict, repr=False)
 
     @property
@@ -175,7 +175,7 @@ class GitHubSource:
         """Every file below a folder at a commit; none where there is no such folder."""
         return [item for item in self._all_files(commit) if item.path.startswith(f"{folder}/")]
 
-    def read_proposal(self, number: int) -> Proposal:
+    def read_proposal(self, number: int) -> PullRequestFiles:
         """Read a pull request and the files that it adds or changes, all at one head.
 
         Raises Refused where it has more files than GitHub lists, Stale where it will not stand still.
@@ -213,11 +213,11 @@ class GitHubSource:
 
 def _listed(tree: GitTree) -> tuple[Tree, bool]:
     """What a tree lists, and whether the list was cut."""
-    items = {item.path: Item(item.type, item.sha, item.size or 0) for item in tree.tree}
+    items = {item.path: TreeItem(item.type, item.sha, item.size or 0) for item in tree.tree}
     return items, bool(tree.raw_data.get("truncated"))
 
 
-def _tree_id(item: Item | None) -> str | None:
+def _tree_id(item: TreeItem | None) -> str | None:
     """The id of a folder, None for all else."""
     return item.oid if item is not None and item.kind == "tree" else None
 
@@ -239,7 +239,7 @@ def change(file: File) -> Change:
     return Change(file.filename, None if file.status == "removed" else file.sha, 0)
 
 
-def proposal(pull: PullRequest, files: list[File]) -> Proposal:
+def proposal(pull: PullRequest, files: list[File]) -> PullRequestFiles:
     """What we need of a pull request; what it takes away is of no interest."""
     changed = tuple(change(file) for file in files if file.status != "removed")
-    return Proposal(pull.number, pull.head.sha, pull.base.ref, pull.user.login, pull.state == "open", changed)
+    return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, pull.user.login, pull.state == "open", changed)

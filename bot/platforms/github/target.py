@@ -11,7 +11,7 @@ from github.Repository import Repository
 from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.github.branches import Branches, branch_name
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.discussions import GitHubComments
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
@@ -45,7 +45,7 @@ MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 class GitHubTarget:
     """The target in one repository: requests are pull requests, comments stand on an issue or a pull request."""
 
-    def __init__(self, client: GitHubClient, address: Address, form: Form = "pull-request") -> None:
+    def __init__(self, client: GitHubClient, address: GitHubAddress, form: Form = "pull-request") -> None:
         self.name = f"github://{address.name}" + (f"#{address.number}" if address.number else "")
         self._client = client
         self._address = address

@@ -15,7 +15,7 @@ FILE = re.compile(r"/(?:(?P<kind>datasets|spaces)/)?(?P<name>[^/]+/[^/]+)/(?P<re
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class HubAddress:
     """What `hf://datasets/org/name[@revision][/path]` names; `kind` is the Hub's singular word."""
 
     kind: str
@@ -29,7 +29,7 @@ class Address:
         return f"hf://{self.kind}s/{self.name}"
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> HubAddress:
     """Take an `hf://` address apart; a slash in a revision is written `%2F`.
 
     Raises CallError where it is none.
@@ -38,7 +38,7 @@ def parse_address(text: str) -> Address:
     if match is None:
         raise CallError(f"{text}: expected hf://datasets/org/name[@revision][/path]")
     kind, name, revision, path = match.groups()
-    return Address(KINDS[kind], name, revision and revision.replace("%2F", "/"), (path or "").strip("/"))
+    return HubAddress(KINDS[kind], name, revision and revision.replace("%2F", "/"), (path or "").strip("/"))
 
 
 def repository_of(url: str) -> str:

@@ -15,7 +15,7 @@ from bot.errors import Unavailable
 from bot.platforms.budget import bulk_work
 from bot.platforms.digest import check_content
 from bot.platforms.git.fetch import FetchedCommit, fetched
-from bot.platforms.hub.address import Address
+from bot.platforms.hub.address import HubAddress
 from bot.platforms.source import Change, LastCommit, Source
 
 MANY = 500  # files beyond which one fetch costs less than a request for each
@@ -64,7 +64,7 @@ class BulkSource:
 
 
 @contextmanager
-def fetched_source(source: Source, address: Address, web: str, token: str | None, commit: str) -> Iterator[Source]:
+def fetched_source(source: Source, address: HubAddress, web: str, token: str | None, commit: str) -> Iterator[Source]:
     """The source with all files of one commit fetched; the source itself where git cannot bring them."""
     with ExitStack() as stack:
         stack.enter_context(bulk_work())
@@ -78,7 +78,7 @@ def fetched_source(source: Source, address: Address, web: str, token: str | None
 
 
 @contextmanager
-def _slot(address: Address) -> Iterator[Path | None]:
+def _slot(address: HubAddress) -> Iterator[Path | None]:
     """A folder of the cache for this repository that no other process uses, None where there is none."""
     name = hashlib.sha256(address.url.encode()).hexdigest()[:20]
     for number in range(SLOTS):

@@ -20,7 +20,7 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are lo
 from bot import __version__
 from bot.errors import Refused, Unavailable
 from bot.platforms.digest import check_content
-from bot.platforms.hub.address import Address, parse_address, place_of
+from bot.platforms.hub.address import HubAddress, parse_address, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory
 from bot.platforms.limits import DEADLINE, LISTING, TIMEOUT, within
@@ -151,7 +151,7 @@ class HubClient:
         return dict(self.api._build_hf_headers())  # noqa: SLF001 - it alone knows about tokens by OIDC
 
     def download(
-        self, address: Address, path: str, revision: str, limit: int, oid: str | None = None
+        self, address: HubAddress, path: str, revision: str, limit: int, oid: str | None = None
     ) -> tuple[bytes, str] | None:
         """The bytes of a file and the commit they come from; None where the file is not there.
 
@@ -172,7 +172,7 @@ class HubClient:
 
         return self.patiently(call, where)
 
-    def file_url(self, address: Address, path: str, revision: str) -> str:
+    def file_url(self, address: HubAddress, path: str, revision: str) -> str:
         """Where the raw file stands."""
         return hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
 
@@ -208,4 +208,4 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
         return Downloaded(bytes(body), first.headers.get("x-repo-commit") or "", oid)
 
 
-__all__ = ["ENDPOINT", "SERVICE", "Address", "HubClient", "parse_address"]
+__all__ = ["ENDPOINT", "SERVICE", "HubAddress", "HubClient", "parse_address"]

@@ -17,7 +17,7 @@ from bot.errors import Stale, Unavailable
 from bot.platforms.chunks import in_chunks, part_title
 from bot.platforms.digest import blob_id
 from bot.platforms.duplicates import REASON, Duplicate, later_ones
-from bot.platforms.hub.client import Address, HubClient
+from bot.platforms.hub.client import HubAddress, HubClient
 from bot.platforms.hub.operations import Operations
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import Comment, Kind, Listed, Status, Thread, as_page, as_thread
@@ -39,7 +39,7 @@ class HubDiscussions:
     """
 
     client: HubClient
-    address: Address
+    address: HubAddress
     memory: MutableMapping[int, bytes]
     operations: Operations = field(default_factory=Operations, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from bot.errors import CallError
-from bot.platforms.hub.client import Address, HubClient
+from bot.platforms.hub.client import HubAddress, HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.registry import Access
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
-def open_pinned(address: Address, name: str, access: Access) -> tuple[HubSource, str]:
+def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSource, str]:
     """The repository, and the commit of the branch or ref in its address; `name` is what errors call it.
 
     Raises CallError where there is no such branch.

@@ -14,7 +14,7 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import Refused
 from bot.platforms.hub.bulk import MANY, fetched_source
-from bot.platforms.hub.client import SERVICE, Address, HubClient
+from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
 from bot.platforms.source import Change, LastCommit, Source, named_change
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class HubSource:
     """Reads one repository, always at a named commit."""
 
     client: HubClient
-    address: Address
+    address: HubAddress
     listings: dict[str, Listing] = field(default_factory=dict, repr=False)
 
     @property

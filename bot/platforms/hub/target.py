@@ -11,7 +11,7 @@ from typing import Any
 from bot.errors import BotError, Gone, Refused, Stale
 from bot.platforms.bounded import Contents, Latest
 from bot.platforms.duplicates import Duplicate
-from bot.platforms.hub.client import SERVICE, Address, HubClient
+from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
 from bot.platforms.hub.comments import HubComments
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.filling import HubFilling
@@ -54,7 +54,7 @@ class HubTarget:
     """
 
     client: HubClient
-    address: Address
+    address: HubAddress
     memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents, repr=False)
     discussion: int | None = None

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.platforms.git.history import read_history
 from bot.platforms.git.local import MAIN, LocalRepository
-from bot.publishing.changes import Change
+from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry, entry_path
 from tests.pages.boards import generated
 
@@ -36,11 +36,11 @@ class Story:
     def put(self, subject: str, *entries: Entry, merge: bool = False) -> None:
         self.commit(subject, {entry.path: entry.to_bytes() for entry in entries}, merge=merge)
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[BoardChange]:
         return list(read_history(self.repository, self.repository.main, BOARD))
 
 
-def told(changes: list[Change]) -> list[tuple[str, str, float | None, float | None, str]]:
+def told(changes: list[BoardChange]) -> list[tuple[str, str, float | None, float | None, str]]:
     return [(change.kind, change.model, change.before, change.after, change.reason) for change in changes]
 
 

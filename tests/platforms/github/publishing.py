@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form, find_marker
@@ -16,7 +16,7 @@ def target(
     server: GitHubServer, form: Form = "pull-request", token: str = "bot-token", number: int | None = None
 ) -> GitHubTarget:
     client = GitHubClient(token, server.url, seconds_between_writes=0, sleep=lambda _: None, unknown_fate=1.0)
-    return GitHubTarget(client, Address(BOARD, number), form)
+    return GitHubTarget(client, GitHubAddress(BOARD, number), form)
 
 
 def board(server: GitHubServer) -> Repo:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
 from bot.platforms.budget import bulk_work
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.publication import Commit, Marker, OpenRequest, PostComment, PostText
@@ -30,9 +30,9 @@ def quick(server: GitHubServer, token: str = "bot-token", **how: float) -> GitHu
 
 CALLS: dict[str, tuple[str, Callable[[GitHubClient], object]]] = {
     "repository": ("/leaderboard$", lambda client: client.repo(BOARD).full_name),
-    "head": ("/git/ref/", lambda client: GitHubSource(client, Address(BOARD)).head()),
-    "tree": ("/git/trees/", lambda client: list(GitHubSource(client, Address(BOARD)).changes(None, "main"))),
-    "requests": ("/pulls", lambda client: GitHubTarget(client, Address(BOARD)).read_keys("tiny")),
+    "head": ("/git/ref/", lambda client: GitHubSource(client, GitHubAddress(BOARD)).head()),
+    "tree": ("/git/trees/", lambda client: list(GitHubSource(client, GitHubAddress(BOARD)).changes(None, "main"))),
+    "requests": ("/pulls", lambda client: GitHubTarget(client, GitHubAddress(BOARD)).read_keys("tiny")),
     "account": ("/graphql", lambda client: client.login),
 }
 
@@ -84,7 +84,7 @@ def test_a_redirect_to_another_host_is_not_followed(github: GitHubServer) -> Non
         commit = board(github).git.push("heads/main", {"a.json": b"1"})
 
         with pytest.raises(Gone, match=f"github://{BOARD}: 302"):
-            GitHubSource(quick(github), Address(BOARD)).read("a.json", commit, 10)
+            GitHubSource(quick(github), GitHubAddress(BOARD)).read("a.json", commit, 10)
         assert other.state.requests == []
 
 
@@ -119,7 +119,7 @@ def test_no_right_to_write_is_named(github: GitHubServer) -> None:
 
 def test_a_wrong_token_is_a_plain_refusal(github: GitHubServer) -> None:
     with pytest.raises(Refused) as failure:
-        GitHubSource(quick(github, "ghp_wrong"), Address(BOARD)).head()
+        GitHubSource(quick(github, "ghp_wrong"), GitHubAddress(BOARD)).head()
     assert type(failure.value) is Refused
 
 
@@ -188,13 +188,13 @@ def test_a_sweep_finds_issues_and_comments_that_stand_twice(github: GitHubServer
 
 def test_errors_name_no_token(github: GitHubServer) -> None:
     with pytest.raises(BotError) as failure:
-        GitHubSource(quick(github, "ghp_secret"), Address("acme/none")).head()
+        GitHubSource(quick(github, "ghp_secret"), GitHubAddress("acme/none")).head()
     assert "ghp_secret" not in str(failure.value)
 
 
 def test_bulk_work_uses_half_of_a_window_and_people_the_rest(github: GitHubServer) -> None:
     github.state.allowed = 40
-    source = GitHubSource(quick(github, "bot-token"), Address(BOARD))
+    source = GitHubSource(quick(github, "bot-token"), GitHubAddress(BOARD))
     with bulk_work(), pytest.raises(Unavailable) as failure:
         [source.head() for _ in range(100)]
     asked = len(github.state.requests)

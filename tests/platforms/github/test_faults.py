@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from bot.errors import BotError, CallError, Refused, Unavailable
-from bot.platforms.github.client import Address, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.publication import Form, Marker, PostComment, PostText
 from bot.service.publish import publish
@@ -111,7 +111,7 @@ def test_a_secondary_rate_limit_is_waited_for_and_the_write_made_once(github: Gi
     limit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
     github.state.order("POST", "/pulls$", status=403, message=limit, headers={"Retry-After": "17"}, times=2)
 
-    publish([entry()], GitHubTarget(client, Address(BOARD)), "pull-request")
+    publish([entry()], GitHubTarget(client, GitHubAddress(BOARD)), "pull-request")
 
     assert waited == [17.0, 17.0]
     assert len(requests(github)) == 1
@@ -124,7 +124,7 @@ def test_a_rate_limit_past_our_patience_is_said_with_its_time(github: GitHubServ
     github.state.order("POST", "/git/trees$", status=429, message=limit, headers={"Retry-After": "3600"}, times=9)
 
     with pytest.raises(Unavailable, match=r"try again in 3600 s") as error:
-        publish([entry()], GitHubTarget(client, Address(BOARD)), "pull-request")
+        publish([entry()], GitHubTarget(client, GitHubAddress(BOARD)), "pull-request")
 
     assert (error.value.retry_after, waited) == (3600.0, [])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import CallError, Refused, Unavailable
-from bot.platforms.github.client import Address, GitHubClient, parse_address
+from bot.platforms.github.client import GitHubAddress, GitHubClient, parse_address
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.source import Change, TooLarge
@@ -19,7 +19,7 @@ MEGABYTE = 1_048_576
 
 
 def source(server: GitHubServer, token: str | None = "bot-token") -> GitHubSource:
-    return GitHubSource(GitHubClient(token, server.url, seconds_between_writes=0), Address(BOARD))
+    return GitHubSource(GitHubClient(token, server.url, seconds_between_writes=0), GitHubAddress(BOARD))
 
 
 def read_folder(board: GitHubSource, limit: int) -> dict[str, bytes]:
@@ -156,12 +156,12 @@ def test_a_download_survives_one_bad_answer_and_gives_up_after_four(github: GitH
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("github://acme/board", Address("acme/board")),
-        ("github://acme/my.board_2", Address("acme/my.board_2")),
-        ("github://acme/board#7", Address("acme/board", 7)),
+        ("github://acme/board", GitHubAddress("acme/board")),
+        ("github://acme/my.board_2", GitHubAddress("acme/my.board_2")),
+        ("github://acme/board#7", GitHubAddress("acme/board", 7)),
     ],
 )
-def test_an_address_is_taken_apart(text: str, address: Address) -> None:
+def test_an_address_is_taken_apart(text: str, address: GitHubAddress) -> None:
     assert parse_address(text) == address
 
 

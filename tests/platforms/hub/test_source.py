@@ -11,7 +11,7 @@ import traceback
 import pytest
 
 from bot.errors import CallError, Refused, Unavailable
-from bot.platforms.hub.client import Address, HubClient, parse_address
+from bot.platforms.hub.client import HubAddress, HubClient, parse_address
 from bot.platforms.hub.source import HubSource
 from bot.platforms.source import TooLarge
 from tests.world import routes_files
@@ -27,8 +27,8 @@ def trees_asked(hub: Hub) -> int:
 
 
 def test_addresses_are_taken_apart() -> None:
-    assert parse_address("hf://datasets/acme/results") == Address("dataset", "acme/results")
-    assert parse_address("hf://datasets/a/b@refs%2Fpr%2F1/x/y.json") == Address(
+    assert parse_address("hf://datasets/acme/results") == HubAddress("dataset", "acme/results")
+    assert parse_address("hf://datasets/a/b@refs%2Fpr%2F1/x/y.json") == HubAddress(
         "dataset", "a/b", "refs/pr/1", "x/y.json"
     )
     with pytest.raises(CallError, match="expected hf://datasets/org/name"):
