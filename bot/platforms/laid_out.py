@@ -58,6 +58,10 @@ class LaidOut:
         """All entries on the main branch, and what stands among them and is none."""
         return self._target.scan_entries(layout or self._layout)
 
+    def list_folder(self, folder: str) -> list[str]:
+        """The paths of all files below a folder, as they lie there."""
+        return self._target.list_folder(folder)
+
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about."""
         return self._target.read_keys(leaderboard)

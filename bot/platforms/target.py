@@ -38,6 +38,10 @@ class Target(Protocol):
         """
         ...
 
+    def list_folder(self, folder: str) -> list[str]:
+        """The paths of all files below a folder on the main branch; none where there is no such folder."""
+        ...
+
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         ...

@@ -37,6 +37,7 @@ class RowChange:
     entry: Entry | None
     published: Entry | None = None
     links: Links = NO_LINKS
+    published_links: Links | None = None  # those of `published`, None where they are the same
 
 
 @dataclass(frozen=True, slots=True)

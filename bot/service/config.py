@@ -12,6 +12,7 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.toml_file import parse_toml
 from bot.publishing.publication import Form
+from bot.publishing.tables.mapping import TableOptions
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$")]
@@ -48,17 +49,28 @@ class _Declared(BaseModel):
 class WatchTarget(_Declared):
     """Where a watch publishes, and how.
 
-    `discussion` is the number of the discussion or issue that holds the rows of the form `comment`.
+    `discussion` is the number of the discussion or issue that holds the rows of the form `comment`. `kind` says how
+    rows lie there: one file each, or as rows of a table that somebody keeps, which `table` describes.
     """
 
     to: Text
     form: Annotated[Form, Field(alias="as")] = "pull-request"
     discussion: Annotated[int, Field(gt=0)] | None = None
+    kind: Literal["entries", "table"] = "entries"
+    table: TableOptions | None = None
 
     @model_validator(mode="after")
     def _discussion_is_for_comments(self) -> Self:
         if self.discussion is not None and self.form != "comment":
             raise ValueError('discussion goes with as = "comment" only')
+        return self
+
+    @model_validator(mode="after")
+    def _table_is_described(self) -> Self:
+        if (self.kind == "table") != (self.table is not None):
+            raise ValueError('kind = "table" and [watches.targets.table] go together')
+        if self.kind == "table" and self.form == "comment":
+            raise ValueError('a table is changed by as = "pull-request" or "commit"')
         return self
 
 
@@ -89,6 +101,15 @@ class Watch(_Declared):
     owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     look_up_commits: bool = False
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _a_table_is_alone_in_its_repository(self) -> Self:
+        """Rows of one watch share one request in a repository, so it cannot hold a table and something else."""
+        addresses = [target.to for target in self.targets]
+        for target in self.targets:
+            if target.kind == "table" and addresses.count(target.to) > 1:
+                raise ValueError(f"{target.to} is the target of a table, so the watch cannot name it twice")
+        return self
 
 
 class Settings(_Declared):

@@ -97,10 +97,8 @@ class RowLooker:
         return looks
 
     def _look(self, item: Item, submissions: Sequence[StoredSubmission], shared: SharedStates) -> RowLook:
-        key, path = item.subject, entry_path(item.subject)
-        state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
-        merged = parsed(state.files.get(path), path)
-        before = self._proposed(state, path, shared) or merged
+        key = item.subject
+        before, is_merged = self.standing(key, shared)
         try:
             entry = next(iter(self.context.entries(submissions)), None)
         except MalformedEntry as error:
@@ -109,7 +107,14 @@ class RowLooker:
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # a row of another source is none of ours to take away
         reason = self._reason(entry, before, submissions)
-        return RowLook(item, entry, before, merged is not None, reason, first_folder(entry, before))
+        return RowLook(item, entry, before, is_merged, reason, first_folder(entry, before))
+
+    def standing(self, key: str, shared: SharedStates) -> tuple[Entry | None, bool]:
+        """What stands at the target for a row, merged or proposed, and whether it has a merged one."""
+        path = entry_path(key)
+        state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
+        merged = parsed(state.files.get(path), path)
+        return self._proposed(state, path, shared) or merged, merged is not None
 
     def _proposed(self, state: CurrentState, path: str, shared: SharedStates) -> Entry | None:
         if self.form == "comment":

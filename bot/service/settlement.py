@@ -25,6 +25,7 @@ from bot.service.reading import judge_again, read_files, whys_of
 from bot.service.reviews import Reviews
 from bot.service.rows import RowPublisher
 from bot.service.store import StoredSubmission
+from bot.service.table_rows import TablePublisher
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
 SWEEP_EVERY = 86_400.0  # seconds
@@ -183,7 +184,8 @@ class Pass:
         if settings.form == "pull-request" and not self.context.dry_run:
             self.report.attempt([], lambda: learn_declines(self.context, target, to))
             items = [item for item in self._due("row") if item.target == to]
-        RowPublisher(self.context, target, settings, self.report).publish(items)
+        publisher = TablePublisher if settings.kind == "table" else RowPublisher
+        publisher(self.context, target, settings, self.report).publish(items)
         return bool(items)
 
     def _learn_approvals(self, to: str) -> None:
@@ -212,7 +214,7 @@ class Pass:
                 self.report.attempt([item], self._sweep_source)
         for target, settings in context.targets:
             boards = Boards(context, target, settings.to, self.report)
-            if settings.form != "comment":
+            if settings.form != "comment" and settings.kind == "entries":
                 self._each_of("board", settings.to, boards.observe, boards.rebuild)
                 self._each_of("alarm", settings.to, None, boards.watch)
             self._each_of("plan", settings.to, None, boards.tell_plan)

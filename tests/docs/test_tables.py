@@ -14,6 +14,7 @@ from bot.publishing.tables.open import LARGEST
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.values import PLAIN, TASK_FIELDS
 from bot.publishing.yaml_text import DEEPEST
+from bot.service.config import Settings
 from tests.docs.test_reference import first_cells, sections
 from tests.evaluation.judging import declared
 
@@ -25,7 +26,12 @@ BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 def test_the_settings_of_the_page_are_read(block: str) -> None:
     settings = tomllib.loads(block)
 
-    if settings["kind"] == "template":
+    if "watches" in settings:
+        watch = {"name": "w", "leaderboard": "tiny", "source": "results", **settings["watches"][0]}
+        found = Settings.model_validate({"watches": [watch]}).watches[0].targets[0].table
+        assert found is not None
+        assert table_layout(found, declared())
+    elif settings.get("kind") == "template":
         assert TemplateOptions.model_validate(settings)
     else:
         assert table_layout(TableOptions.model_validate(settings), declared())

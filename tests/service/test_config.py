@@ -19,6 +19,12 @@ source = "hf://datasets/acme/results"
 [[watches.targets]]
 to = "board"
 """
+TABLE = """to = "board"
+kind = "table"
+[watches.targets.table]
+key = ["Model"]
+columns = { Model = "model.id" }
+"""
 
 
 def test_the_example_is_taken_and_documents_every_key() -> None:
@@ -48,6 +54,15 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (('name = "w"', 'name = "w"\nsettle_every = "soon"'), r"watches.0.settle_every: write a length of time"),
         (('name = "w"', 'name = "w"\nsettle_every = "0s"'), r"watches.0.settle_every: write a length of time"),
         (('name = "w"', 'name = "w"\nbackfill_limit = 0'), r"watches.0.backfill_limit"),
+        (('to = "board"', f'{TABLE}path = "x.csv"\npaht = "y"'), r"watches.0.targets.0.table.paht: is not a key"),
+        (('to = "board"', f'{TABLE}path = "x.doc"'), r"watches.0.targets.0.table: format: x.doc does not say"),
+        (('to = "board"', f'{TABLE}at = "a"'), r"watches.0.targets.0.table.path: Field required"),
+        (('to = "board"', 'to = "board"\nkind = "table"'), r"watches.0.targets.0: kind = \"table\" and"),
+        (('to = "board"', 'as = "comment"\n' + TABLE + 'path = "x.csv"'), r"targets.0: a table is changed by"),
+        (
+            ('to = "board"', 'to = "board"\n[[watches.targets]]\n' + TABLE + 'path = "x.csv"'),
+            r"watches.0: board is the",
+        ),
         (("[[watches]]", "token = 1\n[[watches]]"), r"token: is not a key"),
         (("[[watches]]", "[[watches"), r"is not valid TOML"),
     ],

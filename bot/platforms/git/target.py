@@ -70,6 +70,10 @@ class Folder:
         others = [path for path in found if path not in oids]
         return parse_entries(self._repository.read_all(oids), others, layout)
 
+    def list_folder(self, folder: str) -> list[str]:
+        """The paths of all files below a folder on main."""
+        return list(self._repository.listing(self._repository.main, folder))
+
     def _entries_at(self, main: str, folder: str) -> str:
         """The object id of the folder of rows."""
         found = self._repository.try_git("rev-parse", "--verify", "--quiet", f"{main}:{folder}") if main else None

@@ -88,6 +88,10 @@ class GitHubTarget:
         others = [item.path for item in found if item.path not in oids]
         return parse_entries(self._source.read_contents(oids, MAX_BYTES), others, layout)
 
+    def list_folder(self, folder: str) -> list[str]:
+        """The paths of all files below a folder on the default branch."""
+        return [item.path for item in self._source.folder(folder, self._source.head())]
+
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         if self._form == "comment":

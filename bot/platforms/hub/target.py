@@ -193,6 +193,10 @@ class HubTarget:
         others = [item.path for item in found if item.path not in oids]
         return parse_entries(self.read_blobs(oids, self.head()), others, layout)
 
+    def list_folder(self, folder: str) -> list[str]:
+        """The paths of all files below a folder on main."""
+        return [item.path for item in self.source.walk(self.head(), folder)]
+
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         texts = [row["mark"] for _, row in self.open_requests]

@@ -98,7 +98,7 @@ class TableOptions(TargetOptions):
     file, although it looks generated. `mapping` names a shipped mapping; its keys may be overridden one by one.
     """
 
-    kind: Literal["table"]
+    kind: Literal["table"] = "table"
     path: Name
     format: TableFormat | None = None
     at: str = ""

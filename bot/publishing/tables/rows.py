@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
@@ -47,14 +47,20 @@ class MappedRows:
         """An entry as a row. Raises Unwritable where it does not fit the mapping."""
         return wanted_row(change.key, RowView(entry, self.leaderboard, change.links), self.options)
 
+    def _published(self, change: RowChange) -> WantedRow | None:
+        """The row as the bot wrote it last, with the addresses that it had then."""
+        if change.published is None:
+            return None
+        links = change.links if change.published_links is None else change.published_links
+        return self.row(replace(change, links=links), change.published)
+
     def proposed(self, changes: Sequence[RowChange], refused: dict[str, str]) -> Iterator[Proposed]:
         """The rows that the table should have; those that do not fit are noted in `refused` with the reason."""
         for change in changes:
             if change.entry is None:
                 continue
             try:
-                published = None if change.published is None else self.row(change, change.published)
-                yield Proposed(self.row(change, change.entry), published)
+                yield Proposed(self.row(change, change.entry), self._published(change))
             except Unwritable as error:
                 refused[change.key] = str(error)
 

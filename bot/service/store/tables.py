@@ -80,6 +80,17 @@ submissions = Table(
 # The digest of each row that the submissions make, "" for a row that they make no longer.
 rows = Table("rows", metadata, key("watch"), key("key"), Column("digest", Words, nullable=False))
 
+# What was written into tables last, by row, and what stood there before that.
+published = Table(
+    "published",
+    metadata,
+    key("watch"),
+    key("target"),
+    key("key"),
+    Column("entry", LargeBinary, nullable=False),
+    Column("earlier", LargeBinary),
+)
+
 # What may be out of step.
 items = Table(
     "items",

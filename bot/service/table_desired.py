@@ -1,0 +1,130 @@
+"""What should stand in a table that somebody keeps, given what stands, is proposed and was declined there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from bot.pages.addresses import evidence_url
+from bot.publishing.entry import Entry
+from bot.publishing.layout import NO_LINKS, Draft, Layout, Links, RowChange
+from bot.publishing.publication import CurrentState, Form, Marker
+from bot.publishing.tables.texts import contested_remark, table_text
+from bot.service.reconcile import DesiredState
+from bot.service.row_looks import RowLook
+
+Files = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRow:
+    """What the bot wrote of a row last, and what it knew to stand in the table before that."""
+
+    entry: Entry
+    earlier: Entry | None = None
+
+
+@dataclass
+class DesiredTable:
+    """One table and the rows that are brought in step.
+
+    `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. After `at`,
+    `refused` has the reasons for rows that cannot be written, `written` what the record should say then, and `gone`
+    the keys that it should forget.
+    """
+
+    layout: Layout
+    mark: Marker
+    form: Form
+    looks: Sequence[RowLook]
+    known: Mapping[str, WrittenRow]
+    declined: AbstractSet[str] = frozenset()
+    refused: dict[str, str] = field(default_factory=dict)
+    written: dict[str, WrittenRow] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+
+    def at(self, state: CurrentState) -> DesiredState:
+        """The files with these rows, and with those that the open request proposes already."""
+        main = state.files
+        standing = self._said(main, {key: row.entry for key, row in self.known.items()})
+        published = {key: row.entry if key in standing else row.earlier for key, row in self.known.items()}
+        wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
+        others = {key: row.entry for key, row in self.known.items() if key not in standing | self._keys}
+        asked = self._proposed(state, {**wanted, **others}) - self.declined
+        on_main = self._said(main, wanted)
+        left = self._declined(state, wanted) - asked - on_main | self._contested_keys() | self.declined
+        rows = {
+            key: entry for key, entry in {**wanted, **others}.items() if key in asked or key in wanted.keys() - left
+        }
+        changes = [_change(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
+        draft = self.layout.draft([*changes, *self._withdrawals()], main)
+        self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
+        if state.request is not None and self._only_repeats(draft, asked, on_main):
+            self.refused, self.written = {}, {}
+            return DesiredState(state.request.text, state.request.files)
+        return DesiredState(table_text(draft, self._remarks(), self.mark), {**main, **draft.files})
+
+    def _withdrawals(self) -> list[RowChange]:
+        """The rows that the source has no longer, as they were written last; of others there is nothing to say."""
+        gone = [look.key for look in self.looks if look.entry is None and look.key in self.known]
+        return [_change(key, None, self.known[key].entry) for key in sorted(gone)]
+
+    @property
+    def _keys(self) -> set[str]:
+        return {look.key for look in self.looks}
+
+    def _said(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows the files have exactly so."""
+        draft = self.layout.draft([_change(key, entry, entry) for key, entry in sorted(rows.items())], files)
+        return rows.keys() - draft.cells.keys() - draft.refused.keys()
+
+    def _proposed(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows the open request proposes."""
+        return set() if state.request is None else self._said(_over(state.files, state.request.files), rows)
+
+    def _declined(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows a person declined with the request that had them."""
+        return set() if state.declined is None else self._said(_over(state.files, state.declined), rows)
+
+    def _contested_keys(self) -> set[str]:
+        """The rows that nobody would review, although another folder submitted them first."""
+        return {look.key for look in self.looks if look.contested and self.form == "commit"}
+
+    def _remarks(self) -> list[str]:
+        return [contested_remark(look.entry, look.contested) for look in self.looks if look.contested and look.entry]
+
+    def _only_repeats(self, draft: Draft, asked: set[str], on_main: set[str]) -> bool:
+        """Whether the request proposes all of this already, and only a lost record keeps it from a new draft."""
+        refused = draft.refused.keys()
+        return bool(refused & asked) and {look.key for look in self.looks} <= asked | on_main | refused
+
+    def _note(
+        self, draft: Draft, written: Mapping[str, Entry], on_main: set[str], published: Mapping[str, Entry | None]
+    ) -> None:
+        """Note how each row ends."""
+        withdrawn = {look.key for look in self.looks if look.entry is None}
+        self.refused = {key: why for key, why in draft.refused.items() if key in self._keys}
+        for look in self.looks:
+            if look.key in self._contested_keys():
+                self.refused[look.key] = f"first submitted in {look.contested} by other files; a person has to decide"
+        self.written = {
+            key: WrittenRow(entry, entry if key in on_main else published.get(key))
+            for key, entry in written.items()
+            if key not in draft.refused
+        }
+        self.gone = withdrawn - draft.refused.keys()
+
+
+def _over(main: Files, changed: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    """The files of a request: those of main, but for what it changes."""
+    return {path: data for path, data in {**main, **changed}.items() if data is not None}
+
+
+def _change(key: str, entry: Entry | None, published: Entry | None) -> RowChange:
+    return RowChange(key, entry, published, _links(entry), _links(published))
+
+
+def _links(entry: Entry | None) -> Links:
+    """Where people read the first result file of a row; a table's target has no file for the entry itself."""
+    return NO_LINKS if entry is None or not entry.evidence else Links(evidence=evidence_url(entry.evidence[0]))

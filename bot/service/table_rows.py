@@ -1,0 +1,113 @@
+"""Publishing rows into a table that somebody keeps: those of one watch in one shared request, or in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.errors import CallError
+from bot.platforms.target import Target
+from bot.publishing.entry import Entry, parse_entry
+from bot.publishing.layout import Layout
+from bot.publishing.tables.table_layout import table_layout
+from bot.service.config import WatchTarget
+from bot.service.context import WatchContext
+from bot.service.declines import is_declined
+from bot.service.desired import rolling_mark
+from bot.service.gate import Gate
+from bot.service.items import Item
+from bot.service.outcome import Report
+from bot.service.reconcile import reconcile
+from bot.service.row_looks import RowLook, RowLooker, SharedStates
+from bot.service.table_desired import DesiredTable, WrittenRow
+
+
+@dataclass
+class TableLooker(RowLooker):
+    """Looks at rows of a table: what stands there is what the record says was written last."""
+
+    known: Mapping[str, WrittenRow] = field(default_factory=dict)
+
+    def standing(self, key: str, shared: SharedStates) -> tuple[Entry | None, bool]:
+        """The entry that was written last; whether it is merged is not known here."""
+        del shared
+        return self.known[key].entry if key in self.known else None, False
+
+
+@dataclass
+class TablePublisher:
+    """Publishes the rows of one watch into one table."""
+
+    context: WatchContext
+    target: Target
+    settings: WatchTarget
+    report: Report
+
+    def publish(self, items: Sequence[Item]) -> None:
+        """Bring the table to these rows; a row that cannot be written is rejected, and the others go on."""
+        store, name, to = self.context.store, self.context.name, self.settings.to
+        store.finish([item for item in items if not item.subject])  # without a record, no row is known to be ours
+        rows = [item for item in items if item.subject]
+        held, plan = store.held(name, to), store.plan(name, to)
+        if not rows and not (plan is not None and plan[1]):
+            return
+        rows += [item for item in held if item.kind == "row"]
+        self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
+
+    def _publish_all(self, items: Sequence[Item]) -> None:
+        layout, known = self._layout(), self._known()
+        looker = TableLooker(self.context, self.target, self.settings.form, self.report, known)
+        looks = looker.look(items, SharedStates())
+        entries = [row.entry for row in known.values()]
+        admitted = Gate(self.context, self.settings.to, self.report, known.__len__, lambda: entries).admit(looks)
+        if admitted:
+            self.report.attempt([look.item for look in admitted], lambda: self._together(layout, admitted, known))
+
+    def _layout(self) -> Layout:
+        if self.settings.table is None:
+            raise CallError(f"{self.settings.to}: there are no settings of a table")
+        return table_layout(self.settings.table, self.context.leaderboard)
+
+    def _known(self) -> dict[str, WrittenRow]:
+        """The record of what was written."""
+        found = self.context.store.published(self.context.name, self.settings.to)
+        return {
+            key: WrittenRow(parse_entry(entry, key), None if earlier is None else parse_entry(earlier, key))
+            for key, (entry, earlier) in found.items()
+        }
+
+    def _together(self, layout: Layout, looks: Sequence[RowLook], known: Mapping[str, WrittenRow]) -> None:
+        """Write all rows at once, and say which cannot be written."""
+        listed = [path for folder in layout.folders(()) for path in self.target.list_folder(folder)]
+        mark = rolling_mark(self.context.leaderboard.id)
+        table = DesiredTable(layout, mark, self.settings.form, looks, known, self._declined(looks))
+        done = reconcile(
+            self.target,
+            mark,
+            layout.paths((), listed),
+            table.at,
+            self.settings.form,
+            dry_run=self.context.dry_run,
+        )
+        for key, why in sorted(table.refused.items()):
+            self.report.say("rejected", key, why)
+        if done.decision.publication is not None:
+            self.report.say("published", done.subject, f"{done.decision.why}: {done.where}")
+        if not self.context.dry_run:
+            self._remember(table)
+
+    def _declined(self, looks: Sequence[RowLook]) -> set[str]:
+        """The rows that a maintainer declined as they are now."""
+        if self.settings.form != "pull-request":
+            return set()
+        return {look.key for look in looks if is_declined(self.context, self.settings.to, look.key, look.entry)}
+
+    def _remember(self, table: DesiredTable) -> None:
+        store, name, to = self.context.store, self.context.name, self.settings.to
+        rows = {
+            key: (row.entry.to_bytes(), None if row.earlier is None else row.earlier.to_bytes())
+            for key, row in table.written.items()
+        }
+        with store.transaction():
+            store.set_published(name, to, rows)
+            store.forget_published(name, to, table.gone)

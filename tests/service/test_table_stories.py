@@ -1,0 +1,269 @@
+"""A table that people keep, as a target: rows are added and updated in place, and every other byte stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.platforms.registry import Access
+from bot.service.config import Watch, parse_settings
+from bot.service.context import ContextFactory
+from bot.service.outcome import Outcome
+from bot.service.settlement import settle
+from bot.service.store import Store, connect
+from tests.platforms.git.test_source import Folder
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import TINY, path_of, result
+
+SETTINGS = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "SOURCE"
+maintainers = ["meg"]
+[[watches.targets]]
+to = "TARGET"
+as = "FORM"
+kind = "table"
+[watches.targets.table]
+path = "board.csv"
+key = ["Model"]
+columns = { Model = "model.id", Average = { value = "average", decimals = 2 } }
+"""
+ABOVE = b'\xef\xbb\xbfModel,Average,Note\r\n"olympus/zeus",  90.10 ,"kept, by hand"\r\n'
+BELOW = b"olympus/hera,1.5E1,\r\n"
+TABLE = ABOVE + BELOW
+NEW = b"acme/atlas-7b,58.33,\r\n"
+CHANGED = b"acme/atlas-7b,61.67,\r\n"
+OTHER = b"acme/borea-1b,58.33,\r\n"
+KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
+BETTER = (60, 60, 70)
+
+
+def watch_of(source: str, target: str, form: str, more: str = "") -> Watch:
+    text = SETTINGS.replace("SOURCE", source).replace("TARGET", target).replace("FORM", form)
+    return parse_settings(text + more, "bot.toml").watches[0]
+
+
+@dataclass
+class TableStory(Story):
+    """A watch whose target on the Hub is a table."""
+
+    table: bytes = TABLE
+    options: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.hub.push(self.target, {"board.csv": self.table})
+
+    @property
+    def watch(self) -> Watch:
+        return watch_of("hf://datasets/acme/results", "hf://datasets/acme/contents", self.form, self.options)
+
+    def board(self, revision: str = "main") -> bytes:
+        return self.hub.file(self.target, "board.csv", revision) or b""
+
+    def proposed(self) -> bytes:
+        """The table in the one open request."""
+        [request] = self.requests
+        return self.board(request.ref)
+
+
+def said(outcomes: list[Outcome], name: str) -> list[str]:
+    return [one.text for one in outcomes if one.outcome == name]
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[TableStory]:
+    story = TableStory(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def test_a_new_row_is_proposed_below_the_rows_of_others(story: TableStory) -> None:
+    story.push()
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == "Update 1 row of tiny"
+    assert f"| `{KEY}` | `Average` | new | `58.33` |" in request.description
+    assert story.proposed() == TABLE + NEW
+    assert story.acts() == ["request"]
+
+    assert story.settle() == []
+    assert story.acts() == []
+
+
+def test_rows_that_come_later_join_the_request_and_a_changed_one_changes_there(story: TableStory) -> None:
+    story.push()
+    story.settle()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    assert story.proposed() == TABLE + NEW + OTHER
+
+    story.push(right=BETTER)
+    story.settle()
+    assert story.proposed() == TABLE + CHANGED + OTHER
+    assert story.acts() == ["request", "commit", "rename", "edit", "commit", "edit"]
+
+
+def test_a_merged_row_of_ours_is_changed_in_its_place(story: TableStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.hub.push(story.target, {"board.csv": story.board() + b"olympus/ares,7,\r\n"})
+
+    story.push(right=BETTER)
+    story.settle()
+    assert story.proposed() == TABLE + CHANGED + b"olympus/ares,7,\r\n"
+    assert f"| `{KEY}` | `Average` | `58.33` | `61.67` |" in story.requests[0].description
+
+    story.push(right=(70, 70, 70))
+    story.settle()
+    assert story.proposed() == TABLE + b"acme/atlas-7b,67.50,\r\n" + b"olympus/ares,7,\r\n"
+    assert story.acts() == ["request", "request", "commit", "edit"]
+
+
+def test_a_merged_row_that_is_withdrawn_stays_and_the_outcome_says_why(story: TableStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.remove()
+
+    assert said(story.settle(), "rejected") == [
+        "its submission was withdrawn; rows of this table are removed by people only"
+    ]
+    assert (story.board(), story.requests) == (TABLE + NEW, [])
+    assert story.acts() == ["request"]
+
+
+def test_a_proposed_row_that_is_withdrawn_leaves_the_request(story: TableStory) -> None:
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    story.remove()
+    assert said(story.settle(), "rejected") == []
+    assert story.proposed() == TABLE + OTHER
+
+    story.remove(path_of("acme/borea-1b"))
+    story.settle()
+    assert story.requests == []
+    assert story.acts()[-1] == "closed"
+
+
+def test_what_a_person_closed_is_not_proposed_again_but_other_rows_are(story: TableStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.set_status(story.target, story.requests[0], "closed", "ann")
+    story.lose_state()
+    story.settle()
+    assert story.requests == []
+
+    story.push(model="acme/borea-1b")
+    story.settle()
+    assert story.proposed() == TABLE + OTHER
+    assert story.acts() == ["request", "request"]
+
+
+def test_a_lost_state_changes_neither_the_request_nor_the_table(story: TableStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.push(right=BETTER)
+    story.settle()
+    assert story.acts() == ["request", "request"]
+
+    story.lose_state()
+    story.settle()
+    assert story.proposed() == TABLE + CHANGED
+    assert story.acts() == []
+
+
+def test_a_row_of_somebody_else_is_refused_and_stops_no_other(hub: Hub, tmp_path: Path) -> None:
+    theirs = ABOVE + b"acme/atlas-7b,12.5,\r\n" + BELOW
+    story = TableStory(hub, tmp_path, table=theirs)
+    story.push()
+    story.push(model="acme/borea-1b")
+    outcomes = story.settle()
+
+    assert said(outcomes, "rejected") == ["'acme/atlas-7b' already has other values, and on_existing is \"refuse\""]
+    assert story.proposed() == theirs + OTHER
+    assert story.acts() == ["request"]
+    story.end()
+
+
+def test_where_the_settings_allow_it_a_row_of_somebody_else_is_updated(hub: Hub, tmp_path: Path) -> None:
+    theirs = ABOVE + b"acme/atlas-7b,12.5,their note\r\n" + BELOW
+    story = TableStory(hub, tmp_path, table=theirs, options='on_existing = "update"\n')
+    story.push()
+    story.settle()
+
+    assert story.proposed() == ABOVE + b"acme/atlas-7b,58.33,their note\r\n" + BELOW
+    assert story.acts() == ["request"]
+    story.end()
+
+
+def test_a_dry_run_says_what_it_would_do_and_does_nothing(story: TableStory) -> None:
+    story.push()
+
+    assert said(settle(story.contexts.open_context(story.watch, dry_run=True)), "published") != []
+    assert story.acts() == []
+    story.settle()
+    assert story.acts() == ["request"]
+
+
+@pytest.mark.parametrize("form", ["commit", "pull-request"])
+def test_a_folder_gets_new_and_changed_rows_in_its_table(tmp_path: Path, form: str) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    source, board = Folder(tmp_path / "results"), Folder(tmp_path / "board")
+    board.push({"board.csv": TABLE})
+    contexts = ContextFactory(Access(), Store(connect(f"sqlite:///{tmp_path / 'state.db'}")), tmp_path)
+    watch = watch_of("results", "board", form)
+    where = "main" if form == "commit" else "leaderboard-bot/rolling/tiny"
+
+    def settled() -> tuple[list[Outcome], bytes]:
+        outcomes = settle(contexts.open_context(watch))
+        return outcomes, board.git("show", f"{where}:board.csv").encode()
+
+    source.push({path_of(): result()})
+    assert settled()[1].split() == (TABLE + NEW).split()
+    commit = board.git("rev-parse", where)
+    assert settled()[0] == []
+
+    source.push({path_of(): result(right=BETTER)})
+    assert settled()[1].split() == (TABLE + CHANGED).split()
+    assert board.git("rev-parse", where) != commit
+    assert settled()[0] == []
+    contexts.store.close()
+
+
+def test_a_row_that_another_folder_submitted_first_is_never_committed_without_review(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="commit")
+    story.push()
+    story.settle()
+    assert (story.board(), story.acts()) == (TABLE + NEW, ["commit"])
+
+    later = "2026-04-01T10-00-00.000000"
+    story.push(path=f"rival/results_{later}.json", right=BETTER, date=1_795_000_000.0)
+    assert said(story.settle(), "rejected") == [
+        "first submitted in acme__atlas-7b by other files; a person has to decide"
+    ]
+    assert story.board() == TABLE + NEW
+    assert story.acts() == ["discussion", "discussion"]  # the source hears of two values of one row
+    story.end()
+
+
+def test_a_maintainer_takes_one_row_out_of_the_request(story: TableStory) -> None:
+    story.push()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    story.hub.comment(story.target, story.requests[0], f"/decline {KEY}", "meg")
+    story.settle()
+
+    assert story.proposed() == TABLE + OTHER
+    assert story.acts() == ["request", "commit", "rename", "edit"]
