@@ -40,6 +40,7 @@ class Commands(LazyGroup):
         "rescore": "bot.cli.service:rescore",
         "serve": "bot.cli.service:serve",
         "webhook": "bot.cli.webhooks:webhook",
+        "doctor": "bot.cli.doctor:doctor",
         "audit": "bot.cli.audits:audit",
     }
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.service import CONFIG
 from bot.errors import CallError
 from bot.service.environment import read_access, settings_path, webhook_secret
 
-CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
 webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
 
 

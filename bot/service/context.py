@@ -146,9 +146,17 @@ class ContextFactory:
         )
 
     def leaderboard(self, watch: Watch) -> Leaderboard:
-        """The declaration; a path is taken from the folder of the settings, an address is read as it stands now."""
-        beside = self.folder / watch.leaderboard
-        return open_leaderboard(str(beside) if beside.is_file() else watch.leaderboard, self.access)
+        """The declaration, as it stands now."""
+        return open_declaration(watch.leaderboard, self.folder, self.access)
+
+
+def open_declaration(name: str, folder: Path, access: Access) -> Leaderboard:
+    """Read the declaration of a watch; a path is taken from the folder of the settings.
+
+    Raises CallError or MalformedDeclaration.
+    """
+    beside = folder / name
+    return open_leaderboard(str(beside) if beside.is_file() else name, access)
 
 
 def watched_by(settings: Settings) -> list[dict[str, str]]:

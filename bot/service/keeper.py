@@ -12,9 +12,13 @@ from sqlalchemy.engine import make_url
 from bot.errors import StateUnavailable
 
 
+class KeptByAnother(StateUnavailable):
+    """Another process keeps the state."""
+
+
 @contextmanager
 def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
-    """Keep the state for the block. Raises StateUnavailable where another process keeps it for so many seconds.
+    """Keep the state for the block. Raises KeptByAnother where another process does for so many seconds.
 
     The lock belongs to the process, so a killed one leaves none behind.
     """
@@ -27,7 +31,7 @@ def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         why = "another process keeps it; let that one settle (`serve` does so by itself), or stop it first"
-        raise StateUnavailable(str(path), why) from None
+        raise KeptByAnother(str(path), why) from None
     except OSError as error:
         raise StateUnavailable(str(path), error.strerror or str(error)) from None
     try:

@@ -20,6 +20,13 @@ def read_user(_: GitHubState, request: Request) -> Answer:
     return Answer(200, user(request, request.who.login))
 
 
+def read_rate_limit(state: GitHubState, request: Request) -> Answer:
+    core = {"limit": 5000, "remaining": 4990, "reset": 4_102_444_800}
+    if request.who is None:
+        core |= {"limit": 60, "remaining": state.anonymous_left}
+    return Answer(200, {"resources": {"core": core}})
+
+
 def query(state: GitHubState, request: Request) -> Answer:
     """The two questions of GraphQL that are answered here: who am I, and the texts of blobs by id."""
     if request.who is None:

@@ -15,6 +15,7 @@ NUMBER = r"(\d+)"
 ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/user", github_accounts.read_user),
     ("POST", "/graphql", github_accounts.query),
+    ("GET", "/rate_limit", github_accounts.read_rate_limit),
     ("GET", REPO, github_talk.read_repo),
     ("GET", f"{REPO}/contents/(.*)", github_content.read_contents),
     ("PUT", f"{REPO}/contents/(.+)", github_content.write_contents),

@@ -21,7 +21,10 @@ def read_repo(state: GitHubState, request: Request) -> Answer:
     repo = find(state, request)
     if repo is None:
         return refuse(404, "Not Found")
-    return Answer(200, _repo(request, repo.name) | {"default_branch": "main", "private": repo.private})
+    shown = _repo(request, repo.name) | {"default_branch": "main", "private": repo.private}
+    if request.who is not None:
+        shown["permissions"] = {"pull": True, "push": "contents" in request.who.permissions}
+    return Answer(200, shown)
 
 
 def _repo(request: Request, name: str) -> dict[str, Any]:

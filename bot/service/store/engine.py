@@ -39,6 +39,17 @@ def connect(url: str) -> Engine:
 
     Raises CallError for a URL that names no database, StateUnavailable where it cannot be used now.
     """
+    engine = open_engine(url)
+    try:
+        prepare(engine)
+    except BrokenState:
+        _put_aside(engine)
+        prepare(engine)
+    return engine
+
+
+def open_engine(url: str) -> Engine:
+    """An engine that nothing was asked of yet. Raises CallError for a URL that names no database."""
     try:
         parsed = make_url(url)
         if parsed.drivername in {"postgres", "postgresql"}:
@@ -52,12 +63,26 @@ def connect(url: str) -> Engine:
     event.listen(engine, "handle_error", _translate)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
-    try:
-        prepare(engine)
-    except BrokenState:
-        _put_aside(engine)
-        prepare(engine)
     return engine
+
+
+def try_out(engine: Engine) -> str:
+    """Read and write the state, and take that back; says what was found. A state that is not there is not made.
+
+    Raises StateUnavailable where it cannot be used now, BrokenState for a file that holds no database.
+    """
+    where = _shown(engine)
+    if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").exists():
+        return f"{where} is not there yet; the first settlement makes it"
+    try:
+        with engine.connect() as connection:
+            if not inspect(connection).has_table("cursors"):
+                return f"{where} is empty; the first settlement makes its tables"
+            connection.execute(cursors.insert().values(watch="", subject="doctor", value=""))
+            connection.rollback()
+    finally:
+        dispose(engine)
+    return f"{where} can be read and written"
 
 
 def prepare(engine: Engine) -> None:

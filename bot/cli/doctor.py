@@ -1,0 +1,52 @@
+"""The command that examines a service: doctor."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.service import CONFIG, need_extra
+from bot.reporting.escape import visible
+from bot.service.environment import database_url, read_access, settings_path, webhook_secret
+
+if TYPE_CHECKING:
+    from bot.service.diagnosis import Diagnosis
+
+MARKS = {"ok": "✓", "warning": "!", "wrong": "✗"}
+
+
+class DoctorFormat(StrEnum):
+    """The formats of the diagnoses."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def doctor(
+    config: CONFIG = None,
+    form: Annotated[DoctorFormat, typer.Option("--format", "-f", help="How to show it.")] = DoctorFormat.TEXT,
+) -> None:
+    """Say whether settings, accounts, rights, webhook and state work, and what to do where they do not."""
+    need_extra("doctor")
+    from bot.service.diagnosis import ServiceCase
+    from bot.service.doctor import examine
+
+    path = settings_path(config)
+    found = []
+    for one in examine(ServiceCase(path, read_access(), database_url(path), webhook_secret())):
+        found.append(one)
+        if form is DoctorFormat.TEXT:
+            typer.echo(_line(one))
+    if form is DoctorFormat.JSON:
+        typer.echo(json.dumps([asdict(one) for one in found], indent=2))
+    if any(one.status == "wrong" for one in found):
+        raise typer.Exit(1)
+
+
+def _line(one: Diagnosis) -> str:
+    advice = f" → {one.advice}" if one.advice else ""
+    return f"{MARKS[one.status]} {visible(one.name)}: {visible(one.text + advice)}"

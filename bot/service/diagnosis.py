@@ -1,0 +1,111 @@
+"""What is examined and what is found: the case of a service, and one diagnosis for each check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from bot.errors import BotError, Unavailable
+from bot.platforms.registry import Access, Opener
+from bot.service.config import Settings, Watch, WatchTarget
+
+Status = Literal["ok", "warning", "wrong"]
+CLOCK = 300.0  # seconds that our clock may be off
+TRY_AGAIN = "try again; where it lasts, look at the network, and at HF_ENDPOINT or GITHUB_API_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What one check found: `text` says it, `advice` what to do, "" where nothing is to be done.
+
+    A `warning` is something that works and may surprise, or a check that cannot be made.
+    """
+
+    name: str
+    status: Status
+    text: str
+    advice: str = ""
+
+
+@dataclass
+class ServiceCase:
+    """What is examined: the settings file, the accounts, the state, and the secret of deliveries.
+
+    `clock` gives Unix seconds; `settings` are None until they are read, and where they cannot be.
+    """
+
+    path: Path
+    access: Access
+    database: str
+    secret: str | None = None
+    clock: Callable[[], float] = time.time
+    settings: Settings | None = field(default=None, init=False)
+
+    @cached_property
+    def opener(self) -> Opener:
+        """Opens what the settings name; relative folders start beside them."""
+        return Opener(self.access, self.path.resolve().parent)
+
+    @property
+    def watches(self) -> Sequence[Watch]:
+        """The watches of the settings."""
+        return self.settings.watches if self.settings else ()
+
+    @property
+    def sources(self) -> list[str]:
+        """The addresses of all sources, each once."""
+        return list(dict.fromkeys(watch.source for watch in self.watches))
+
+    @property
+    def targets(self) -> list[WatchTarget]:
+        """All targets, each address and form once."""
+        found = [target for watch in self.watches for target in watch.targets]
+        return list({(target.to, target.form): target for target in found}.values())
+
+    def addresses(self, scheme: str) -> list[str]:
+        """The sources and targets of one platform; folders have the scheme ""."""
+        found = dict.fromkeys([*self.sources, *(target.to for target in self.targets)])
+        return [name for name in found if scheme_of(name) == scheme]
+
+
+def scheme_of(address: str) -> str:
+    """The scheme of an address, "" of a folder."""
+    scheme, separator, _ = address.partition("://")
+    return scheme if separator else ""
+
+
+def line_of(error: BotError) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split())
+
+
+def attempt(name: str, call: Callable[[], str], advice: str) -> Diagnosis:
+    """What a call says where it succeeds; else why it does not, which is wrong."""
+    try:
+        return Diagnosis(name, "ok", call())
+    except Unavailable as error:
+        return Diagnosis(name, "wrong", line_of(error), TRY_AGAIN)
+    except BotError as error:
+        return Diagnosis(name, "wrong", line_of(error), advice)
+
+
+def unchecked(name: str, why: str) -> Diagnosis:
+    """A check that cannot be made: nobody knows whether anything is wrong."""
+    return Diagnosis(name, "warning", f"cannot be checked: {why}")
+
+
+def compare_clocks(date: str | None, ours: float, service: str) -> Diagnosis:
+    """Whether our clock, in Unix seconds, agrees with the Date header of a service."""
+    try:
+        off = ours - parsedate_to_datetime(date or "").timestamp()
+    except ValueError:
+        return unchecked("clock", f"{service} names no date")
+    text = f"{abs(off):.0f} s {'ahead of' if off > 0 else 'behind'} the clock of {service}"
+    if abs(off) > CLOCK:
+        return Diagnosis("clock", "wrong", text, "set the clock of this machine, for example with NTP")
+    return Diagnosis("clock", "ok", text)

@@ -1,0 +1,105 @@
+"""What keeps a service from working, found by reads that change nothing: one line for each check, with what to do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from bot.errors import BotError, MalformedDeclaration
+from bot.service.config import Watch, WatchTarget, load_settings
+from bot.service.context import open_declaration
+from bot.service.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
+from bot.service.doctor_github import check_github
+from bot.service.doctor_hub import check_hub
+from bot.service.keeper import KeptByAnother, keeping
+from bot.service.store.engine import open_engine, try_out
+
+
+def examine(case: ServiceCase) -> Iterator[Diagnosis]:
+    """Make every check that can be made, in the order in which faults are best repaired."""
+    yield from check_settings(case)
+    for watch in case.watches:
+        yield from check_declaration(case, watch)
+    yield check_git(case)
+    yield check_state(case)
+    if case.addresses("hf"):
+        yield from check_hub(case)
+    if case.addresses("github"):
+        yield from check_github(case)
+    yield from (check_source(case, name) for name in case.sources)
+    yield from (check_target(case, target) for target in case.targets)
+
+
+def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
+    """Whether the settings can be read; all their faults."""
+    case.settings = None
+    try:
+        case.settings = load_settings(case.path)
+    except BotError as error:
+        yield from _faults("settings", error, "correct them: docs/hub.md explains every key")
+        return
+    count = len(case.watches)
+    yield Diagnosis("settings", "ok", f"{case.path} has {count} watch{'es' if count > 1 else ''}")
+
+
+def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
+    """Whether the declaration of a watch can be read; all its faults."""
+    name = f"declaration of {watch.name}"
+    try:
+        board = open_declaration(watch.leaderboard, case.opener.folder, case.access)
+    except BotError as error:
+        yield from _faults(name, error, "correct it: docs/leaderboards.md explains every key")
+        return
+    yield Diagnosis(name, "ok", f"{board.id}, {len(board.tasks)} tasks")
+
+
+def _faults(name: str, error: BotError, advice: str) -> Iterator[Diagnosis]:
+    """One line for each fault of a file."""
+    said = str(error).splitlines() if isinstance(error, MalformedDeclaration) else [line_of(error)]
+    yield from (Diagnosis(name, "wrong", line, advice) for line in said)
+
+
+def check_git(case: ServiceCase) -> Diagnosis:
+    """Whether git is there: folders need it, and sources on the Hub where very many files changed."""
+    if shutil.which("git") is None:
+        status: Status = "wrong" if case.addresses("") else "warning"
+        return Diagnosis("git", status, "not found; folders and sources of very many files need it", "install git")
+    done = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False)
+    said = " ".join((done.stdout or done.stderr).split())
+    return Diagnosis("git", "wrong", said, "repair git") if done.returncode else Diagnosis("git", "ok", said)
+
+
+def check_state(case: ServiceCase) -> Diagnosis:
+    """Whether the state can be read and written; that another process keeps it is no fault."""
+
+    def call() -> str:
+        engine = open_engine(case.database)
+        try:
+            with keeping(case.database):
+                return try_out(engine)
+        except KeptByAnother as error:
+            return f"another process keeps {error.where}, as serve does, and settle while it runs"
+
+    advice = "see DATABASE_URL, and that this user may write there; a broken file is put aside by the next settlement"
+    return attempt("state", call, advice)
+
+
+def check_source(case: ServiceCase, name: str) -> Diagnosis:
+    """Whether the main branch of a source can be read."""
+
+    def call() -> str:
+        return f"is there, with main at {case.opener.source(name).head()[:12]}"
+
+    return attempt(f"source {name}", call, "see that its name is right, and that the token may read it")
+
+
+def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
+    """Whether a target can be one."""
+
+    def call() -> str:
+        # Other forms ask who we are, too, which has a line of its own.
+        case.opener.target(target.to, "commit", target.discussion).check()
+        return "can be used"
+
+    return attempt(f"target {target.to}", call, "see that its name is right, and that the token may read it")

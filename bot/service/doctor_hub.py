@@ -1,0 +1,153 @@
+"""The checks at the Hub: token, rights, webhook, secret, clock and what is left of the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from bot.errors import BotError, Gone, Refused
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.platform import HubPlatform
+from bot.platforms.hub.rights import check_write, role_of, said_beside
+from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
+from bot.service.config import WatchTarget
+from bot.service.context import watched_by
+from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
+
+NOBODY = "the token does not say who it is"
+WHERE = "make one at https://huggingface.co/settings/tokens and set HF_TOKEN"
+Names = set[tuple[str, str]]
+
+
+def check_hub(case: ServiceCase) -> Iterator[Diagnosis]:
+    """All checks at the Hub; those that need the account only where it is known."""
+    client = HubPlatform.client(case.opener)
+    token = check_token(case, client)
+    is_known = "account" in client.__dict__
+    yield token
+    yield check_secret(case)
+    targets = [target for target in case.targets if scheme_of(target.to) == "hf" and target.form != "comment"]
+    if is_known:
+        yield from (check_right(client, target) for target in targets)
+        yield from check_webhooks(case, client)
+    else:
+        yield from (unchecked(f"right to write {target.to}", NOBODY) for target in targets)
+        yield unchecked("webhook", NOBODY)
+    yield from check_beside(case, client)
+
+
+def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
+    """Whether there is a token, and who it is; one that only reads cannot publish."""
+    name = "token for the Hub"
+    if case.access.hf_keyless:
+        return unchecked(name, "trusted publishing gives one for a single repository")
+    if not case.access.hf_token:
+        return Diagnosis(name, "wrong", "HF_TOKEN is not set", WHERE)
+    found = attempt(name, lambda: client.user, f"see that HF_TOKEN is whole and not revoked, or {WHERE}")
+    if found.status != "ok":
+        return found
+    role = role_of(client.account)
+    if role == "read":
+        return Diagnosis(name, "wrong", f"{client.user}, and it may only read", f"let it write: {WHERE}")
+    kinds = {"fineGrained": ", a fine-grained token: nobody can ask whether it may open requests", "": ""}
+    return Diagnosis(name, "ok", client.user + kinds.get(role, f", a token that may {role}"))
+
+
+def check_secret(case: ServiceCase) -> Diagnosis:
+    """Whether deliveries can be told from those of strangers."""
+    name, advice = "WEBHOOK_SECRET", "set it here, where serve runs, and by: leaderboard-bot webhook update"
+    if not case.secret:
+        return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
+    if not case.secret.isascii():
+        return Diagnosis(name, "wrong", "has letters that are not ASCII, which the Hub does not send", advice)
+    return Diagnosis(name, "ok", "is set")
+
+
+def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
+    """Whether the account may do what a form needs: commits need the right to write, requests do not."""
+    name, by_request = f"right to write {target.to}", target.form == "pull-request"
+    try:
+        check_write(client, parse_address(target.to))
+    except Gone as error:
+        return unchecked(name, line_of(error))
+    except Refused as error:
+        if by_request:
+            return Diagnosis(
+                name, "ok", "not ours: rows and the table are proposed by requests, which anybody may open"
+            )
+        advice = f'give {client.user} the right to write there, or set as = "pull-request"'
+        return Diagnosis(name, "wrong", line_of(error), advice)
+    except BotError as error:
+        return unchecked(name, line_of(error))
+    return Diagnosis(name, "ok", f"{client.user} may write")
+
+
+def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
+    """Whether one webhook tells the service of all repositories of the settings; a line for each address."""
+    try:
+        wanted = {(one["type"], one["name"]) for one in watched_by(case.settings)} if case.settings else set()
+        found = [hook for hook in hooks(client) if _is_ours(hook, wanted)]
+    except BotError as error:
+        yield unchecked("webhook", line_of(error))
+        return
+    if not found:
+        text = "none tells this service of pushes: they are seen when settle_every is over"
+        advice = "leaderboard-bot webhook create https://…/webhooks/hub"
+        yield Diagnosis("webhook", "wrong" if case.secret else "warning", text, advice)
+    for address in dict.fromkeys(map(address_of, found)):
+        yield check_address([hook for hook in found if address_of(hook) == address], wanted, case.secret)
+
+
+def check_address(found: Sequence[Any], wanted: Names, secret: str | None) -> Diagnosis:
+    """Whether there is one webhook for an address, and whether it is whole."""
+    hook, address = found[0], address_of(found[0])
+    if len(found) > 1 and hook.url:
+        text = f"doubled: {', '.join(one.id for one in found)} all deliver to {address}"
+        return Diagnosis("webhook", "wrong", text, f"keep one: leaderboard-bot webhook create {address}")
+    faults = list(_faults(hook, wanted, secret))
+    if faults:
+        advice = f"leaderboard-bot webhook update {hook.id}" if hook.url else "change it on the Hub"
+        return Diagnosis("webhook", "wrong", f"{hook.id} → {address}: {'; '.join(faults)}", advice)
+    return Diagnosis("webhook", "ok", f"{hook.id} → {address}, with our {len(wanted)} repositories")
+
+
+def _faults(hook: Any, wanted: Names, secret: str | None) -> Iterator[str]:
+    if hook.disabled:
+        yield "it is disabled"
+    if missing := [f"{kind} {name}" for kind, name in sorted(wanted) if not _watches(hook, kind, name)]:
+        yield f"it does not watch {', '.join(missing)}"
+    if missing := [domain for domain in DOMAINS if domain not in hook.domains]:
+        yield f"it is not told of {' and '.join(missing)} events"
+    given = hook.secret or next(iter(parse_qs(urlsplit(hook.url or "").query).get("secret", [])), None)
+    if secret and given and given != secret:
+        yield "its secret is not WEBHOOK_SECRET"
+
+
+def _is_ours(hook: Any, wanted: Names) -> bool:
+    """Whether a webhook delivers to a service, or starts a job, for a repository of ours."""
+    is_for_service = delivers_to_service(hook) or not hook.url
+    return is_for_service and any(_watches(hook, kind, name) for kind, name in wanted)
+
+
+def _watches(hook: Any, kind: str, name: str) -> bool:
+    """Whether a webhook watches a repository, or all of its owner."""
+    owner = name.partition("/")[0]
+    return bool(names(hook) & {(kind, name), ("org", owner), ("user", owner)})
+
+
+def check_beside(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
+    """What the Hub says beside an answer: its clock, and what is left of the requests."""
+    name = "limits of the Hub"
+    try:
+        said = said_beside(client, parse_address(case.addresses("hf")[0]))
+    except BotError as error:
+        yield from (unchecked(one, line_of(error)) for one in ("clock", name))
+        return
+    yield compare_clocks(said.date, case.clock(), "the Hub")
+    if said.remaining is None:
+        yield unchecked(name, "it does not say what is left")
+    elif said.remaining <= 0:
+        yield Diagnosis(name, "warning", "no request is left", f"wait {said.reset or 0:.0f} s")
+    else:
+        yield Diagnosis(name, "ok", f"{said.remaining:,} requests left for the next {said.reset or 0:.0f} s")

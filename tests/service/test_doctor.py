@@ -1,0 +1,236 @@
+"""What doctor says of a service on the local Hub: nothing where all is right, else one line with what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.platforms.hub.webhooks import create
+from bot.platforms.registry import Access
+from bot.service.config import load_settings
+from bot.service.context import watched_by
+from bot.service.diagnosis import Diagnosis, ServiceCase
+from bot.service.doctor import examine
+from bot.service.keeper import keeping
+from bot.service.store import Store, connect
+from tests.command import bot
+from tests.service.stories import SETTINGS
+from tests.world.github_server import local_github
+from tests.world.hub import Hub
+from tests.world.results import TINY
+
+URL, SECRET = "https://bot.example/webhooks/hub", "MARKER-SECRET"
+
+
+@pytest.fixture
+def case(hub: Hub, tmp_path: Path) -> Iterator[ServiceCase]:
+    """A service in which all is right."""
+    (tmp_path / "tiny.toml").write_text(TINY)
+    path, database = tmp_path / "bot.toml", f"sqlite:///{tmp_path / 'state.db'}"
+    path.write_text(SETTINGS.format(form="commit", style="entry", limit=20, more=""))
+    for name in ("acme/results", "acme/contents"):
+        hub.repository(name)
+    hub.writers.add(("bot", "acme/contents"))
+    access = Access(hf_token=hub.person("bot"), hf_endpoint=hub.url)
+    create(access, URL, watched_by(load_settings(path)), SECRET)
+    store = Store(connect(database))
+    yield ServiceCase(path, access, database, SECRET)
+    store.close()
+
+
+def faults(case: ServiceCase, status: str = "wrong") -> list[Diagnosis]:
+    return [one for one in examine(case) if one.status == status]
+
+
+def edit(case: ServiceCase, old: str, new: str, file: str = "bot.toml") -> None:
+    path = case.path.with_name(file)
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_nothing_is_said_against_a_service_in_which_all_is_right(hub: Hub, case: ServiceCase) -> None:
+    posted, asked = len(hub.log), len(hub.calls)
+
+    found = list(examine(case))
+
+    assert [one for one in found if one.status != "ok" or one.advice] == []
+    assert [one.name for one in found] == [
+        "settings", "declaration of tiny", "git", "state", "token for the Hub", "WEBHOOK_SECRET",
+        "right to write hf://datasets/acme/contents", "webhook", "clock", "limits of the Hub",
+        "source hf://datasets/acme/results", "target hf://datasets/acme/contents",
+    ]  # fmt: skip
+    said = {one.name: one.text for one in found}
+    assert said["token for the Hub"] == "bot, a token that may write"
+    assert said["limits of the Hub"] == "990 requests left for the next 200 s"
+    assert said["source hf://datasets/acme/results"].endswith(hub.repositories["dataset", "acme/results"].main.oid[:12])
+    assert len(hub.log) == posted
+    assert {call.method for call in hub.calls[asked:]} == {"GET"}
+
+
+def test_without_a_token_nothing_that_needs_one_is_called_wrong(case: ServiceCase) -> None:
+    case.access = replace(case.access, hf_token=None)
+
+    assert [(one.name, one.text) for one in faults(case)] == [("token for the Hub", "HF_TOKEN is not set")]
+    unknown = {one.name for one in faults(case, "warning")}
+    assert unknown == {"right to write hf://datasets/acme/contents", "webhook"}
+
+
+def test_a_wrong_token_is_named_and_never_shown(case: ServiceCase) -> None:
+    case.access = replace(case.access, hf_token="hf_MARKER")
+
+    found = list(examine(case))
+
+    token = next(one for one in found if one.name == "token for the Hub")
+    assert (token.status, "HF_TOKEN is whole" in token.advice) == ("wrong", True)
+    assert "MARKER" not in repr(found)
+    assert next(one for one in found if one.name == "clock").status == "ok"
+
+
+def test_a_token_that_only_reads_is_wrong(hub: Hub, case: ServiceCase) -> None:
+    hub.roles["bot"] = "read"
+
+    (found,) = faults(case)
+
+    assert found.text == "bot, and it may only read"
+
+
+def test_commits_need_the_right_to_write_and_requests_do_not(hub: Hub, case: ServiceCase) -> None:
+    hub.writers.clear()
+
+    (found,) = faults(case)
+    edit(case, '"commit"', '"pull-request"')
+
+    assert found.name == "right to write hf://datasets/acme/contents"
+    assert "give bot the right to write there" in found.advice
+    assert faults(case) == []
+
+
+def test_a_missing_webhook_is_wrong_where_a_secret_waits_for_deliveries(hub: Hub, case: ServiceCase) -> None:
+    hub.webhooks.clear()
+
+    (found,) = faults(case)
+    case.secret = None
+
+    assert (found.name, found.advice) == ("webhook", "leaderboard-bot webhook create https://…/webhooks/hub")
+    assert faults(case) == []
+    assert [one.name for one in faults(case, "warning")] == ["WEBHOOK_SECRET", "webhook"]
+
+
+def test_a_doubled_webhook_is_repaired_by_what_is_advised(hub: Hub, case: ServiceCase) -> None:
+    (first,) = hub.webhooks.values()
+    hub.webhooks["double"] = replace(first, id="double", url=f"{URL}?secret={SECRET}")
+
+    (found,) = faults(case)
+    create(case.access, found.advice.rpartition(" ")[2], watched_by(load_settings(case.path)), SECRET)
+
+    assert found.text == f"doubled: {first.id}, double all deliver to {URL}"
+    assert SECRET not in repr(found)
+    assert faults(case) == []
+
+
+def test_each_fault_of_a_webhook_is_said(hub: Hub, case: ServiceCase) -> None:
+    (hook,) = hub.webhooks.values()
+    hook.disabled, hook.secret, hook.domains = True, "other", ["repo"]
+    hook.watched = [{"type": "dataset", "name": "acme/results"}]
+
+    (found,) = faults(case)
+
+    assert found.text.partition(": ")[2] == (
+        "it is disabled; it does not watch dataset acme/contents; it is not told of discussion events; "
+        "its secret is not WEBHOOK_SECRET"
+    )
+    assert found.advice == f"leaderboard-bot webhook update {hook.id}"
+
+
+def test_all_faults_of_settings_and_declaration_are_named(case: ServiceCase) -> None:
+    edit(case, "num_fewshot", "num_fewshots", "tiny.toml")
+    assert {one.name for one in faults(case)} == {"declaration of tiny"}
+    assert len(faults(case)) > 1
+
+    edit(case, "backfill_limit", "backfil_limit")
+    edit(case, '"entry"', '"entries"')
+    found = faults(case)
+    assert [one.name for one in found] == ["settings", "settings"]
+    assert "backfil_limit" in found[0].text + found[1].text
+
+
+def test_a_source_that_is_not_there_is_wrong(hub: Hub, case: ServiceCase) -> None:
+    hub.delete(hub.repositories["dataset", "acme/results"])
+
+    (found,) = faults(case)
+
+    assert found.name == "source hf://datasets/acme/results"
+    assert "404" in found.text
+    assert "see that its name is right" in found.advice
+
+
+@pytest.mark.parametrize(("off", "count"), [(280, 0), (-600, 1), (86400, 1)])
+def test_a_clock_more_than_five_minutes_off_is_wrong(hub: Hub, case: ServiceCase, off: float, count: int) -> None:
+    hub.clock_is_off = -off
+
+    found = faults(case)
+
+    assert [one.name for one in found] == ["clock"] * count
+    assert all(("ahead of" if off > 0 else "behind") in one.text for one in found)
+
+
+def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
+    with keeping(case.database):
+        kept = next(one for one in examine(case) if one.name == "state")
+    assert (kept.status, "another process keeps" in kept.text) == ("ok", True)
+
+    file = case.path.with_name("other.db")
+    case.database = f"sqlite:///{file}"
+    assert "is not there yet" in next(one.text for one in examine(case) if one.name == "state")
+    assert not file.exists()
+    file.write_bytes(b"no database" * 500)
+    (found,) = faults(case)
+    assert (found.name, file.read_bytes()) == ("state", b"no database" * 500)
+    case.database = "nonsense"
+    assert [one.name for one in faults(case)] == ["state"]
+
+
+def test_github_is_asked_who_we_are_and_whether_we_may_push(hub: Hub, case: ServiceCase) -> None:
+    edit(case, "hf://datasets/acme/contents", "github://acme/board")
+    with local_github() as github:
+        github.state.add_repo("acme/board", {"README.md": b"# Board\n"})
+        github.state.add_account("good", "our-bot")
+        github.state.add_account("poor", "poor-bot", frozenset())
+        case.access = replace(case.access, github_api_url=github.url)
+        assert next(one.text for one in faults(case)) == "GITHUB_TOKEN is not set"
+        for token, wrong in (("good", []), ("poor", ["poor-bot may not push"]), ("bad", None)):
+            again = ServiceCase(case.path, replace(case.access, github_token=token), case.database, case.secret)
+            found = list(examine(again))
+            said = {one.name: one for one in found}
+            if wrong is None:
+                assert said["token for GitHub"].status == "wrong"
+            else:
+                assert [one.text for one in found if one.status == "wrong"] == wrong
+                assert said["limits of GitHub"].text == "4,990 of 5,000 requests left"
+
+
+def test_the_command_shows_a_line_for_each_check_and_ends_with_1_where_one_is_wrong(
+    hub: Hub, case: ServiceCase
+) -> None:
+    hub.clock_is_off = 1200.0
+    ours = {"HF_TOKEN": "hf_bot", "HF_ENDPOINT": hub.url, "WEBHOOK_SECRET": SECRET, "DATABASE_URL": case.database}
+    environment = {**os.environ, **ours, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    status, out, err = bot("doctor", "--config", case.path, env=environment)
+    assert (status, err) == (1, "")
+    lines = out.splitlines()
+    (wrong,) = [line for line in lines if not line.startswith("✓ ")]
+    assert wrong.startswith("✗ clock: 1")
+    assert wrong.endswith(" s behind the clock of the Hub → set the clock of this machine, for example with NTP")
+
+    hub.clock_is_off = 0.0
+    status, out, err = bot("doctor", "--config", case.path, "--format", "json", env=environment)
+    assert (status, err) == (0, "")
+    assert [set(one) for one in json.loads(out)] == [{"name", "status", "text", "advice"}] * len(lines)
+    assert SECRET not in out
