@@ -207,3 +207,14 @@ def test_paths_are_sorted_by_their_bytes(store: Store) -> None:
     store.set_submissions("w", map(submission, paths))
 
     assert [one.path for part in store.all_submissions("w", size=2) for one in part] == sorted(paths)
+
+
+def test_what_was_written_into_a_table_is_kept_by_watch_and_target(store: Store) -> None:
+    store.set_published("w", "board", {"a": (b"1", None), "b": (b"2", b"1")})
+    store.set_published("w", "board", {"a": (b"3", b"1")})
+    store.set_published("w", "other", {"a": (b"9", None)})
+    store.forget_published("w", "board", ["b", "none"])
+
+    assert store.published("w", "board") == {"a": (b"3", b"1")}
+    assert store.published("w", "other") == {"a": (b"9", None)}
+    assert store.scratch().published("w", "board") == {"a": (b"3", b"1")}

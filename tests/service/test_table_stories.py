@@ -267,3 +267,23 @@ def test_a_maintainer_takes_one_row_out_of_the_request(story: TableStory) -> Non
 
     assert story.proposed() == TABLE + OTHER
     assert story.acts() == ["request", "commit", "rename", "edit"]
+
+
+def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="commit")
+    models = [f"acme/model-{number}" for number in range(7)]
+    hub.push(story.source, {path_of(model): result(model) for model in models})
+    story.settle()
+    rows = b"".join(f"{model},58.33,\r\n".encode() for model in models)
+    assert (story.board(), story.acts()) == (TABLE + rows, ["commit"])
+
+    hub.push(story.source, {path_of(model): result(model, right=BETTER) for model in models})
+    [held] = said(story.settle(), "held")
+    assert held.startswith("0 rows would be removed and 7 changed; approve plan ")
+    assert (story.board(), story.acts()) == (TABLE + rows, ["discussion", "comment"])
+
+    story.contexts.store.approve_plan("tiny", held.split()[10])
+    story.settle()
+    assert story.board() == TABLE + rows.replace(b"58.33", b"61.67")
+    assert story.acts() == ["commit", "edit"]
+    story.end()
