@@ -13,7 +13,7 @@ from bot.service.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_
 from bot.service.doctor_github import check_github
 from bot.service.doctor_hub import check_hub
 from bot.service.keeper import KeptByAnother, keeping
-from bot.service.store.engine import open_engine, try_out
+from bot.service.store.engine import is_made, open_engine, try_out
 
 
 def examine(case: ServiceCase) -> Iterator[Diagnosis]:
@@ -75,6 +75,8 @@ def check_state(case: ServiceCase) -> Diagnosis:
 
     def call() -> str:
         engine = open_engine(case.database)
+        if not is_made(engine):  # keeping it would make its folder and a lock
+            return f"{engine.url.database} is not there yet; the first settlement makes it"
         try:
             with keeping(case.database):
                 return try_out(engine)

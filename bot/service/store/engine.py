@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -66,14 +67,26 @@ def open_engine(url: str) -> Engine:
     return engine
 
 
+def is_made(engine: Engine) -> bool:
+    """Whether the state is there: a SQLite file is not before the first settlement.
+
+    Raises StateUnavailable where it cannot be made, for want of its folder's rights.
+    """
+    path = Path(engine.url.database or "")
+    if engine.dialect.name != "sqlite" or path.exists():
+        return True
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not os.access(folder, os.W_OK):
+        raise StateUnavailable(str(path), WHY[sqlite3.SQLITE_PERM])
+    return False
+
+
 def try_out(engine: Engine) -> str:
-    """Read and write the state, and take that back; says what was found. A state that is not there is not made.
+    """Read and write the state that is there, and take that back; says what was found.
 
     Raises StateUnavailable where it cannot be used now, BrokenState for a file that holds no database.
     """
     where = _shown(engine)
-    if engine.dialect.name == "sqlite" and not Path(engine.url.database or "").exists():
-        return f"{where} is not there yet; the first settlement makes it"
     try:
         with engine.connect() as connection:
             if not inspect(connection).has_table("cursors"):
