@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 from bot.errors import StateUnavailable
 
@@ -26,6 +27,8 @@ def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
     if path is None:
         yield
         return
+    if not path.parent.is_dir():
+        raise StateUnavailable(str(path), "its folder does not exist")
     lock = FileLock(f"{path}.lock", timeout=patience)
     try:
         lock.acquire()
@@ -41,6 +44,9 @@ def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
 
 
 def _path_of(database: str) -> Path | None:
-    url = make_url(database)
+    try:
+        url = make_url(database)
+    except ArgumentError:
+        return None  # who opens it says what is wrong
     in_memory = url.database in {None, "", ":memory:"}
     return None if url.get_backend_name() != "sqlite" or in_memory else Path(str(url.database))
