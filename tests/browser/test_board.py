@@ -61,7 +61,7 @@ def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> N
     page.select_option("#org", "org-3")
     page.uncheck("input[value=gpqa]")
     page.fill("#q", "MODEL-01")
-    assert page.url.endswith("sort=-bbh&org=org-3&hide=gpqa&q=MODEL-01")
+    page.wait_for_url(lambda url: url.endswith("sort=-bbh&org=org-3&hide=gpqa&q=MODEL-01"))
     chosen = column(page, "model")
     assert chosen
     assert all(name.startswith("org-3/model-01") for name in chosen)

@@ -11,15 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIMIT = 400 * 1024  # KiB of resident memory, as issue 9 asks
+LIMIT = 400 * 1024  # KiB of resident memory
 MEASURED = """
 import resource, sys
+from pathlib import Path
 from bot.cli.app import main
 sys.argv = ["leaderboard-bot", "check", "--format", "json", *sys.argv[1:]]
 try:
     main()
 finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+    status = Path("/proc/self/status")  # ru_maxrss also counts what the parent held when it forked
+    lines = status.read_text().splitlines() if status.exists() else []
+    peak = [line.split()[1] for line in lines if line.startswith("VmHWM")]
+    print(peak[0] if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.publishing.board import CSV_NAME, Board, make_board, to_csv
-from bot.publishing.card import BEGIN, CARD, END, SHOWN, derived_files, with_table
+from bot.publishing.card import BEGIN, CARD, END, SHOWN, declaration_path, derived_files, with_table
 from bot.publishing.entry import Entry
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES, base, declared, entry_from, patched
@@ -70,11 +70,12 @@ def test_a_word_that_says_where_the_table_ends_does_not_end_it() -> None:
 def test_what_stands_there_already_is_not_written() -> None:
     made = board()
     card = with_table(OURS.encode(), made)
-    there = {CSV_NAME: to_csv(made), CARD: card}
+    kept = {declaration_path(made.leaderboard.digest): made.leaderboard.text.encode()}
+    there = {CSV_NAME: to_csv(made), CARD: card, **kept}
 
     assert derived_files(made, there.get) == {}
-    assert derived_files(made, {CARD: OURS.encode()}.get) == {CSV_NAME: to_csv(made), CARD: card}
-    assert derived_files(made, {CARD: b"no marks"}.get) == {CSV_NAME: to_csv(made)}
+    assert derived_files(made, {CARD: OURS.encode()}.get) == {CSV_NAME: to_csv(made), CARD: card, **kept}
+    assert derived_files(made, {CARD: b"no marks", **kept}.get) == {CSV_NAME: to_csv(made)}
 
 
 def test_a_folder_s_card_follows_what_is_merged(tmp_path: Path) -> None:

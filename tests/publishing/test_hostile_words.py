@@ -68,13 +68,15 @@ def elements(body: str) -> tuple[list[str], set[str]]:
 def test_what_strangers_write_is_no_markup_link_or_mark_in_a_text_of_ours(text: str) -> None:
     row = hostile(text)
     mark = Marker("entry", row.key, "tiny")
-    for said in (request_text(row, entry(), mark), rolling_text([row], mark), withdrawn_text(text, mark)):
+    for said in (request_text(row, entry(), mark), rolling_text([(None, row)], mark), withdrawn_text(text, mark)):
         html, links = elements(said.body)
         assert html == [mark.render()]
         assert links == MEANT
         assert find_marker(said.body) == mark
         assert said.title.isprintable()
-    rows = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(rolling_text([row], mark).body)]
+    rows = [
+        token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(rolling_text([(None, row)], mark).body)
+    ]
     assert rows.count("tr_open") == 2
 
 

@@ -210,7 +210,9 @@ def test_a_comment_holds_the_row_to_be_copied() -> None:
 
 
 def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
-    rolling = rolling_text([entry(), entry("acme/borea-7b", right=(50, None, 70))], Marker("rolling", "all", "tiny"))
+    rolling = rolling_text(
+        [(None, entry()), (None, entry("acme/borea-7b", right=(50, None, 70)))], Marker("rolling", "all", "tiny")
+    )
     assert rolling.title == "Update 2 rows of tiny"
     assert "| `acme/atlas-7b` | 58.33 |\n| `acme/borea-7b` | – |\n" in rolling.body
 
