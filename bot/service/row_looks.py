@@ -106,6 +106,8 @@ class RowLooker:
             entry = None
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # a row of another source is none of ours to take away
+        if entry is None and before is not None and self._is_removal_proposed(key, shared):
+            before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
         return RowLook(item, entry, before, is_merged, reason, first_folder(entry, before))
 
@@ -115,6 +117,13 @@ class RowLooker:
         state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
         merged = parsed(state.files.get(path), path)
         return self._proposed(state, path, shared) or merged, merged is not None
+
+    def _is_removal_proposed(self, key: str, shared: SharedStates) -> bool:
+        """Whether an open request takes the row away."""
+        path = entry_path(key)
+        state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
+        requests = [state.request, shared.rolling.request, shared.migration.request]
+        return any(one is not None and one.files.get(path, b"") is None for one in requests)
 
     def _proposed(self, state: CurrentState, path: str, shared: SharedStates) -> Entry | None:
         if self.form == "comment":

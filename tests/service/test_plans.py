@@ -150,6 +150,18 @@ def test_a_few_rows_go_without_asking(hub: Hub, tmp_path: Path) -> None:
     assert rows_of(story) == ROWS - 5
 
 
+def test_a_removal_that_is_proposed_already_is_in_no_later_plan(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request")
+    hub.push(story.source, {path_of("acme/m0"): None}, "Remove")
+    story.settle()
+    assert len(story.requests) == 1
+    do_break(story, "shots are others")
+    story.lose_state()
+
+    [text] = held(story)
+    assert text.startswith(f"{ROWS - 1} rows would be removed and 0 changed")
+
+
 def test_a_lost_state_forgets_no_approval_and_no_plan(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit")
     do_break(story, "the source is emptied")
