@@ -82,6 +82,12 @@ def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
     return sorted(found, key=lambda candidate: candidate.path)
 
 
+def is_of_a_run(path: str) -> bool:
+    """Whether a file has the name of one that belongs to a run's folder, in any format."""
+    name = path.rpartition("/")[2]
+    return any(name in (*known.members, *known.optional, *known.beside) for known in formats())
+
+
 def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]:
     for known in formats():
         if known.members and all(name in files for name in known.members):

@@ -14,6 +14,9 @@ Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "accepted", "
 SHARED = frozenset({"rolling", "migration"})  # marks of requests that many rows share
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."
+NOTHING_LEFT = (
+    "Nothing is left of this request: each of its rows was withdrawn, was declined, or stands on the main branch."
+)
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
 OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 
@@ -197,11 +200,19 @@ def decide(
         return Decision(CloseRequest(mark, standing.duplicates[0], reason), "the same is proposed twice")
     changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
     if not changed:
-        withdrawn = bool(files) and all(data is None for data in files.values())
-        return _decide_done(mark, standing, WITHDRAWN if withdrawn else STANDS)
+        return _decide_done(mark, standing, _why_done(files, standing))
     if form == "commit":
         return Decision(Commit(mark, text, changed), "the entry differs from what stands there")
     return _decide_request(mark, text, changed, standing)
+
+
+def _why_done(files: Mapping[str, bytes | None], standing: CurrentState) -> str:
+    """Why nothing is to be proposed any more."""
+    if files and all(data is None for data in files.values()):
+        return WITHDRAWN
+    proposed = standing.request.files if standing.request is not None else {}
+    is_merged = all(_is_there(path, data, standing.files) for path, data in proposed.items())
+    return STANDS if is_merged else NOTHING_LEFT
 
 
 def _is_there(path: str, data: bytes | None, files: Mapping[str, bytes]) -> bool:

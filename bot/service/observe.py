@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.evaluation.discovery import Candidate, ListedFile, candidates_in
-from bot.evaluation.formats import formats
+from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, is_of_a_run
 from bot.evaluation.submission import Problem, unread_submission
 from bot.platforms.patterns import is_wanted
 from bot.platforms.source import Change
@@ -28,7 +27,8 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     store, name, source = context.store, context.name, context.source
     old, head = store.cursor(name, "source"), source.head()
     selection = selection_of(context.watch)
-    if old is not None and (store.cursor(name, "selection") != selection or not source.knows(old)):
+    is_selected = store.cursor(name, "selection") == selection
+    if old is not None and not (is_selected and (old == head or source.knows(old))):
         old = None
     changes: Sequence[Change] = []
     faulty: list[StoredSubmission] = []
@@ -89,8 +89,7 @@ def _record(context: WatchContext, changes: Sequence[Change]) -> list[StoredSubm
     context.store.set_submissions(context.name, faulty)
     context.store.mark(context.name, [Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
-    members = {name for known in formats() for name in (*known.members, *known.optional, *known.beside)}
-    runs = {folder_of(path) for path in subjects if path.rpartition("/")[2] in members}
+    runs = {folder_of(path) for path in subjects if is_of_a_run(path)}
     context.store.mark(context.name, marks("file", [*subjects, *sorted(runs - {""})]), context.clock())
     return faulty
 
@@ -112,8 +111,7 @@ def candidate_at(context: WatchContext, path: str) -> tuple[Candidate, str] | No
     """The submission that the index has at a path, and the id of its content; None where there is none any more."""
     store, name = context.store, context.name
     own = store.files_at(name, [path]).get(path)
-    members = {member for known in formats() for member in (*known.members, *known.optional, *known.beside)}
-    if own is not None and path.rpartition("/")[2] not in members:
+    if own is not None and not is_of_a_run(path):
         return Candidate(path, (ListedFile(path, own.size),)), own.oid
     files = store.files_in(name, folder_of(path) if own is not None else path)
     for candidate in candidates_in(ListedFile(file.path, file.size) for file in files.values()):

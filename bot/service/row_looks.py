@@ -27,7 +27,8 @@ class RowLook:
     """One row as it stands and as it should be.
 
     `entry` is what its submissions make, None where they make nothing; `before` what stands at the target, merged or
-    proposed; `contested` names the folder of its first submitter where a file of `entry` comes from another folder.
+    proposed; `state` all that stands there for the row's own mark; `contested` names the folder of its first submitter
+    where a file of `entry` comes from another folder.
     """
 
     item: Item
@@ -36,6 +37,7 @@ class RowLook:
     is_merged: bool
     reason: str
     contested: str = ""
+    state: CurrentState = field(default_factory=CurrentState)
 
     @property
     def key(self) -> str:
@@ -73,6 +75,15 @@ class SharedStates:
         return None
 
 
+@dataclass(frozen=True)
+class StandingRow:
+    """What stands at a target for one row: `entry`, merged or proposed, and all that stands for the row's own mark."""
+
+    entry: Entry | None
+    is_merged: bool = False
+    state: CurrentState = field(default_factory=CurrentState)
+
+
 @dataclass
 class RowLooker:
     """Looks at the rows of one watch at one target."""
@@ -98,7 +109,8 @@ class RowLooker:
 
     def _look(self, item: Item, submissions: Sequence[StoredSubmission], shared: SharedStates) -> RowLook:
         key = item.subject
-        before, is_merged = self.standing(key, shared)
+        standing = self.standing(key, shared)
+        before = standing.entry
         try:
             entry = next(iter(self.context.entries(submissions)), None)
         except MalformedEntry as error:
@@ -106,24 +118,18 @@ class RowLooker:
             entry = None
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # a row of another source is none of ours to take away
-        if entry is None and before is not None and self._is_removal_proposed(key, shared):
+        if entry is None and _is_removal_proposed(entry_path(key), [standing.state, shared.rolling, shared.migration]):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
-        return RowLook(item, entry, before, is_merged, reason, first_folder(entry, before))
+        first = first_folder(entry, before)
+        return RowLook(item, entry, before, standing.is_merged, reason, first, standing.state)
 
-    def standing(self, key: str, shared: SharedStates) -> tuple[Entry | None, bool]:
-        """What stands at the target for a row, merged or proposed, and whether it has a merged one."""
+    def standing(self, key: str, shared: SharedStates) -> StandingRow:
+        """What stands at the target for a row."""
         path = entry_path(key)
         state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
         merged = parsed(state.files.get(path), path)
-        return self._proposed(state, path, shared) or merged, merged is not None
-
-    def _is_removal_proposed(self, key: str, shared: SharedStates) -> bool:
-        """Whether an open request takes the row away."""
-        path = entry_path(key)
-        state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
-        requests = [state.request, shared.rolling.request, shared.migration.request]
-        return any(one is not None and one.files.get(path, b"") is None for one in requests)
+        return StandingRow(self._proposed(state, path, shared) or merged, merged is not None, state)
 
     def _proposed(self, state: CurrentState, path: str, shared: SharedStates) -> Entry | None:
         if self.form == "comment":
@@ -147,6 +153,11 @@ class RowLooker:
         """The rules that reject these submissions."""
         verdicts = self.context.judge(found).verdicts
         return sorted({finding.rule for verdict in verdicts for finding in verdict.findings if finding.is_error})[:5]
+
+
+def _is_removal_proposed(path: str, states: Sequence[CurrentState]) -> bool:
+    """Whether an open request takes a row away."""
+    return any(state.request is not None and state.request.files.get(path, b"") is None for state in states)
 
 
 def hashes(entry: Entry) -> set[str]:

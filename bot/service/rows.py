@@ -119,7 +119,8 @@ class RowPublisher:
         keys = self.target.read_keys(self._board)
         if self.form == "comment":
             return keys
-        requests = [state.request for state in (self._shared(()).rolling, self._shared(()).migration)]
+        shared = self._shared(())
+        requests = [shared.rolling.request, shared.migration.request]
         proposed = [parsed(data, path) for one in requests if one for path, data in one.files.items()]
         rows = [row for row in [*proposed, *self.target.read_entries()] if row is not None]
         board, source = self._board, self.context.source.name
@@ -158,9 +159,8 @@ class RowPublisher:
     ) -> None:
         """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
         row = self._row(look)
-        state = self.target.read_state(row.mark, (look.path,))
-        wanted = row.at(state, self.form)
-        decision = decide(row.mark, wanted.text, wanted.files, state, self.form)
+        wanted = row.at(look.state, self.form)
+        decision = decide(row.mark, wanted.text, wanted.files, look.state, self.form)
         declined = {**(shared.rolling.declined or {}), **(shared.migration.declined or {})}
         is_declined = look.path in declined and is_same_row(declined[look.path], wanted.files[look.path])
         if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
@@ -177,7 +177,7 @@ class RowPublisher:
 
         def call() -> None:
             row = self._row(look)
-            if form == "comment" and look.entry is None and self.target.read_state(row.mark, ()).note is None:
+            if form == "comment" and look.entry is None and look.state.note is None:
                 return
             done = reconcile(
                 self.target,

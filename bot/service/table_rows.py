@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.errors import CallError
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, parse_entry
+from bot.publishing.entry import parse_entry
 from bot.publishing.layout import Layout
 from bot.publishing.tables.table_layout import table_layout
 from bot.service.config import WatchTarget
@@ -18,7 +18,7 @@ from bot.service.gate import Gate
 from bot.service.items import Item
 from bot.service.outcome import Report
 from bot.service.reconcile import reconcile
-from bot.service.row_looks import RowLook, RowLooker, SharedStates
+from bot.service.row_looks import RowLook, RowLooker, SharedStates, StandingRow
 from bot.service.table_desired import DesiredTable, WrittenRow
 
 
@@ -28,10 +28,10 @@ class TableLooker(RowLooker):
 
     known: Mapping[str, WrittenRow] = field(default_factory=dict)
 
-    def standing(self, key: str, shared: SharedStates) -> tuple[Entry | None, bool]:
+    def standing(self, key: str, shared: SharedStates) -> StandingRow:
         """The entry that was written last; whether it is merged is not known here."""
         del shared
-        return self.known[key].entry if key in self.known else None, False
+        return StandingRow(self.known[key].entry if key in self.known else None)
 
 
 @dataclass
