@@ -41,11 +41,19 @@ browser: .venv/.browser
 coverage: .venv/.all
 	$(PYTEST) -n 2 -m "not campaign" -q --cov=bot --cov-branch --cov-report=term:skip-covered
 
-# Ten minutes of coverage-guided search over the readers, the rules and the report.
+# Coverage-guided search, SECONDS for each reader and then for the rules and the report: nearly two hours.
+FORMATS := lm-eval-0.3 lm-eval-0.4 open-llm-v1 lighteval inspect helm every-eval-ever olmes evalchemy mteb
+SECONDS := 600
+FUZZ := -max_total_time=$(SECONDS) -max_len=262144 -timeout=60
+
 fuzz: .venv/.all
 	$(UV) sync --frozen --quiet --inexact --all-extras --group fuzz
-	mkdir -p .fuzz-corpus && cp examples/results/*/*.json .fuzz-corpus
-	.venv/bin/python tests/evaluation/fuzz/fuzz_result.py .fuzz-corpus -max_total_time=600 -max_len=131072 -timeout=20
+	.venv/bin/python tests/evaluation/fuzz/seeds.py .fuzz-corpus
+	for each in $(FORMATS); do \
+		.venv/bin/python tests/evaluation/fuzz/fuzz_readers.py $$each .fuzz-corpus/$$each $(FUZZ) || exit 1; \
+	done
+	mkdir -p .fuzz-corpus/result && cp examples/results/*/*.json .fuzz-corpus/result
+	.venv/bin/python tests/evaluation/fuzz/fuzz_result.py .fuzz-corpus/result $(FUZZ)
 
 bench: .venv/.all .venv/.browser
 	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark

@@ -198,6 +198,13 @@ def test_groups_of_a_file_become_columns_where_their_leaves_are_alike() -> None:
     assert outcome_of(data, board).status == "accepted"
 
 
+def test_a_group_without_a_name_is_no_column() -> None:
+    rows = {f"kobe_{name}": binary("acc,none", 40, 100) for name in ("a", "b")}
+    data = modern(rows, group_subtasks={"": list(rows)}, **{"n-samples": sized(rows, 100)})
+    board, _ = drafted(data)
+    assert [task.id for task in board.tasks] == list(rows)
+
+
 def test_the_mean_of_a_group_is_made_as_the_file_makes_it() -> None:
     rows = {"kobe_a": binary("acc,none", 40, 100), "kobe_b": binary("acc,none", 30, 300)}
     samples = {"n-samples": sized(["kobe_a"], 100) | sized(["kobe_b"], 300)}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.errors import UnknownFormat
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
@@ -126,6 +127,12 @@ def test_a_file_of_before_1_11_is_read_by_its_splits() -> None:
         "AJGT/de/test": {"accuracy": 0.5, "main_score": 0.5},
     }
     assert result.pointer_to("value", "AJGT/de/test", "main_score") == "/test/de/main_score"
+
+
+@pytest.mark.parametrize("name", [None, "", 5, {}])
+def test_an_old_file_without_a_name_of_its_task_is_no_result(name: Any) -> None:
+    with pytest.raises(UnknownFormat):
+        parse_result(dumps({"mteb_dataset_name": name, "train": {"main_score": 0.5}, "test": {"main_score": 0.5}}))
 
 
 def test_a_subset_that_stands_twice_is_two_leaves() -> None:

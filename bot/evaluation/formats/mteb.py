@@ -40,7 +40,7 @@ def recognise(content: Content) -> bool:
     if not isinstance(top, dict):
         return False
     if OLD_NAME in top:
-        return any(True for _ in _old_scores(top))
+        return bool(text(top[OLD_NAME])) and any(True for _ in _old_scores(top))
     return "dataset_revision" in top and bool(text(top.get("task_name"))) and type(top.get("scores")) is dict
 
 

@@ -1,6 +1,6 @@
 """Searches for bytes that give anything but a Result or MalformedResult, and a verdict, guided by coverage.
 
-Not part of the suite. `make fuzz` installs the group `fuzz` and runs it for ten minutes; or, with another time:
+Not part of the suite. `make fuzz` installs the group `fuzz` and runs it last, for ten minutes; or, with another time:
 
     .venv/bin/python tests/evaluation/fuzz/fuzz_result.py corpus -max_total_time=60 -max_len=131072 -timeout=20
 
