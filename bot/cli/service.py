@@ -113,6 +113,8 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
     from prometheus_client import CollectorRegistry
 
     from bot.server.app import make_app
+    from bot.server.board_routes import board_routes
+    from bot.server.boards import Boards
     from bot.server.reload import Reloader
     from bot.server.run import run
     from bot.server.service import Service
@@ -126,8 +128,9 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
     service.start()
     reloader = Reloader(path, load_settings, service.apply)
     reloader.start()
+    pages = board_routes(Boards(contexts.store, lambda: service.watches_settings))
     try:
-        run(make_app(service, secret=secret, registry=registry), host=host, port=port)
+        run(make_app(service, secret=secret, registry=registry, pages=pages), host=host, port=port)
     finally:
         reloader.stop()
         if not service.stop(PATIENCE):

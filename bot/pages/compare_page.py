@@ -27,16 +27,19 @@ AXES = (
 
 def compare_page(content: PageContent) -> bytes:
     """The page; which rows are compared stands in its address."""
-    return content.page("compare.html", "compare.html")
+    nothing: dict[str, Any] = {"asked": (), "offered": (), "status": "", "tables": (), "is_live": False}
+    return content.page("compare.html", "compare.html", **nothing)
 
 
 def compare_data(content: PageContent) -> bytes:
     """A script that holds the numbers of all rows: a page on a disk may load a script, and no data."""
     texts: dict[str, int] = {}
-    leaves = _leaves_of_tasks(content)
+    leaves = leaves_of_tasks(content)
     data = {
         "names": list(content.rows),
-        "tasks": [{"title": task.title, "leaves": _shown(leaves[task.id])} for task in content.board.leaderboard.tasks],
+        "tasks": [
+            {"title": task.title, "leaves": shown_leaves(leaves[task.id])} for task in content.board.leaderboard.tasks
+        ],
         "axes": AXES,
         "rows": [_row(row.entry, leaves, texts) for row in content.board.rows],
         "texts": list(texts),
@@ -44,13 +47,13 @@ def compare_data(content: PageContent) -> bytes:
     return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
 
 
-def _shown(leaves: list[Leaf]) -> list[str]:
+def shown_leaves(leaves: list[Leaf]) -> list[str]:
     """The names of leaves for people; the metric only where there are several."""
     several = len({metric for _, metric in leaves}) > 1
     return [visible(f"{leaf} {metric}" if several else leaf) for leaf, metric in leaves]
 
 
-def _leaves_of_tasks(content: PageContent) -> dict[str, list[Leaf]]:
+def leaves_of_tasks(content: PageContent) -> dict[str, list[Leaf]]:
     """The leaves and metrics of each task that any row has."""
     found: dict[str, dict[Leaf, None]] = {task.id: {} for task in content.board.leaderboard.tasks}
     for row in content.board.rows:
@@ -61,8 +64,17 @@ def _leaves_of_tasks(content: PageContent) -> dict[str, list[Leaf]]:
 
 
 def _row(entry: Entry, leaves: Mapping[str, list[Leaf]], texts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "average": (entry.average, entry.stderr),
+        "tasks": scores_of(entry, leaves),
+        "axes": [texts.setdefault(visible(text), len(texts)) for text in circumstances(entry)],
+    }
+
+
+def scores_of(entry: Entry, leaves: Mapping[str, list[Leaf]]) -> list[tuple[Score, list[Score]]]:
+    """The score of each task, with those of its leaves in the order of `leaves`."""
     by_id = {task.id: task for task in entry.tasks}
-    tasks = []
+    tasks: list[tuple[Score, list[Score]]] = []
     for task_id, names in leaves.items():
         score = by_id.get(task_id)
         measured = {
@@ -71,11 +83,7 @@ def _row(entry: Entry, leaves: Mapping[str, list[Leaf]], texts: dict[str, int]) 
         }
         whole = (score.score, score.stderr) if score else NOTHING
         tasks.append((whole, [measured.get(name, NOTHING) for name in names]))
-    return {
-        "average": (entry.average, entry.stderr),
-        "tasks": tasks,
-        "axes": [texts.setdefault(visible(text), len(texts)) for text in circumstances(entry)],
-    }
+    return tasks
 
 
 def _scale(leaf: LeafScore) -> float:

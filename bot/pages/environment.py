@@ -13,10 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bot import HOME, __version__
 from bot.reporting.escape import visible
 
-# The page may load its own style, script, pictures and data, and nothing else; it may send nothing anywhere.
+# The page may load its own style, script, pictures and data, and nothing else; what it
+# sends goes back to where it came from.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'"
+    "base-uri 'none'; form-action 'self'"
 )
 MISSING = "–"
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Entry, digest_of
 
 SCHEMA = "leaderboard-bot/change/1"
 
@@ -37,6 +37,21 @@ def additions(entries: Iterable[Entry]) -> tuple[BoardChange, ...]:
         for entry in entries
     ]
     return tuple(sorted(found, key=lambda change: (change.date, change.key), reverse=True))
+
+
+def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChange | None:
+    """What happened to one row between two states of a board, None where every number stayed."""
+    entry = after or before
+    if entry is None or (before and after and digest_of(before) == digest_of(after)):
+        return None
+    averages = (before.average if before else None, after.average if after else None)
+    if after is None:
+        return BoardChange(date, "removed", entry.key, entry.model.id, *averages, "is not on the board any more")
+    if before is None:
+        return BoardChange(date, "added", entry.key, entry.model.id, *averages, _source(after))
+    is_rescored = before.leaderboard.scoring_digest != after.leaderboard.scoring_digest
+    reason = "scored under a changed declaration" if is_rescored else _source(after)
+    return BoardChange(date, "changed", entry.key, entry.model.id, *averages, reason)
 
 
 def _source(entry: Entry) -> str:

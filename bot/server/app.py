@@ -13,8 +13,10 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, g
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
+from bot.server.answers import Guarded
 from bot.server.operator import same_secret
 from bot.service.event import Event, parse_event
 
@@ -40,8 +42,10 @@ class ServiceView(Protocol):
         ...
 
 
-def make_app(service: ServiceView, *, secret: str | None, registry: CollectorRegistry) -> Starlette:
-    """The application; `secret` None takes every delivery, which only loopback may do."""
+def make_app(
+    service: ServiceView, *, secret: str | None, registry: CollectorRegistry, pages: Sequence[BaseRoute] = ()
+) -> ASGIApp:
+    """The application; `secret` None takes every delivery, which only loopback may do. `pages` come after the rest."""
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
 
     async def webhook(request: Request) -> Response:
@@ -52,14 +56,16 @@ def make_app(service: ServiceView, *, secret: str | None, registry: CollectorReg
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/webhooks/hub", webhook, methods=["POST"]),
             Route("/healthz", health_route(service)),
             Route("/metrics", metrics),
             Route("/", page_route(service)),
+            *pages,
         ]
     )
+    return Guarded(app)
 
 
 async def take_delivery(service: ServiceView, request: Request, secret: str | None) -> Response:

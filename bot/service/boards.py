@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -18,6 +19,7 @@ from bot.service.desired import desired_together, rolling_mark
 from bot.service.items import Item, Mark
 from bot.service.outcome import Report
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile
+from bot.service.store import KeptBoard
 
 SHOWN = 20  # files among the entries that are none, of which one pass says so
 
@@ -35,7 +37,8 @@ class Boards:
         """Mark the board where the target's main branch moved since it was rebuilt last."""
         store, name = self.context.store, self.context.name
         head = self.target.head()
-        if not head or store.cursor(name, f"board {self.to}") != head:
+        kept = store.kept_board(name, self.to)
+        if not head or kept is None or store.cursor(name, f"board {self.to}") != head:
             store.mark(name, [Mark("board", "", self.to)], self.context.clock())
 
     def sweep(self, item: Item) -> None:
@@ -57,8 +60,16 @@ class Boards:
         for path, why in sorted(self.target.scan_entries().skipped.items())[:SHOWN]:
             self.report.say("rejected", path, why)
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
+        self._keep()
         store.set_cursor(name, f"board {self.to}", self.target.head())
         del item
+
+    def _keep(self) -> None:
+        """Leave the rows to the pages: what they show costs no request."""
+        context, board = self.context, self.context.leaderboard
+        date = datetime.fromtimestamp(context.clock(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        kept = KeptBoard(self.target.head(), board.id, board.text)
+        context.store.keep_board(context.name, self.to, kept, entries_of(self.target, board), date)
 
     def _propose_board(self) -> bool:
         """Let the derived files ride in the rolling request; whether anything was proposed."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from sqlalchemy import create_engine, delete, select
 from sqlalchemy.pool import StaticPool
 
+from bot.service.store.boards import Boards, KeptBoard
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
 from bot.service.store.items import Items
@@ -17,11 +18,21 @@ from bot.service.store.published import Published
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
 
-__all__ = ["HISTORY", "IndexedFile", "Memory", "Store", "StoredSubmission", "batches", "connect", "folder_of"]
+__all__ = [
+    "HISTORY",
+    "IndexedFile",
+    "KeptBoard",
+    "Memory",
+    "Store",
+    "StoredSubmission",
+    "batches",
+    "connect",
+    "folder_of",
+]
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published):
+class Store(Sources, Items, Published, Boards):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 2  # a state of another version is emptied: that costs one full reading
+VERSION = 3  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -75,6 +75,7 @@ submissions = Table(
     Column("data", LargeBinary, nullable=False),
     Index("submissions_by_key", "watch", "key"),
     Index("submissions_by_folder", "watch", "folder"),
+    Index("submissions_by_status", "watch", "status", "path", "key"),
 )
 
 # The digest of each row that the submissions make, "" for a row that they make no longer.
@@ -119,6 +120,35 @@ plans = Table(
     Column("is_approved", Boolean, nullable=False, default=False),
     Column("since", Float, nullable=False),
     Column("data", LargeBinary, nullable=False),
+)
+
+# The board that stood at each target when its table was last rebuilt, with its rows and what changed, for the pages.
+boards = Table(
+    "boards",
+    metadata,
+    key("watch"),
+    key("target"),
+    Column("head", Words, nullable=False),
+    Column("leaderboard", Words, nullable=False),
+    Column("declaration", Words, nullable=False),
+)
+board_rows = Table(
+    "board_rows",
+    metadata,
+    key("watch"),
+    key("target"),
+    key("key"),
+    Column("digest", Words, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+board_changes = Table(
+    "board_changes",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("watch", Words, nullable=False),
+    Column("target", Words, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    Index("board_changes_by_target", "watch", "target"),
 )
 
 # What is known of a repository's requests and discussions, by number.

@@ -1,0 +1,75 @@
+"""Answers to a browser: what every page may do, what kind of file it is, and nothing sent that the browser has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.pages.environment import POLICY
+from bot.server.boards import Page
+
+# A Space is shown inside of a page of the Hub; the pages of a board may be shown inside of any.
+FRAMED = "frame-ancestors 'self' https://huggingface.co"
+BOARDS = "/board/"
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "jsonl": "application/jsonl",
+    "atom": "application/atom+xml",
+}
+
+
+def type_of(path: str) -> str:
+    """The media type of a file of a site by its name."""
+    return TYPES.get(path.rpartition(".")[2], "application/octet-stream")
+
+
+def answer_page(request: Request, page: Page, media_type: str, status: int = 200) -> Response:
+    """A page, compressed where the browser takes that; 304 where it has it already."""
+    headers = {"etag": page.etag, "cache-control": "no-cache", "vary": "accept-encoding", "content-type": media_type}
+    if status == 200 and _knows(request.headers.get("if-none-match", ""), page.etag):
+        return Response(status_code=304, headers=headers)
+    if page.packed is not None and _takes_gzip(request.headers):
+        return Response(page.packed, status, headers={**headers, "content-encoding": "gzip"})
+    return Response(page.data, status, headers=headers)
+
+
+def _knows(given: str, etag: str) -> bool:
+    known = {one.strip().removeprefix("W/") for one in given.split(",")}
+    return "*" in known or etag.removeprefix("W/") in known
+
+
+def _takes_gzip(headers: Mapping[str, str]) -> bool:
+    parts = [part.replace(" ", "") for part in headers.get("accept-encoding", "").lower().split(",")]
+    return any(
+        part == "gzip" or (part.startswith("gzip;q=") and part not in {"gzip;q=0", "gzip;q=0.0"}) for part in parts
+    )
+
+
+class Guarded:
+    """An application whose every answer says what a page may do: no script, request or frame from elsewhere."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, with the headers."""
+        policy = POLICY if scope.get("path", "").startswith(BOARDS) else f"{POLICY}; {FRAMED}"
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["content-security-policy"] = policy
+                headers["x-content-type-options"] = "nosniff"
+                headers["referrer-policy"] = "no-referrer"
+            await send(message)
+
+        await self.app(scope, receive, guarded)

@@ -1,0 +1,119 @@
+"""The boards as the pages show them: the rows that stood at each target when its table was last rebuilt.
+
+A visitor costs no request to a service: the item that rebuilds a table leaves the rows here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from sqlalchemy import delete, select
+
+from bot.publishing.changes import BoardChange, additions, change_of
+from bot.publishing.entry import Entry, parse_entry
+from bot.service.store.database import Database, batches
+from bot.service.store.tables import board_changes, board_rows, boards
+
+KEPT = 5_000  # changes of one board
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBoard:
+    """Which board stood at a target: its commit there, and the text of the declaration that it was made by."""
+
+    head: str
+    leaderboard: str
+    declaration: str
+
+
+class Boards(Database):
+    """Rows and changes of each board."""
+
+    def kept_board(self, watch: str, target: str) -> KeptBoard | None:
+        """The board of a target, None where its table was never rebuilt."""
+        found = select(boards).where(boards.c.watch == watch, boards.c.target == target)
+        with self.transaction() as connection:
+            row = connection.execute(found).one_or_none()
+        return None if row is None else KeptBoard(row.head, row.leaderboard, row.declaration)
+
+    def board_entries(self, watch: str, target: str) -> list[Entry]:
+        """The rows of a board."""
+        found = select(board_rows.c.data).where(board_rows.c.watch == watch, board_rows.c.target == target)
+        with self.transaction() as connection:
+            rows = list(connection.execute(found).scalars())
+        return [parse_entry(zlib.decompress(data)) for data in rows]
+
+    def board_changes(self, watch: str, target: str) -> tuple[BoardChange, ...]:
+        """What came, changed and went since the board is kept, the newest first."""
+        where = (board_changes.c.watch == watch, board_changes.c.target == target)
+        found = select(board_changes.c.data).where(*where).order_by(board_changes.c.id.desc()).limit(KEPT)
+        with self.transaction() as connection:
+            return tuple(msgspec.json.decode(data, type=BoardChange) for data in connection.execute(found).scalars())
+
+    def keep_board(self, watch: str, target: str, board: KeptBoard, entries: Iterable[Entry], date: str) -> None:
+        """Keep the rows of a board, and note what came, changed and went; `date` is ISO 8601.
+
+        The first time, each row counts as added when it was measured.
+        """
+        with self.transaction():
+            is_first = self.kept_board(watch, target) is None
+            known = self._digests(watch, target)
+            wanted = {entry.key: entry for entry in entries}
+            digests = {key: _digest(entry) for key, entry in wanted.items()}
+            changed = [key for key, digest in digests.items() if known.get(key) != digest]
+            gone = [key for key in known if key not in wanted]
+            before = self._entries_at(watch, target, [key for key in (*changed, *gone) if key in known])
+            moved = [change_of(before.get(key), wanted.get(key), date) for key in (*changed, *gone)]
+            news = reversed(additions(wanted.values())) if is_first else (one for one in moved if one is not None)
+            self._write(watch, target, [(wanted[key], digests[key]) for key in changed], gone)
+            self._note(watch, target, list(news))
+            row = {"watch": watch, "target": target, "head": board.head, "leaderboard": board.leaderboard}
+            self.upsert(boards, [{**row, "declaration": board.declaration}])
+
+    def _digests(self, watch: str, target: str) -> dict[str, str]:
+        where = (board_rows.c.watch == watch, board_rows.c.target == target)
+        with self.transaction() as connection:
+            found = connection.execute(select(board_rows.c.key, board_rows.c.digest).where(*where))
+            return {row.key: row.digest for row in found}
+
+    def _entries_at(self, watch: str, target: str, keys: Iterable[str]) -> Mapping[str, Entry]:
+        where = (board_rows.c.watch == watch, board_rows.c.target == target)
+        with self.transaction() as connection:
+            return {
+                row.key: parse_entry(zlib.decompress(row.data))
+                for some in batches(keys)
+                for row in connection.execute(select(board_rows).where(*where, board_rows.c.key.in_(some)))
+            }
+
+    def _write(self, watch: str, target: str, there: Iterable[tuple[Entry, str]], gone: Iterable[str]) -> None:
+        where = (board_rows.c.watch == watch, board_rows.c.target == target)
+        with self.transaction() as connection:
+            for keys in batches(gone):
+                connection.execute(delete(board_rows).where(*where, board_rows.c.key.in_(keys)))
+            for some in batches(there):
+                self.upsert(board_rows, [_stored(watch, target, entry, digest) for entry, digest in some])
+
+    def _note(self, watch: str, target: str, news: list[BoardChange]) -> None:
+        where = (board_changes.c.watch == watch, board_changes.c.target == target)
+        values = [{"watch": watch, "target": target, "data": msgspec.json.encode(one)} for one in news[-KEPT:]]
+        newest = select(board_changes.c.id).where(*where).order_by(board_changes.c.id.desc())
+        with self.transaction() as connection:
+            if values:
+                connection.execute(board_changes.insert(), values)
+            last = connection.execute(newest.offset(KEPT).limit(1)).scalar_one_or_none()
+            if last is not None:
+                connection.execute(delete(board_changes).where(*where, board_changes.c.id <= last))
+
+
+def _digest(entry: Entry) -> str:
+    return hashlib.sha256(msgspec.json.encode(entry)).hexdigest()[:32]
+
+
+def _stored(watch: str, target: str, entry: Entry, digest: str) -> dict[str, Any]:
+    data = zlib.compress(msgspec.json.encode(entry))
+    return {"watch": watch, "target": target, "key": entry.key, "digest": digest, "data": data}

@@ -1,0 +1,131 @@
+"""Boards as the service shows them: the bytes of the site, no request of a visitor's, and comparing without script."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.testclient import TestClient
+
+from bot.pages.environment import POLICY
+from bot.pages.site import Site
+from bot.server.app import make_app
+from bot.server.board_routes import board_routes
+from bot.server.boards import Boards, board_content
+from tests.pages.boards import found
+from tests.server.test_server import Taken
+from tests.service.stories import Story
+from tests.service.test_service_boards import wait_until
+from tests.world.hub import Hub
+from tests.world.results import path_of
+
+MODELS = ("acme/atlas-7b", "acme/bison-7b")
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path, form="commit")
+    for model in MODELS:
+        story.push(model=model, path=path_of(model))
+    story.settle()
+    yield story
+    story.contexts.store.close()
+
+
+@pytest.fixture
+def web(story: Story) -> TestClient:
+    boards = Boards(story.contexts.store, lambda: [story.watch])
+    app = make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards))
+    return TestClient(app)
+
+
+def site_kept(story: Story) -> Site:
+    store, target = story.contexts.store, story.watch.targets[0].to
+    kept = store.kept_board("tiny", target)
+    assert kept is not None
+    return Site(board_content(store, "tiny", target, kept))
+
+
+def test_every_file_has_the_bytes_of_the_site_and_says_what_it_is(story: Story, web: TestClient) -> None:
+    site = site_kept(story)
+    assert len(site.content.rows) == 2
+    for path in site:
+        if path == "compare.html":
+            continue
+        answer = web.get(f"/board/tiny/{path}")
+        assert (answer.status_code, answer.content) == (200, site[path]), path
+    assert web.get("/board/tiny/").content == site["index.html"]
+    assert web.get("/board/tiny").url.path == "/board/tiny/"
+    types = {
+        name: web.get(f"/board/tiny/{name}").headers["content-type"] for name in ("leaderboard.csv", "changes.atom")
+    }
+    assert types == {"leaderboard.csv": "text/csv; charset=utf-8", "changes.atom": "application/atom+xml"}
+
+
+def test_no_visit_costs_a_request_to_the_hub(story: Story, web: TestClient) -> None:
+    before = len(story.hub.calls)
+    for path in ("", "raw.html", "compare.html?rows=a,b", "leaderboard.csv", "changes.html"):
+        assert web.get(f"/board/tiny/{path}").status_code == 200
+    assert len(story.hub.calls) == before
+
+
+def test_what_a_browser_has_is_not_sent_again(web: TestClient) -> None:
+    first = web.get("/board/tiny/", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in first.headers
+    again = web.get("/board/tiny/", headers={"if-none-match": f'"x", {first.headers["etag"]}'})
+    assert (again.status_code, again.content) == (304, b"")
+    assert web.get("/board/tiny/", headers={"if-none-match": '"other"'}).status_code == 200
+    with web.stream("GET", "/board/tiny/", headers={"accept-encoding": "br, gzip;q=0.5"}) as packed:
+        assert packed.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(b"".join(packed.iter_raw())) == first.content
+
+
+@pytest.mark.parametrize(
+    "path", ["/board/tiny/nothing.html", "/board/other/", "/board/tiny/../../etc/passwd", "/board/tiny/rows", "/board/"]
+)
+def test_what_is_not_there_is_said_in_a_line(web: TestClient, path: str) -> None:
+    assert web.get(path).status_code == 404
+
+
+def test_every_answer_says_what_its_page_may_do_and_sets_no_cookie(web: TestClient) -> None:
+    for path in (
+        "/",
+        "/healthz",
+        "/metrics",
+        "/board/tiny/",
+        "/board/tiny/leaderboard.csv",
+        "/nothing",
+        "/webhooks/hub",
+    ):
+        headers = web.get(path).headers
+        assert headers["content-security-policy"].startswith(POLICY), path
+        assert "unsafe" not in headers["content-security-policy"]
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+        assert "set-cookie" not in headers
+
+
+def test_rows_are_compared_without_script(story: Story, web: TestClient) -> None:
+    one, other = site_kept(story).content.rows
+    by_form = web.get("/board/tiny/compare.html?" + urlencode([("row", one), ("row", other), ("row", "")]))
+    assert by_form.content == web.get(f"/board/tiny/compare.html?rows={one},{other}").content
+    page = found(by_form.content)
+    assert "script" not in page.elements
+    assert [text.strip() for text in page.tables[0][0]] == ["Score", one, other, f"{other} less {one}"]
+    assert page.tables[0][1][0] == "Average"
+    assert [line[0] for line in page.tables[1]][-2:] == ["Declaration", "Bounds"]
+    for asked in ("", "?rows=" + one, "?row=nobody", "?rows=%3Cscript%3E,x", "?" + "row=x&" * 900):
+        answer = web.get(f"/board/tiny/compare.html{asked}")
+        assert answer.status_code == 200
+        assert "<script>" not in answer.text
+
+
+def test_a_board_that_moves_is_shown_as_soon_as_it_is_made(story: Story, web: TestClient) -> None:
+    web.get("/board/tiny/")
+    story.push(model="acme/crane-7b", path=path_of("acme/crane-7b"))
+    story.settle()
+    wait_until(lambda: "crane-7b" in web.get("/board/tiny/").text)
+    assert "crane-7b" in web.get("/board/tiny/changes.html").text
