@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.errors import CallError
-from bot.service.environment import database_url, read_access, settings_path, webhook_secret
+from bot.service.environment import database_url, github_webhook_secret, read_access, settings_path, webhook_secret
 
 if TYPE_CHECKING:
     from bot.service.passes import WatchPass
@@ -116,12 +116,14 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
     from bot.server.board_routes import board_routes
     from bot.server.boards import Boards
     from bot.server.reload import Reloader
-    from bot.server.run import run
+    from bot.server.run import is_loopback, require_github_secret, run
     from bot.server.service import Service
     from bot.service.config import load_settings
     from bot.service.context import open_context_factory
 
+    github_secret = github_webhook_secret()
     settings, contexts = open_context_factory(path, read_access(), database_url(path))
+    require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
     registry = CollectorRegistry()
     service = Service(contexts, settings.watches, registry)
     service.check()
@@ -130,7 +132,15 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
     reloader.start()
     pages = board_routes(Boards(contexts.store, lambda: service.watches_settings))
     try:
-        run(make_app(service, secret=secret, registry=registry, pages=pages), host=host, port=port)
+        app = make_app(
+            service,
+            secret=secret,
+            registry=registry,
+            pages=pages,
+            github_secret=github_secret,
+            is_loopback=is_loopback(host),
+        )
+        run(app, host=host, port=port)
     finally:
         reloader.stop()
         if not service.stop(PATIENCE):

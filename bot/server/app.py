@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bot.server.answers import Guarded
+from bot.server.github_hook import GitHubDeliveries
 from bot.server.operator import same_secret
 from bot.service.event import Event, parse_event
 
@@ -43,13 +44,28 @@ class ServiceView(Protocol):
 
 
 def make_app(
-    service: ServiceView, *, secret: str | None, registry: CollectorRegistry, pages: Sequence[BaseRoute] = ()
+    service: ServiceView,
+    *,
+    secret: str | None,
+    registry: CollectorRegistry,
+    pages: Sequence[BaseRoute] = (),
+    github_secret: str | None = None,
+    is_loopback: bool = False,
 ) -> ASGIApp:
-    """The application; `secret` None takes every delivery, which only loopback may do. `pages` come after the rest."""
+    """The application; `secret` None takes every delivery, which only loopback may do.
+
+    Without `github_secret` GitHub is heard on loopback only. `pages` come after the rest.
+    """
+    github = GitHubDeliveries(service.take, github_secret, is_open=is_loopback)
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
 
     async def webhook(request: Request) -> Response:
         answer = await take_delivery(service, request, secret)
+        deliveries.labels(str(answer.status_code)).inc()
+        return answer
+
+    async def github_webhook(request: Request) -> Response:
+        answer = await github.answer(request)
         deliveries.labels(str(answer.status_code)).inc()
         return answer
 
@@ -59,6 +75,7 @@ def make_app(
     app = Starlette(
         routes=[
             Route("/webhooks/hub", webhook, methods=["POST"]),
+            Route("/webhooks/github", github_webhook, methods=["POST"]),
             Route("/healthz", health_route(service)),
             Route("/metrics", metrics),
             Route("/", page_route(service)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import signal
+from collections.abc import Sequence
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -32,6 +33,16 @@ def require_webhook_secret(host: str, secret: str | None) -> None:
         raise CallError(
             f"WEBHOOK_SECRET is not set, so {host} could be told anything by anybody: "
             "set it here and in the webhook, or listen on 127.0.0.1"
+        )
+
+
+def require_github_secret(host: str, secret: str | None, watched: Sequence[str]) -> None:
+    """Raise CallError where anybody could send the deliveries of GitHub; `watched` are the addresses of all watches."""
+    names = [name for name in watched if name.startswith("github://")]
+    if names and not secret and not is_loopback(host):
+        raise CallError(
+            f"GITHUB_WEBHOOK_SECRET is not set, and {names[0]} is watched: "
+            "set it here and in the webhook at GitHub, or listen on 127.0.0.1"
         )
 
 

@@ -20,6 +20,7 @@ from bot.server.metrics import Metrics, StoreCollector
 from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
+from bot.service.github_event import ANY, SCHEME, repository_name
 from bot.service.settlement import settle
 from bot.service.workers import QUIET, WatchWorker
 
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 
 def repository_of(address: str) -> str:
     """What an address is called in a delivery: `hf://datasets/acme/results` is `datasets/acme/results`."""
+    if address.startswith(SCHEME):
+        return repository_name(address.removeprefix(SCHEME).partition("#")[0])
     return address.removeprefix("hf://").partition("@")[0]
 
 
@@ -147,7 +150,7 @@ class Service:
 
     def take(self, event: Event) -> bool:
         """Hint the watches whose source or target an event is about."""
-        if not concerns_us(event, our_ids=self.our_ids(), our_commits=self.contexts.own_commits):
+        if not concerns_us(event, our_ids=self.contexts.known_ids, our_commits=self.contexts.own_commits):
             return False
         hinted = [watch for watch in self.watches_settings if event.repository in self.names(watch)]
         for watch in hinted:
@@ -159,12 +162,8 @@ class Service:
     @staticmethod
     def names(watch: Watch) -> set[str]:
         """What a delivery may call this watch."""
-        return {f"watch/{watch.name}", *map(repository_of, [watch.source, *(target.to for target in watch.targets)])}
-
-    def our_ids(self) -> set[str]:
-        """Our own id at the Hub, where it is known already: no delivery waits for an answer of the Hub."""
-        account = self.contexts.known_account
-        return {str(account["id"])} if account else set()
+        found = {f"watch/{watch.name}", *map(repository_of, watch.addresses)}
+        return found | {ANY.repository} if any(name.startswith(SCHEME) for name in watch.addresses) else found
 
     def health(self) -> dict[str, Any]:
         """How the watches stand: `degraded` where something cannot be carried out, `failed` where nothing moves."""

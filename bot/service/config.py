@@ -102,6 +102,11 @@ class Watch(_Declared):
     look_up_commits: bool = False
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Its source and its targets."""
+        return (self.source, *(target.to for target in self.targets))
+
     @model_validator(mode="after")
     def _a_table_is_alone_in_its_repository(self) -> Self:
         """Rows of one watch share one request in a repository, so it cannot hold a table and something else."""

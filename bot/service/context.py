@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, MutableSet, Sequence
+from collections.abc import Callable, MutableSet, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from bot.platforms.target import Target
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
+from bot.service.github_event import account_id
 from bot.service.judging import LookUp, no_look_up, open_look_up
 from bot.service.store import Store, StoredSubmission, connect
 
@@ -125,10 +126,12 @@ class ContextFactory:
         return self.opener.kept.own_commits
 
     @property
-    def known_account(self) -> Mapping[str, object] | None:
-        """Who we are at the Hub, where that was asked already."""
-        client = self.opener.kept.clients.get("hf")
-        return None if client is None else client.__dict__.get("account")
+    def known_ids(self) -> set[str]:
+        """What deliveries call our accounts, where they were asked for already: no delivery waits for an answer."""
+        clients = self.opener.kept.clients
+        account = clients["hf"].__dict__.get("account") if "hf" in clients else None
+        login = clients["github"].__dict__.get("login") if "github" in clients else None
+        return ({str(account["id"])} if account else set()) | ({account_id(login)} if login else set())
 
     def open_context(self, watch: Watch, *, dry_run: bool = False) -> WatchContext:
         """Everything that one pass over a watch needs. Raises CallError or MalformedDeclaration."""
@@ -161,7 +164,7 @@ def open_declaration(name: str, folder: Path, access: Access) -> Leaderboard:
 
 def watched_by(settings: Settings) -> list[dict[str, str]]:
     """The repositories on the Hub that the watches read or write, as the Hub names them."""
-    addresses = [name for watch in settings.watches for name in (watch.source, *(t.to for t in watch.targets))]
+    addresses = [name for watch in settings.watches for name in watch.addresses]
     found = [parse_address(name) for name in addresses if name.startswith("hf://")]
     if not found:
         raise CallError("no watch has a source or target on the Hub, so there is nothing to be told of")

@@ -31,6 +31,11 @@ def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
     return environ.get("WEBHOOK_SECRET") or None
 
 
+def github_webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The secret with which GitHub signs deliveries; an empty one is none."""
+    return environ.get("GITHUB_WEBHOOK_SECRET") or None
+
+
 def operator_token(environ: Mapping[str, str] = os.environ) -> str | None:
     """The token that changes on the pages need; an empty one is none."""
     return environ.get("OPERATOR_TOKEN") or None
