@@ -46,7 +46,7 @@ audit = typer.Typer(cls=Audits, no_args_is_help=True)
 
 @audit.callback()
 def group() -> None:
-    """Investigate a benchmark, a board, or the origin of numbers."""
+    """Investigate a benchmark, a board, or result files."""
 
 
 def read_scores(target: str, only: Sequence[str], leaderboard: str) -> ScoreTable:

@@ -28,9 +28,9 @@ class DoctorFormat(StrEnum):
 
 def doctor(
     config: CONFIG = None,
-    form: Annotated[DoctorFormat, typer.Option("--format", "-f", help="How to show it.")] = DoctorFormat.TEXT,
+    form: Annotated[DoctorFormat, typer.Option("--format", "-f", help="The output format.")] = DoctorFormat.TEXT,
 ) -> None:
-    """Say whether settings, accounts, rights, webhook and state work, and what to do where they do not."""
+    """Find what does not work in a set-up. Each line says what to do about it."""
     need_extra("doctor")
     from bot.service.diagnosis import ServiceCase
     from bot.service.doctor import examine

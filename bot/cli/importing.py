@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET
+from bot.cli.judging import DEFAULT, LEADERBOARD, NO_PROGRESS
 from bot.cli.service import need_extra
 from bot.errors import CallError
 from bot.reporting.escape import visible
@@ -24,16 +24,16 @@ class ImportForm(StrEnum):
 
 
 def import_board(
-    source: Annotated[str, typer.Argument(help="hf://datasets/org/name, or a local git repository.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="hf://datasets/org/name, or a local git repository.")],
     to: Annotated[str, typer.Option("--to", help="The target: a folder, hf://datasets/org/name, github://owner/name.")],
     leaderboard: LEADERBOARD = DEFAULT,
     form: Annotated[ImportForm, typer.Option("--as", help="How to publish.")] = ImportForm.PULL_REQUEST,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed without a terminal.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would cost, and do nothing.")] = False,
-    quiet: QUIET = False,
+    quiet: NO_PROGRESS = False,
 ) -> None:
-    """Fill a board for the first time from everything in a source; the same call again goes on where it ended."""
+    """Fill a board from all results of a source. If it was interrupted, call it again: it continues."""
     need_extra("import")
     from bot.service.context import ContextFactory
     from bot.service.importing import Import, import_watch

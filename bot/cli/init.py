@@ -29,7 +29,7 @@ TARGET = "Where rows go (hf://datasets/org/name, github://owner/name, or a folde
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where the files are written; here by default.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="The folder to write to.")] = Path(),
     results: Annotated[
         list[str] | None,
         typer.Option("--results", metavar="PATH", help="Result files or folders to draft the declaration from."),
@@ -39,10 +39,10 @@ def init(
     source: Annotated[str, typer.Option("--source", help="Where results are pushed.")] = "",
     to: Annotated[str, typer.Option("--to", metavar="TARGET", help="Where rows go.")] = "",
     form: Annotated[AsForm, typer.Option("--as", help="How rows go there.")] = AsForm.PULL_REQUEST,
-    title: Annotated[str, typer.Option("--title", help="What people call the board.")] = "",
+    title: Annotated[str, typer.Option("--title", help="The title of the board.")] = "",
     description: Annotated[str, typer.Option("--description", help="One sentence that says what it compares.")] = "",
 ) -> None:
-    """Begin a board: write its declaration, the settings of its service and its card. No file is written over."""
+    """Set up a new board. Writes its declaration, its settings and its card, and never replaces a file."""
     places = list(results or [])
     if not places and not like:
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))

@@ -33,20 +33,23 @@ LEADERBOARD = Annotated[
     str, typer.Option("--leaderboard", "-l", help="The id, file or hf:// address of a declaration.")
 ]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Show only verdicts and findings.")]
+NO_PROGRESS = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 BOARD = Annotated[str, typer.Option("--board", help="Look at this target for other models with the same values.")]
 MODEL_NAME = Annotated[
     list[str] | None,
     typer.Option(
         "--model-name",
         metavar="[PATH=]ID[@REVISION]",
-        help="The id on the Hub of the model that the files call PATH, or of every model without one.",
+        help="The Hub id of the model that the files call PATH; without PATH=, of every model that has no id.",
     ),
 ]
-ONLINE = Annotated[bool, typer.Option("--online", help="Look unknown harness commits up on GitHub.")]
+ONLINE = Annotated[bool, typer.Option("--online", help="Ask GitHub about unknown harness commits.")]
 
 FILE_LIMIT = Annotated[
     int,
-    typer.Option("--max-bytes", min=1, help="Read no result file that is larger; archives have a limit of their own."),
+    typer.Option(
+        "--max-bytes", min=1, help="The largest result file to read, in bytes. Archives have their own limit."
+    ),
 ]
 
 

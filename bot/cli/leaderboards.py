@@ -22,8 +22,10 @@ from bot.reporting.text import WIDTH
 from bot.service.environment import read_access
 
 
-def rules(rule: Annotated[str, typer.Argument(help="The id of a rule; without it all are listed.")] = "") -> None:
-    """List the rules, or show the page of one."""
+def rules(
+    rule: Annotated[str, typer.Argument(metavar="[RULE]", help="The id of a rule. Default: list all rules.")] = "",
+) -> None:
+    """List the rules, or explain one."""
     if not rule:
         width = max(len(known.id) for known in ALL_RULES)
         for known in ALL_RULES:
@@ -42,14 +44,18 @@ leaderboards = typer.Typer(
 
 @leaderboards.callback()
 def list_leaderboards(ctx: typer.Context) -> None:
-    """List the shipped declarations; `leaderboards ID` checks and shows one."""
+    """List, check, show or draft declarations. `leaderboards ID|FILE` checks and shows one."""
     if ctx.invoked_subcommand is None:
         for name in shipped():
             typer.echo(_item(f"{name:18} ", load_leaderboard(name).description))
 
 
 @leaderboards.command("show")
-def show(leaderboard: Annotated[str, typer.Argument(help="An id, a TOML file, or its hf:// address.")]) -> None:
+def show(
+    leaderboard: Annotated[
+        str, typer.Argument(metavar="LEADERBOARD", help="An id, a TOML file, or its hf:// address.")
+    ],
+) -> None:
     """Check a declaration and show its columns."""
     from bot.reporting.declaration import describe_leaderboard
 
@@ -69,7 +75,7 @@ def show(leaderboard: Annotated[str, typer.Argument(help="An id, a TOML file, or
 def draft(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Result files, or folders that hold them.")],
 ) -> None:
-    """Draft a declaration from result files: to be kept as a file and finished where it says TODO."""
+    """Draft a declaration from result files. Save it to a file, and complete each line that says TODO."""
     from bot.evaluation.draft.tasks import draft_of
     from bot.reporting.draft import draft_text
 
@@ -100,11 +106,11 @@ class BoardFormat(StrEnum):
 
 
 def board(
-    target: Annotated[str, typer.Argument(help="A target with entries.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A target with entries.")],
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[BoardFormat, typer.Option("--format", "-f", help="How to show it.")] = BoardFormat.TEXT,
+    form: Annotated[BoardFormat, typer.Option("--format", "-f", help="The output format.")] = BoardFormat.TEXT,
 ) -> None:
-    """Show the table of the entries at a target, with ranks and ties."""
+    """Show the table of a target, with its ranks."""
     from bot.platforms.registry import open_target
     from bot.publishing.board import make_board, to_csv
     from bot.publishing.board_table import board_json, board_markdown, board_text

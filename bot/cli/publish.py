@@ -46,7 +46,7 @@ def publish(
     quiet: QUIET = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
-    """Check, score, and publish the rows that are not rejected."""
+    """Publish the rows that are not rejected. The command checks and scores them first."""
     from bot.publishing.publication import describe
     from bot.service.publish import publish as publish_entries
 

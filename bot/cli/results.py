@@ -64,7 +64,7 @@ class ExplainFormat(StrEnum):
 def check(
     paths: PATHS,
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[CheckFormat, typer.Option("--format", "-f", help="How to report.")] = CheckFormat.TEXT,
+    form: Annotated[CheckFormat, typer.Option("--format", "-f", help="The output format.")] = CheckFormat.TEXT,
     board: BOARD = "",
     model_name: MODEL_NAME = None,
     *,
@@ -72,7 +72,7 @@ def check(
     quiet: QUIET = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
-    """Check result files and the rows that they make: is everything there, and what is wrong where."""
+    """Check result files. Each finding says what is wrong, where it is, and how to repair it."""
     declared = open_leaderboard(leaderboard, read_access())
     judgement, places = judge_paths(
         paths, declared, board, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes
@@ -109,13 +109,13 @@ def _annotations(judgement: Judgement) -> str:
 def score(
     paths: PATHS,
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[ScoreFormat, typer.Option("--format", "-f", help="How to report.")] = ScoreFormat.TEXT,
+    form: Annotated[ScoreFormat, typer.Option("--format", "-f", help="The output format.")] = ScoreFormat.TEXT,
     model_name: MODEL_NAME = None,
     *,
     quiet: QUIET = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
-    """Score result files: a row for each model, made of all of its files."""
+    """Calculate the scores of result files. All files of one model make one row."""
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
     declared = open_leaderboard(leaderboard, read_access())
@@ -131,15 +131,15 @@ def score(
 
 
 def explain(
-    path: Annotated[str, typer.Argument(help="A result file, or a folder.")],
-    task: Annotated[str, typer.Argument(help="The id of a column; all columns where none is named.")] = "",
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A result file, or a folder.")],
+    task: Annotated[str, typer.Argument(metavar="[TASK]", help="The id of a column. Default: all columns.")] = "",
     leaderboard: LEADERBOARD = DEFAULT,
-    form: Annotated[ExplainFormat, typer.Option("--format", "-f", help="How to report.")] = ExplainFormat.TEXT,
+    form: Annotated[ExplainFormat, typer.Option("--format", "-f", help="The output format.")] = ExplainFormat.TEXT,
     model_name: MODEL_NAME = None,
     *,
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
-    """Show the way of each number from raw value through bound and clip to the mean."""
+    """Explain each score, from the raw value to the mean."""
     from bot.reporting.explanation import explanation_markdown, explanation_text
 
     declared = open_leaderboard(leaderboard, read_access())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
-CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings; bot.toml where none are named.")]
+CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings file. Default: bot.toml.")]
 
 
 def need_extra(name: str) -> None:
@@ -40,12 +40,14 @@ class PlanFormat(StrEnum):
 def settle(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
-    approve: Annotated[str, typer.Option("--approve", help="Carry out the held plan with this digest.")] = "",
-    form: Annotated[PlanFormat, typer.Option("--format", help="How to show the outcome.")] = PlanFormat.TEXT,
+    approve: Annotated[
+        str, typer.Option("--approve", help="Approve and carry out the held plan with this digest.")
+    ] = "",
+    form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
 ) -> None:
-    """Bring the targets of every watch in step with its source, once: for cron, an HF Job, a catch-up."""
+    """Update the targets of every watch, once. Use it in cron, in an HF Job, or to catch up."""
     need_extra("settle")
     _show(_passes(config, watch, dry_run=dry_run, approve=approve), form, dry_run=dry_run)
 
@@ -53,11 +55,11 @@ def settle(
 def rescore(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
-    form: Annotated[PlanFormat, typer.Option("--format", help="How to show the outcome.")] = PlanFormat.TEXT,
+    form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
 ) -> None:
-    """Score every row again under today's declaration, from what was read before."""
+    """Score every row again with today's declaration. It reads no result file again."""
     need_extra("rescore")
     _show(_passes(config, watch, dry_run=dry_run, rescore=True), form, dry_run=dry_run)
 
@@ -91,10 +93,10 @@ def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
 
 def serve(
     config: CONFIG = None,
-    host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="On which port.")] = 7860,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="The port to listen on.")] = 7860,
 ) -> None:
-    """Take webhooks, settle what they tell of and what is due, and show how the watches stand."""
+    """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
     from bot.server.run import require_webhook_secret
     from bot.service.keeper import keeping

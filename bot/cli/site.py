@@ -19,13 +19,15 @@ from bot.service.environment import read_access
 
 
 def site(
-    target: Annotated[str, typer.Argument(help="A target with entries: a folder, hf://…, github://….")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A target with entries: a folder, hf://…, github://….")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write; only what differs is written.")],
     leaderboard: LEADERBOARD = DEFAULT,
     *,
     quiet: QUIET = False,
 ) -> None:
-    """Write the board of a target as a static web site: pages for readers, CSV, JSON and a feed."""
+    """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
     from bot.pages.content import PageContent
     from bot.pages.site import Site
     from bot.pages.write import write_site

@@ -34,14 +34,18 @@ def verify(
     ],
     entries: Annotated[list[str] | None, typer.Argument(metavar="ENTRY", help="Rows by key, path or model.")] = None,
     leaderboard: Annotated[
-        str, typer.Option("--leaderboard", "-l", help="Compare with this declaration, too: today's.")
+        str, typer.Option("--leaderboard", "-l", help="Also compare with this declaration, such as today's.")
     ] = "",
-    form: Annotated[VerifyFormat, typer.Option("--format", "-f", help="How to show the outcome.")] = VerifyFormat.TEXT,
-    sources: Annotated[Path, typer.Option("--sources", help="The folder that local sources are named from.")] = Path(),
+    form: Annotated[VerifyFormat, typer.Option("--format", "-f", help="The output format.")] = VerifyFormat.TEXT,
+    sources: Annotated[
+        Path, typer.Option("--sources", help="The folder that relative paths of local sources start at.")
+    ] = Path(),
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only rows that do not follow.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show only rows that differ from their evidence.")
+    ] = False,
 ) -> None:
-    """Compute rows again from their evidence, and say which do not follow from it."""
+    """Recompute rows from their evidence. The report names each row that differs from it."""
     access = read_access()
     opened = Opener(access).target(target)
     opened.check()

@@ -10,7 +10,7 @@ from bot.cli.service import CONFIG
 from bot.errors import CallError
 from bot.service.environment import read_access, settings_path, webhook_secret
 
-webhook = typer.Typer(help="The webhook at the Hub that tells of pushes.", no_args_is_help=True)
+webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=True)
 
 
 def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
@@ -26,10 +26,10 @@ def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
 
 @webhook.command("create")
 def create_webhook(
-    url: Annotated[str, typer.Argument(help="Where the Hub shall deliver: https://…/webhooks/hub")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address of this service: https://…/webhooks/hub")],
     config: CONFIG = None,
 ) -> None:
-    """Make the webhook at the Hub that tells this service of pushes, discussions and merges, or renew it."""
+    """Create or renew the webhook at the Hub. It reports pushes, discussions and merges to this service."""
     from bot.platforms.hub.webhooks import create
 
     watched, secret = _wanted(config)
@@ -39,12 +39,13 @@ def create_webhook(
 @webhook.command("update")
 def update_webhook(
     which: Annotated[
-        str, typer.Argument(metavar="[WEBHOOK]", help="Its id or its address; the only one of ours.")
+        str,
+        typer.Argument(metavar="[WEBHOOK]", help="Its id or its address. Default: the only webhook of this service."),
     ] = "",
     config: CONFIG = None,
-    url: Annotated[str, typer.Option("--url", help="Where the Hub shall deliver from now on.")] = "",
+    url: Annotated[str, typer.Option("--url", help="The new address of the webhook.")] = "",
 ) -> None:
-    """Bring a webhook to the settings: its repositories, its secret, its address; a disabled one delivers again."""
+    """Update a webhook from the settings. A disabled webhook delivers again."""
     from bot.platforms.hub.webhooks import update
 
     watched, secret = _wanted(config)
@@ -53,7 +54,7 @@ def update_webhook(
 
 @webhook.command("delete")
 def delete_webhook(
-    which: Annotated[str, typer.Argument(metavar="WEBHOOK", help="Its id, or its address for all that have it.")],
+    which: Annotated[str, typer.Argument(metavar="WEBHOOK", help="Its id, or the address of all webhooks to delete.")],
 ) -> None:
     """Delete a webhook of this account at the Hub."""
     from bot.platforms.hub.webhooks import delete
@@ -64,7 +65,7 @@ def delete_webhook(
 
 @webhook.command("list")
 def list_webhooks() -> None:
-    """Show the webhooks of this account at the Hub; their secrets are not shown."""
+    """List the webhooks of this account at the Hub. It shows no secrets."""
     from bot.platforms.hub.webhooks import listed
 
     for line in listed(read_access()):

@@ -20,20 +20,22 @@ def board_command(read_scores: ReadScores) -> Callable[..., None]:
     """Return the command; `read_scores` opens what a target names, which audits do not know how to do."""
 
     def board(
-        target: Annotated[str, typer.Argument(help="A CSV of scores, a folder with leaderboard.csv, or any target.")],
+        target: Annotated[
+            str, typer.Argument(metavar="TABLE", help="A CSV of scores, a folder with leaderboard.csv, or any target.")
+        ],
         column: Annotated[
             list[str] | None,
             typer.Option("--column", help="A column of scores to audit; repeat for several. Default: all found."),
         ] = None,
         leaderboard: Annotated[
-            str, typer.Option("--leaderboard", "-l", help="The leaderboard's id, where a target has several.")
+            str, typer.Option("--leaderboard", "-l", help="The id of the leaderboard, if the target holds several.")
         ] = "",
         form: FORMAT = AuditFormat.TEXT,
         html: HTML = None,
     ) -> None:
-        """Find the columns of a board that do not follow the rest, and show what they do to averages and ranks.
+        """Find broken columns of a board.
 
-        Exit status 1 if a column is named.
+        Shows what they change in averages and ranks. Exit status 1 if a column is named.
         """
         require_html(html)
         found = audit_board(read_scores(target, tuple(column or ()), leaderboard))

@@ -37,7 +37,7 @@ def drop(
     jobs: JOBS = 0,
     quiet: QUIET = False,
 ) -> None:
-    """Score DROP samples again and find flaws.
+    """Score DROP samples again, and find flaws.
 
     Shows what the scorer did to each sample, and estimates what must be run again. Exit status 1 if the benchmark is
     broken, a logged score differs, or a record was skipped.

@@ -18,7 +18,7 @@ mmlu = typer.Typer(cls=default_to("judge"), no_args_is_help=True)
 
 @mmlu.callback()
 def group() -> None:
-    """Tell which implementation of MMLU a result comes from: `audit mmlu PATH...`; or build the prompts of each."""
+    """Find the implementation of an MMLU result. `audit mmlu prompts` builds the prompts of each implementation."""
 
 
 @mmlu.command("judge")
@@ -33,8 +33,9 @@ def judge(
     form: FORMAT = AuditFormat.TEXT,
     html: HTML = None,
 ) -> None:
-    """Tell which implementation produced each result, what it scores, and which results can share a column.
+    """Find the implementation of each MMLU result.
 
+    Shows what it scores, and which results can share a column.
     Exit status 1 if the results cannot share a column, or a path cannot be read.
     """
     require_html(html)

@@ -22,8 +22,9 @@ def results_command(read_files: ReadFiles) -> Callable[..., None]:
         paths: Annotated[list[str], typer.Argument(help="Result files, or folders of them.")],
         form: FORMAT = AuditFormat.TEXT,
     ) -> None:
-        """Detect inconsistencies in result files: sample counts, groups, hashes of samples, copies.
+        """Detect inconsistencies in result files.
 
+        Compares sample counts, groups, hashes of samples, and copies.
         Exit status 1 if a file contradicts itself or its samples, or repeats another model's values.
         """
         found = audit_results(list(read_files(paths)))
