@@ -208,6 +208,12 @@ def preformatted(text: str) -> str:
 
 
 def merged_text(body: str, links: Sequence[str], mark: Marker) -> str:
-    """A review whose request was merged, with links to the requests at the targets."""
+    """A review whose request was merged, with links to the open requests at the targets that propose its rows."""
     said = body.partition(mark.render())[0].partition(MERGED)[0].rstrip()
-    return fitted("", f"{said}\n\n{MERGED} Its rows are proposed in {', '.join(links)}.", mark).body
+    where = f" Its rows are proposed in {', '.join(links)}." if links else ""
+    return fitted("", f"{said}\n\n{MERGED}{where}", mark).body
+
+
+def is_merged_text(body: str) -> bool:
+    """Whether a review says already that its request was merged."""
+    return f"\n\n{MERGED}" in body

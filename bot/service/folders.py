@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from bot.errors import BotError, DiscussionsDisabled, Locked
+from bot.errors import BotError, DiscussionsDisabled
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.verdict import Verdict
 from bot.platforms.hub.discussions import HubDiscussions
@@ -69,6 +69,11 @@ class Folders:
                 found.setdefault(mark.key, []).append(num)
         return found
 
+    @cached_property
+    def successes(self) -> Successes:
+        """What is said about accepted files."""
+        return Successes(self.context, self.discussions)
+
     def open_ones(self) -> dict[str, int]:
         """The discussions of ours that were open when the list was read: folder and number."""
         is_open = {num for num, row in self.discussions.ours_known("discussion") if row["status"] == "open"}
@@ -106,11 +111,21 @@ class Folders:
         shared = new if ALL in self.ours or len(new) > self.context.watch.backfill_limit else []
         for folder, found in faults.items():
             if folder not in shared:
-                self.report.attempt([by_folder[folder]], partial(self._settle_folder, folder, found, few=few))
+                self.report.attempt([by_folder[folder]], partial(self._settle_pushed, folder, found, few=few))
         if shared or ALL in self.ours:
             items = [by_folder[folder] for folder in shared]
-            self.report.attempt(items, lambda: self._settle_folder(ALL, self.shared_faults()))
-        Successes(self.context, self.discussions, self.report).settle(by_folder)
+            self.report.attempt(items, partial(self._settle_shared, shared))
+
+    def _settle_shared(self, folders: Sequence[str]) -> None:
+        """Say in one discussion what is wrong in all folders that have none of their own."""
+        self._settle_folder(ALL, self.shared_faults())
+        for folder in folders:
+            self.successes.settle(folder, may_open=False)
+
+    def _settle_pushed(self, folder: str, faults: Sequence[FolderFault], *, few: bool) -> None:
+        """Say what is wrong in a folder, and what is accepted where the watch wants that said."""
+        self._settle_folder(folder, faults, few=few)
+        self.successes.settle(folder, may_open=few)
 
     def faults(self, folder: str) -> list[FolderFault]:
         """The files of a folder that are not taken as they are."""
@@ -143,12 +158,8 @@ class Folders:
             self.__dict__.pop("ours", None)
             self._write(folder, text)
 
-        if self.context.dry_run:
-            return
-        try:
+        if not self.context.dry_run:
             retry_write(look_and_write)
-        except Locked as refusal:  # a person wants quiet there; the next push tries again
-            self.report.say("unchanged", f"folder {folder}", str(refusal))
 
     def _write(self, folder: str, text: PostText | None) -> None:
         """Open, edit, open again or close; nothing where it stands as it should."""

@@ -12,7 +12,9 @@ import msgspec
 
 from bot.errors import BotError
 
-Kind = Literal["source", "judge", "reviews", "review", "file", "row", "folder", "plan", "board", "alarm", "sweep"]
+Kind = Literal[
+    "source", "judge", "reviews", "review", "merged", "file", "row", "folder", "plan", "board", "alarm", "sweep"
+]
 Cause = Literal["push", "declaration", "lost"]
 
 FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time

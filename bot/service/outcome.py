@@ -39,21 +39,31 @@ class Report:
         """Note how something ended."""
         self.outcomes.append(Outcome(outcome, subject, text, status))
 
-    def attempt(self, items: Sequence[Item], call: Callable[[], object], *, finish: bool = True) -> None:
-        """Do something for items: where it fails, all of them are tried again later, and the caller goes on."""
+    def attempt(
+        self, items: Sequence[Item], call: Callable[[], object], *, finish: bool = True, subject: str = ""
+    ) -> None:
+        """Do something for items: where it fails, all of them are tried again later, and the caller goes on.
+
+        What is done in every pass has no item: its failure is told of its `subject`.
+        """
         try:
             call()
         except Exception as failure:  # noqa: BLE001 - one thing never stops the others
             for item in items:
                 self.fail(item, failure)
+            if not items and subject:
+                self.tell(subject, failure)
         else:
             if finish:
                 self.context.store.finish(items)
 
     def fail(self, item: Item, failure: Exception) -> None:
-        """Note that an item failed, and when it is tried again; the log has the traceback of what is no BotError."""
+        """Note that an item failed, and when it is tried again."""
+        self.context.store.fail(item, reason_of(failure), self.context.clock() + wait_after(item.attempts, failure))
+        self.tell(item.name, failure)
+
+    def tell(self, subject: str, failure: Exception) -> None:
+        """Say that something failed; the log has the traceback of what is no BotError."""
         if not isinstance(failure, BotError):
-            log.error("%s: %s failed", item.watch, visible(item.name), exc_info=failure)
-        reason = reason_of(failure)
-        self.context.store.fail(item, reason, self.context.clock() + wait_after(item.attempts, failure))
-        self.say("failed", item.name, reason, failure.status if isinstance(failure, BotError) else 1)
+            log.error("%s: %s failed", self.context.name, visible(subject), exc_info=failure)
+        self.say("failed", subject, reason_of(failure), failure.status if isinstance(failure, BotError) else 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.publishing.board import Board, make_board
@@ -24,7 +24,7 @@ class Preview:
 
     `comparisons` are those that it adds or changes. `removed` are the models of rows that it takes away, `unchanged`
     those to which it brings nothing that counts. `contested` has, by model, the folder of another first submitter,
-    `refused` why a row cannot be written down, by key. `keys` are all of them; `is_cut` says that there are more.
+    `refused` why a row cannot be written down, by key; `is_cut` says that there are more rows.
     """
 
     comparisons: Sequence[Comparison] = ()
@@ -32,11 +32,25 @@ class Preview:
     unchanged: Sequence[str] = ()
     contested: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
-    keys: Sequence[str] = ()
     is_cut: bool = False
 
 
-def preview_of(context: WatchContext, proposal: SourceRequest) -> Preview:
+@dataclass(frozen=True)
+class StandingBoard:
+    """What stands at the first target: its entries by key, and the board that they make."""
+
+    entries: Mapping[str, Entry]
+    board: Board
+
+
+def standing_board(context: WatchContext) -> StandingBoard:
+    """Read what stands at the first target."""
+    board = context.leaderboard
+    there = {entry.key: entry for entry in context.targets[0][0].read_entries() if entry.leaderboard.id == board.id}
+    return StandingBoard(there, make_board(there.values(), board))
+
+
+def preview_of(context: WatchContext, proposal: SourceRequest, standing_rows: Callable[[], StandingBoard]) -> Preview:
     """Compare the rows as they stand with those that the source would make after the merge."""
     store, name = context.store, context.name
     touched = sorted(proposal.touched)
@@ -47,7 +61,10 @@ def preview_of(context: WatchContext, proposal: SourceRequest) -> Preview:
     standing = list(store.submissions_of(name, keys).values()) if keys else []
     after = [one for one in standing if one.path not in proposal.touched] + [one for one in new if one.key in keys]
     is_cut = len(touched) > quotas.REVIEW_ROWS or len(found) > len(keys)
-    return _compared(context, keys, _entries(context, standing), _entries(context, after), is_cut=is_cut)
+    if not keys:
+        return Preview(is_cut=is_cut)
+    was, will = _entries(context, standing), _entries(context, after)
+    return _compared(context, keys, was, will, standing_rows(), is_cut=is_cut)
 
 
 def _entries(context: WatchContext, found: Sequence[StoredSubmission]) -> MadeEntries:
@@ -56,11 +73,15 @@ def _entries(context: WatchContext, found: Sequence[StoredSubmission]) -> MadeEn
 
 
 def _compared(
-    context: WatchContext, keys: Sequence[str], was: MadeEntries, will: MadeEntries, *, is_cut: bool
+    context: WatchContext,
+    keys: Sequence[str],
+    was: MadeEntries,
+    will: MadeEntries,
+    standing: StandingBoard,
+    *,
+    is_cut: bool,
 ) -> Preview:
-    board = context.leaderboard
-    merged = context.targets[0][0].read_entries() if keys else []
-    there = {entry.key: entry for entry in merged if entry.leaderboard.id == board.id}
+    there = standing.entries
     before = {entry.key: entry for entry in was.entries}
     after = {entry.key: _chosen(entry, there.get(entry.key), context.source.name) for entry in will.entries}
     moved = [key for key in keys if _digest(before.get(key)) != _digest(after.get(key))]
@@ -71,12 +92,11 @@ def _compared(
     kept = {key: entry for key, entry in there.items() if key not in removed}
     new = {entry.key: entry for entry in proposed}
     return Preview(
-        compare(make_board(there.values(), board), make_board((kept | new).values(), board), proposed),
+        compare(standing.board, make_board((kept | new).values(), context.leaderboard), proposed),
         [models[key] for key in removed],
         [models[key] for key in keys if key in models and key not in moved],
         {model: folder for model, folder in contested.items() if folder},
         will.refused,
-        keys,
         is_cut,
     )
 

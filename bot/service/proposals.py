@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, read_candidate
 from bot.evaluation.formats import formats
-from bot.evaluation.submission import Parsed
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.hub.source import HubSource
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.patterns import is_wanted
@@ -15,7 +17,7 @@ from bot.platforms.source import Change
 from bot.service import quotas
 from bot.service.context import WatchContext
 from bot.service.reading import is_named_as_result, unread_for_size
-from bot.service.store import StoredSubmission, folder_of
+from bot.service.store import IndexedFile, StoredSubmission, folder_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,41 @@ class SourceRequest:
         return not (self.files or self.unread or self.deleted or self.replaced)
 
 
+class KeptContent(msgspec.Struct, frozen=True):
+    """What reading one submission of a request came to: its bytes, "" for what is no result or not kept.
+
+    `values` counts the values that it brings.
+    """
+
+    values: int = 0
+    data: bytes = b""
+
+
+class KeptProposal(msgspec.Struct):
+    """What was asked about a request at one head: looked at again, it costs no request.
+
+    `changes` are those that the watch selects, `others` counts the rest; both say nothing where `head` is another.
+    `contents` has what was read, by path and object ids.
+    """
+
+    head: str = ""
+    changes: list[Change] = []
+    others: int = 0
+    contents: dict[str, KeptContent] = {}
+
+    def to_bytes(self) -> bytes:
+        """The bytes to be stored."""
+        return msgspec.msgpack.encode(self)
+
+
+def parse_kept(data: bytes | None) -> KeptProposal:
+    """What `to_bytes` wrote; nothing for what is another version's."""
+    try:
+        return msgspec.msgpack.decode(data or b"", type=KeptProposal)
+    except msgspec.DecodeError:
+        return KeptProposal()
+
+
 @dataclass
 class Budget:
     """What one request has cost so far; each method says why a file is beyond the budget, "" where it is not."""
@@ -61,34 +98,46 @@ class Budget:
         self.looked_at, self.size = self.looked_at + 1, self.size + size
         return ""
 
-    def keep(self, parsed: Parsed) -> str:
-        """Whether what was read may be kept and judged."""
-        found = parsed.result.leaves.values() if parsed.result else ()
-        values = sum(max(1, len(leaf.numbers)) for leaf in found)
+    def keep(self, values: int) -> str:
+        """Whether what was read, and brings so many values, may be kept and judged."""
         if self.values + values > quotas.REVIEW_LEAVES:
             return f"a review judges {quotas.REVIEW_LEAVES:,} values at most"
         self.results, self.values = self.results + 1, self.values + values
         return ""
 
 
-def read_proposal(context: WatchContext, source: HubSource, head: str, main: str) -> SourceRequest:
-    """Read what a request changes against the commit at which it left the main branch."""
-    found = source.changes(source.fork_point(head, main), head)
-    changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
-    wanted = [change for change in changes if is_wanted(change.path, context.watch.paths)]
+def read_proposal(
+    context: WatchContext, source: HubSource, head: str, main: str, kept: KeptProposal | None = None
+) -> SourceRequest:
+    """Read what a request changes against the commit at which it left the main branch.
+
+    What `kept` has is not asked for again; it is brought up to date.
+    """
+    kept = KeptProposal() if kept is None else kept
+    if kept.head != head:
+        _list_changes(context, source, head, main, kept)
+    wanted = kept.changes
     known = context.store.files_at(context.name, [change.path for change in wanted])
     news = [one for one in wanted if known.get(one.path) is None or known[one.path].oid != one.oid]
     unread: dict[str, list[str]] = {}
-    files = list(_read(context, source, head, news, unread))
+    files = list(_read(context, source, kept, news, unread))
     return SourceRequest(
         head,
         files,
         unread,
         [one.path for one in news if one.oid is None and one.path in known],
         [one.path for one in news if one.oid is not None and one.path in known],
-        len(changes) - len(wanted),
+        kept.others,
         frozenset(subject for one in news for subject in subjects_of(one.path)),
     )
+
+
+def _list_changes(context: WatchContext, source: HubSource, head: str, main: str, kept: KeptProposal) -> None:
+    """Note what a request changes."""
+    found = source.changes(source.fork_point(head, main), head)
+    changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
+    kept.changes = [change for change in changes if is_wanted(change.path, context.watch.paths)]
+    kept.head, kept.others, kept.contents = head, len(changes) - len(kept.changes), {}
 
 
 def subjects_of(path: str) -> tuple[str, ...]:
@@ -101,37 +150,58 @@ def _members() -> set[str]:
 
 
 def _read(
-    context: WatchContext, source: HubSource, head: str, changes: Sequence[Change], unread: dict[str, list[str]]
+    context: WatchContext,
+    source: HubSource,
+    kept: KeptProposal,
+    changes: Sequence[Change],
+    unread: dict[str, list[str]],
 ) -> Iterator[StoredSubmission]:
     """Read the results one after the other; of each only what judging needs is kept."""
-    limit = context.watch.max_file_bytes
+    limit, head = context.watch.max_file_bytes, kept.head
     budget, read = Budget(), read_whole_files(source, head, max_bytes=limit)
     for one in changes:
         if one.oid is not None and one.fault:
             unread.setdefault(one.fault, []).append(one.path)
-    for candidate in _candidates(context, changes):
+    for candidate, name in _candidates(context, changes):
         found = unread_for_size(candidate, limit)
         why = budget.admit(0 if found else sum(file.size for file in candidate.files))
         if not why and found is None:
-            content = read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
-            found = content if isinstance(content, Parsed) else None
-        why = why or (budget.keep(found) if found else "")
+            if name not in kept.contents:
+                content = read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
+                kept.contents[name] = _kept_content(content)
+            why, found = _admitted(budget, kept.contents[name])
         if why:
             unread.setdefault(why, []).append(candidate.path)
         elif found is not None:
             yield StoredSubmission(candidate.path, folder_of(candidate.path), None, "unread", head, head, None, found)
 
 
-def _candidates(context: WatchContext, changes: Iterable[Change]) -> list[Candidate]:
-    """The submissions as they would stand after the merge; a run's folder also has its files of the main branch."""
+def _kept_content(content: Parsed | UnreadPath) -> KeptContent:
+    if not isinstance(content, Parsed):
+        return KeptContent()
+    leaves = content.result.leaves.values() if content.result else ()
+    values = sum(max(1, len(leaf.numbers)) for leaf in leaves)
+    return KeptContent(values, content.to_bytes() if values <= quotas.REVIEW_LEAVES else b"")
+
+
+def _admitted(budget: Budget, content: KeptContent) -> tuple[str, Parsed | None]:
+    """Why a content is beyond the budget, else what it is."""
+    if not content.data and not content.values:
+        return "", None
+    why = budget.keep(content.values)
+    return why, None if why else Parsed.from_bytes(content.data)
+
+
+def _candidates(context: WatchContext, changes: Iterable[Change]) -> list[tuple[Candidate, str]]:
+    """The submissions as they would stand after the merge, each with the name of its contents.
+
+    A run's folder also has its files of the main branch.
+    """
     changed = {one.path: one for one in changes if not one.fault}
     folders = {folder_of(path) for path in changed if path.rpartition("/")[2] in _members()}
-    there = {
-        path: ListedFile(path, file.size)
-        for folder in folders
-        for path, file in context.store.files_in(context.name, folder).items()
-    }
-    there |= {path: ListedFile(path, one.size) for path, one in changed.items()}
+    there = {path: file for folder in folders for path, file in context.store.files_in(context.name, folder).items()}
+    there |= {path: IndexedFile(path, one.oid or "", one.size) for path, one in changed.items()}
     listing = [file for path, file in there.items() if path not in changed or changed[path].oid is not None]
-    found = candidates_in(listing)
-    return [one for one in found if any(file.path in changed for file in one.files)]
+    found = candidates_in(ListedFile(file.path, file.size) for file in listing)
+    touched = [one for one in found if any(file.path in changed for file in one.files)]
+    return [(one, " ".join([one.path, *(there[file.path].oid for file in one.files)])) for one in touched]

@@ -19,6 +19,7 @@ from bot.service.context import WatchContext
 from bot.service.declines import learn_declines
 from bot.service.folders import Folders
 from bot.service.items import Item, Kind, Mark, marks
+from bot.service.merged_reviews import MergedReviews
 from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files, whys_of
@@ -77,6 +78,7 @@ class Pass:
             if not self._round():
                 break
         self._attempt_boards()
+        self._end_reviews()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
         store.add_outcomes(name, [(one.outcome, one.subject, one.text) for one in self.report.outcomes])
         return Settlement(self.report.outcomes, self.report.plans)
@@ -168,6 +170,15 @@ class Pass:
             return None
         return Reviews(context, context.discussions.source, context.discussions, self.report)
 
+    def _end_reviews(self) -> None:
+        """Last, for it follows from all else: what open reviews compare with, and the last word of merged ones."""
+        reviews = self._reviews()
+        if reviews is None:
+            return
+        self.report.attempt([], reviews.refresh, subject="reviews")
+        merged = MergedReviews(self.context, reviews.source, reviews.discussions, self.report)
+        merged.settle(self._due("merged"))
+
     def _with_reviews(self, call: Callable[[Reviews], object], items: Sequence[Item]) -> None:
         reviews = self._reviews()
         if reviews is None:
@@ -182,7 +193,7 @@ class Pass:
         target, settings = self.context.targets_by_address[to]
         self._learn_approvals(to)
         if settings.form == "pull-request" and not self.context.dry_run:
-            self.report.attempt([], lambda: learn_declines(self.context, target, to))
+            self.report.attempt([], lambda: learn_declines(self.context, target, to), subject=f"declined rows of {to}")
             items = [item for item in self._due("row") if item.target == to]
         publisher = TablePublisher if settings.kind == "table" else RowPublisher
         publisher(self.context, target, settings, self.report).publish(items)
@@ -202,7 +213,7 @@ class Pass:
             if plan[0] in approved_by(target.read_replies(mark), context.watch.maintainers):
                 context.store.approve_plan(context.name, plan[0])
 
-        self.report.attempt([], call)
+        self.report.attempt([], call, subject=f"plan of {to}")
 
     def _attempt_boards(self) -> None:
         """Bring what is derived from the rows in step, at every target."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.errors import Locked
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import success_text
 from bot.service.context import WatchContext
 from bot.service.links import request_links
-from bot.service.outcome import Report
 from bot.service.reconcile import retry_write
 
 
@@ -21,18 +18,14 @@ class Successes:
 
     context: WatchContext
     discussions: HubDiscussions
-    report: Report
 
-    def settle(self, folders: Iterable[str]) -> None:
-        """Bring the discussions of these folders up to date; of new ones no more than the watch's limit are opened."""
+    def settle(self, folder: str, *, may_open: bool) -> None:
+        """Bring the discussion of a folder up to date; where many folders changed at once, none is opened."""
         if not self.context.watch.say_success or self.context.dry_run:
             return
-        known = self._known()
-        wanted = sorted(folders)
-        news = [folder for folder in wanted if folder not in known]
-        for folder in wanted:
-            if folder in known or len(news) <= self.context.watch.backfill_limit:
-                self.report.attempt([], lambda f=folder: self._settle_one(f, known.get(f)))  # type: ignore[misc]
+        num = self._known().get(folder)
+        if num is not None or may_open:
+            self._settle_one(folder, num)
 
     def _known(self) -> dict[str, int]:
         """Our discussions about accepted files by folder, the oldest of each."""
@@ -51,10 +44,7 @@ class Successes:
         rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
         said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
         text = success_text(folder, said, request_links(self.context, sorted(keys)), Marker("accepted", folder, board))
-        try:
-            retry_write(lambda: self._write(folder, num, text.title, text.body))
-        except Locked as refusal:
-            self.report.say("unchanged", f"folder {folder}", str(refusal))
+        retry_write(lambda: self._write(folder, num, text.title, text.body))
 
     def _write(self, folder: str, num: int | None, title: str, body: str) -> None:
         num = num or self._known().get(folder)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import resource
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.service import quotas
+from bot.service.items import FIRST_WAIT
+from bot.service.settlement import Outcome, settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
@@ -29,6 +32,17 @@ def propose(story: Story, files: dict[str, bytes | None], author: str = "ann") -
 def sticky(request: Discussion) -> str:
     [text] = [text for text in request.comments("bot") if '"kind": "verdict"' in text]
     return text
+
+
+def settle_after(story: Story, seconds: float) -> list[Outcome]:
+    """A pass so many seconds from now that tries only what is due then."""
+    context = story.contexts.open_context(story.watch)
+    context.clock = lambda: time.time() + seconds
+    return settle(context, everything=False)
+
+
+def failing(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+    return [(one.subject, one.text) for one in outcomes if one.outcome == "failed"]
 
 
 def publish_all(story: Story) -> None:
@@ -174,10 +188,16 @@ def test_odd_conversations_end_one_review_each_and_the_others_go_on(story: Story
     assert [len(request.comments("bot")) for request in requests] == [1, 0, 1, 0, 1]
     assert len(story.requests) == 1
     said = {one.subject: one.text for one in outcomes if one.outcome == "unchanged"}
-    assert "locked" in said["review #2"]
     assert "refs/pr/4 is not there" in said["review #4"]
-    assert [one for one in outcomes if one.outcome == "failed"] == []
+    [(subject, text)] = [(one.subject, one.text) for one in outcomes if one.outcome == "failed"]
+    assert (subject, "locked" in text) == ("review 2", True)
     assert story.acts() == ["comment", "comment", "comment", "request"]
+    requests[1].is_locked = False
+    settle_after(story, FIRST_WAIT - 10)
+    assert story.acts() == []
+    assert failing(settle_after(story, FIRST_WAIT + 10)) == []
+    assert story.acts() == ["comment"]
+    assert len(requests[1].comments("bot")) == 1
 
 
 def test_a_source_without_discussions_is_no_failure(story: Story) -> None:
@@ -201,10 +221,15 @@ def test_a_locked_discussion_about_a_push_ends_that_folder_alone(story: Story) -
     story.push(model="acme/corsa-1b", right=(50, 60, 170))
     outcomes = story.settle()
 
-    assert [one for one in outcomes if one.outcome == "failed"] == []
+    [(subject, text)] = failing(outcomes)
+    assert (subject, "locked" in text) == (f"folder /{path_of().rpartition('/')[0]}", True)
     assert len(story.requests) == 1
     assert len(story.discussions) == 2
     assert sorted(story.acts()) == ["discussion", "discussion", "request"]
+    story.discussions[0].is_locked = False
+    assert failing(settle_after(story, FIRST_WAIT + 10)) == []
+    assert story.acts() == ["edit"]
+    assert "1.6" in story.discussions[0].description
 
 
 def test_very_many_reviews_and_commands_are_bounded_and_idle_passes_are_cheap(

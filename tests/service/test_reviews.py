@@ -126,7 +126,8 @@ def test_a_maintainer_s_waiver_holds_for_the_request_and_for_what_is_merged(stor
     story.lose_state()
     story.settle()
     assert "waived by meg" in story.hub.requests(story.target)[0].description
-    assert story.acts() == ["request"]
+    assert f"**Merged.** Its rows are proposed in [request {story.requests[0].num}]" in sticky(story, request)
+    assert story.acts() == ["request", "edit"]
 
 
 @pytest.mark.parametrize(
@@ -172,3 +173,64 @@ def test_a_review_s_write_that_failed_but_landed_is_not_repeated(story: Story) -
 
     assert len(request.comments("bot")) == 1
     assert story.acts() == ["comment"]
+
+
+def test_a_review_follows_the_board_and_the_source(story: Story) -> None:
+    request = propose(story)
+    story.settle()
+    assert "| `acme/atlas-7b` | 58.33 | – | – | 1 of 1 | new |" in sticky(story, request)
+    assert story.acts() == ["comment"]
+
+    story.push(model="acme/borea-1b", right=(95, 95, 95))
+    story.settle()
+    assert story.acts() == ["request"]
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    assert "| `acme/atlas-7b` | 58.33 | – | – | 2 of 2 | new |" in sticky(story, request)
+    assert story.acts() == ["commit", "edit"]
+
+    story.push(right=(50, 60, 80))
+    story.settle()
+    assert "**replaces 1 file** of the main branch" in sticky(story, request)
+    assert story.acts() == ["request", "edit"]
+
+
+def test_a_changed_declaration_refreshes_open_reviews(story: Story) -> None:
+    request = propose(story)
+    story.settle()
+    before = sticky(story, request)
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    story.settle()
+
+    assert sticky(story, request) != before
+    assert story.acts() == ["comment", "edit"]
+
+
+def test_refreshing_reviews_costs_a_bounded_number_of_requests(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.service.reviews.REFRESHED", 3)
+    story = Story(hub, tmp_path)
+    for n in range(8):
+        hub.open_request(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}")}, "x", "", f"eve{n}")
+    story.settle()
+    story.settle()
+    story.news()
+    hub.push(story.source, {"README.md": b"hello"})
+    before = len(hub.calls)
+    story.settle()
+    unmoved = len(hub.calls) - before
+    assert story.acts() == []
+
+    story.push(right=(95, 95, 95))
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    assert story.acts() == ["request"]
+    story.settle()
+    assert story.acts() == ["commit", "edit", "edit", "edit"]
+    for _ in range(3):
+        story.settle()
+    assert story.acts() == ["edit"] * 5
+    assert unmoved <= 12
+    story.end()

@@ -57,8 +57,9 @@ class Listed:
 class Thread:
     """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
 
-    `opening` is the first comment, hidden or not: what it was opened with. `comments` are those that stand, the first
-    among them. `commits` are those of a request, as pairs of commit id and place among all events.
+    `opening` is the first comment, hidden or not: what it was opened with, None where its author said nothing.
+    `comments` are those that stand, the first among them. `commits` are those of a request, as pairs of commit id and
+    place among all events.
     """
 
     num: int
@@ -93,6 +94,7 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
     comments = [(place, e) for place, e in events if isinstance(e, DiscussionComment)]
     changes = [e for _, e in events if isinstance(e, DiscussionStatusChange)]
     closed = details.status == "closed" and changes
+    first = next((_as_comment(event, place) for place, event in comments), None)
     return Thread(
         details.num,
         details.title,
@@ -101,7 +103,7 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
         details.is_pull_request,
         tuple(_as_comment(e, place) for place, e in comments if not e.hidden),
         changes[-1].author if closed else "",
-        _as_comment(comments[0][1], comments[0][0]) if comments else None,
+        first if first is not None and first.author == details.author else None,
         tuple((e.oid, place) for place, e in events if isinstance(e, DiscussionCommit)),
     )
 

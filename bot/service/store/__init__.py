@@ -14,6 +14,7 @@ from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
 from bot.service.store.items import Items
 from bot.service.store.memory import Memory
+from bot.service.store.proposals import Proposals
 from bot.service.store.published import Published
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
@@ -32,7 +33,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, Boards):
+class Store(Sources, Items, Published, Boards, Proposals):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

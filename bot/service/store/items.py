@@ -72,6 +72,19 @@ class Items(Database):
         """Note why an item failed, and when it is tried again."""
         self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
 
+    def postpone(self, one: Item, due: float) -> None:
+        """Let an item wait for something else; that is no failure."""
+        self._change([one], due=due)
+
+    def is_waiting(self, watch: str, kind: Kind, subjects: Iterable[str]) -> bool:
+        """Whether one of these subjects is out of step still; those that wait for a person are not counted."""
+        where = (items.c.watch == watch, items.c.kind == kind, items.c.is_held.is_(False))
+        with self.transaction() as connection:
+            return any(
+                connection.execute(select(items.c.subject).where(*where, items.c.subject.in_(some)).limit(1)).first()
+                for some in batches(subjects)
+            )
+
     def hold(self, found: Sequence[Item], reason: str) -> None:
         """Let items wait for the approval of a plan."""
         self._change(found, is_held=True, reason=reason)

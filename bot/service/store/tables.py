@@ -160,6 +160,15 @@ requests = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
+# What was read of each open request at the source, by number.
+proposals = Table(
+    "proposals",
+    metadata,
+    key("watch"),
+    Column("num", Integer, primary_key=True, autoincrement=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
 # What happened, for the page.
 outcomes = Table(
     "outcomes",

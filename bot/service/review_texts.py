@@ -1,0 +1,34 @@
+"""The text of a review, made of what a request proposes, how its files were judged and what merging does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.evaluation.judgement import Judgement
+from bot.publishing.publication import Marker
+from bot.publishing.verdict_texts import Effects, review_text
+from bot.service.context import WatchContext
+from bot.service.folders import describe
+from bot.service.previews import Preview
+from bot.service.proposals import SourceRequest
+
+
+def review_body(
+    context: WatchContext, proposal: SourceRequest, judgements: Sequence[Judgement], preview: Preview, mark: Marker
+) -> str:
+    """What the sticky comment should say; rejected files come first."""
+    worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
+    said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
+    effects = Effects(
+        proposal.unread,
+        proposal.deleted,
+        proposal.replaced,
+        proposal.others,
+        preview.comparisons,
+        preview.removed,
+        preview.unchanged,
+        preview.contested,
+        preview.refused,
+        preview.is_cut,
+    )
+    return review_text(proposal.head, said, effects, mark).body
