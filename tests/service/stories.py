@@ -56,10 +56,14 @@ class Story:
         self.contexts = self.open_context_factory()
 
     @property
-    def watch(self) -> Watch:
+    def text(self) -> str:
+        """The settings."""
         text = SETTINGS.format(form=self.form, style=self.style, limit=self.limit, more=self.more)
-        text = text.replace('"meg"', f'"{self.maintainer}"')
-        return parse_settings(text, "bot.toml").watches[0]
+        return text.replace('"meg"', f'"{self.maintainer}"')
+
+    @property
+    def watch(self) -> Watch:
+        return parse_settings(self.text, "bot.toml").watches[0]
 
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:
         """A bot with its own state file."""

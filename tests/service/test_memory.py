@@ -1,0 +1,68 @@
+"""Very large files, measured in a process of its own: what strangers push does not decide how much memory we take."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.formats import MAX_BYTES
+from tests.service.stories import Story
+from tests.world.hub import Hub
+
+ROWS, SIZE = 1_400_000, 28_000_000
+MOST = 400.0  # MiB
+
+
+@cache
+def full(number: int) -> bytes:
+    """A file of 28 MB with 1.4 million rows, another one for each number."""
+    rows = ",".join(f'"t{n:07}":{{"a":0}}' for n in range(ROWS))
+    data = f'{{"results":{{{rows}}},"number":{number}}}'.encode()
+    return data + b" " * (SIZE - len(data))
+
+
+def settled(story: Story) -> tuple[float, str]:
+    """The peak of resident memory in MiB of a process that settles, and what it said."""
+    (story.folder / "bot.toml").write_text(story.text)
+    command = [sys.executable, "-m", "tests.service.memory_worker", str(story.folder), story.hub.url, story.token]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout), done.stderr
+
+
+def test_the_limit_of_one_file_is_8_mib() -> None:
+    assert MAX_BYTES == 8 * 2**20
+
+
+@pytest.mark.parametrize("more", ["", f"max_file_bytes = {2**25}"], ids=["default limit", "raised limit"])
+@pytest.mark.parametrize("files", [2, pytest.param(8, marks=pytest.mark.campaign)])
+def test_eight_files_of_28_mb_in_one_request_take_less_than_400_mib(
+    hub: Hub, tmp_path: Path, more: str, files: int
+) -> None:
+    story = Story(hub, tmp_path, more=more)
+    request, _ = hub.open_request(
+        story.source, {f"h{n}/results_1.json": full(n) for n in range(files)}, "Large", "", "eve"
+    )
+    story.push()
+    took, said = settled(story)
+
+    assert "failed" not in said
+    assert len(story.requests) == 1
+    [text] = request.comments("bot")
+    assert "rejected" in text
+    assert took < MOST
+
+
+@pytest.mark.campaign
+def test_eight_files_of_28_mb_that_are_pushed_take_less_than_400_mib(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, more=f"max_file_bytes = {2**25}")
+    hub.push(story.source, {f"h{n}/results_1.json": full(n) for n in range(8)})
+    story.push()
+    took, said = settled(story)
+
+    assert said.count("rejected h") == 8
+    assert len(story.requests) == 1
+    assert took < MOST
