@@ -20,7 +20,8 @@ FEWEST = 5  # rows that may always go or change, however small the board
 class PlannedRow(msgspec.Struct, frozen=True):
     """One row: its average before and after (points; None where it has none), and why it changes.
 
-    Ranks are ranges as the board shows them, "" where they were not asked for.
+    Ranks are ranges as the board shows them, "" where they were not asked for. `values` says what would be written,
+    where that is not the average.
     """
 
     key: str
@@ -32,15 +33,20 @@ class PlannedRow(msgspec.Struct, frozen=True):
     digest: str = ""
     ranks_before: str = ""
     ranks_after: str = ""
+    values: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The rows of one target that a pass would touch; `unchanged` counts those that stay as they are."""
+    """The rows of one target that a pass would touch; `unchanged` counts those that stay as they are.
+
+    `is_first` says that nothing was written to this target before, and that new rows need approval as well.
+    """
 
     target: str
     leaderboard: str
     rows: tuple[PlannedRow, ...]
     unchanged: int = 0
+    is_first: bool = False
 
     def having(self, action: RowAction) -> list[PlannedRow]:
         """The rows that are added, changed or removed."""
@@ -48,8 +54,9 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """What a person approves: 12 digits of the SHA-256 of what would be changed and removed."""
-        rows = sorted((row.key, row.action, row.digest) for row in self.rows if row.action in {"changed", "removed"})
+        """What a person approves: 12 digits of the SHA-256 of what would be changed and removed, or is first added."""
+        large = {"changed", "removed", *(("added",) if self.is_first else ())}
+        rows = sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
         return hashlib.sha256(msgspec.json.encode((self.target, rows))).hexdigest()[:12]
 
     @property
@@ -114,7 +121,9 @@ def allowed(limit: int | str, rows: int) -> int:
 
 
 def average_change(row: PlannedRow) -> str:
-    """Average before and after, as people read them."""
+    """Average before and after, as people read them, or the values that would be written."""
+    if row.values:
+        return row.values
     shown = ["–" if value is None else f"{value:.2f}" for value in (row.before, row.after)]
     return " → ".join(shown) + (f", rank {row.ranks_before} → {row.ranks_after}" if row.ranks_after else "")
 

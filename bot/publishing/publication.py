@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 from bot.publishing.entry import Entry, is_same_row
 from bot.reporting.escape import without_references
 
-Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm"]
-SHARED = frozenset({"rolling", "migration"})  # marks of requests that many rows share
+Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm", "model"]
+SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."
 NOTHING_LEFT = (
@@ -31,7 +31,7 @@ class Marker:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it marks a request that many rows share."""
+        """Whether it marks a request for more than one file: many rows, or all results of a model."""
         return self.kind in SHARED
 
     @property

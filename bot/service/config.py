@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.toml_file import parse_toml
+from bot.platforms.hub.address import MODELS
+from bot.publishing.hub_evals.options import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions
 
@@ -50,19 +52,35 @@ class WatchTarget(_Declared):
     """Where a watch publishes, and how.
 
     `discussion` is the number of the discussion or issue that holds the rows of the form `comment`. `kind` says how
-    rows lie there: one file each, or as rows of a table that somebody keeps, which `table` describes.
+    rows lie there: one file each, as rows of a table that somebody keeps, which `table` describes, or on the pages of
+    the evaluated models, which `models` allows.
     """
 
     to: Text
     form: Annotated[Form, Field(alias="as")] = "pull-request"
     discussion: Annotated[int, Field(gt=0)] | None = None
-    kind: Literal["entries", "table"] = "entries"
+    kind: Literal["entries", "table", "models"] = "entries"
     table: TableOptions | None = None
+    models: ModelsOptions | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _models_are_a_kind(cls, data: Any) -> Any:
+        """The address says it: `kind` may be left out."""
+        return {"kind": "models", **data} if isinstance(data, dict) and data.get("to") == MODELS else data
 
     @model_validator(mode="after")
     def _discussion_is_for_comments(self) -> Self:
         if self.discussion is not None and self.form != "comment":
             raise ValueError('discussion goes with as = "comment" only')
+        return self
+
+    @model_validator(mode="after")
+    def _models_are_allowed(self) -> Self:
+        if len({self.to == MODELS, self.kind == "models", self.models is not None}) > 1:
+            raise ValueError(f'to = "{MODELS}" and [watches.targets.models], which lists organizations, go together')
+        if self.kind == "models" and self.form != "pull-request":
+            raise ValueError('the page of a model is changed by as = "pull-request" only')
         return self
 
     @model_validator(mode="after")
@@ -112,8 +130,8 @@ class Watch(_Declared):
         """Rows of one watch share one request in a repository, so it cannot hold a table and something else."""
         addresses = [target.to for target in self.targets]
         for target in self.targets:
-            if target.kind == "table" and addresses.count(target.to) > 1:
-                raise ValueError(f"{target.to} is the target of a table, so the watch cannot name it twice")
+            if target.kind != "entries" and addresses.count(target.to) > 1:
+                raise ValueError(f'{target.to} is a target of kind = "{target.kind}": the watch names it once')
         return self
 
 

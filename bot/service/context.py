@@ -17,6 +17,7 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.answers import AnswersInStore
+from bot.platforms.hub.address import MODELS
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.platform import HubPlatform
@@ -165,7 +166,7 @@ def open_declaration(name: str, folder: Path, access: Access) -> Leaderboard:
 def watched_by(settings: Settings) -> list[dict[str, str]]:
     """The repositories on the Hub that the watches read or write, as the Hub names them."""
     addresses = [name for watch in settings.watches for name in watch.addresses]
-    found = [parse_address(name) for name in addresses if name.startswith("hf://")]
+    found = [parse_address(name) for name in addresses if name.startswith("hf://") and name != MODELS]
     if not found:
         raise CallError("no watch has a source or target on the Hub, so there is nothing to be told of")
     return [dict(pair) for pair in dict.fromkeys((("type", a.kind), ("name", a.name)) for a in found)]

@@ -68,8 +68,8 @@ class ServiceCase:
         return list({(target.to, target.form): target for target in found}.values())
 
     def addresses(self, scheme: str) -> list[str]:
-        """The sources and targets of one platform; folders have the scheme ""."""
-        found = dict.fromkeys([*self.sources, *(target.to for target in self.targets)])
+        """The sources and targets of one platform; folders have the scheme "", and all models are no repository."""
+        found = dict.fromkeys([*self.sources, *(target.to for target in self.targets if target.kind != "models")])
         return [name for name in found if scheme_of(name) == scheme]
 
 

@@ -52,6 +52,9 @@ def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
         yield from _faults(name, error, "correct it: docs/leaderboards.md explains every key")
         return
     yield Diagnosis(name, "ok", f"{board.id}, {len(board.tasks)} tasks")
+    if any(target.models for target in watch.targets) and not any(task.hub for task in board.tasks):
+        advice = "add [tasks.hub] to the tasks of benchmarks on the Hub: docs/leaderboards.md"
+        yield Diagnosis(name, "wrong", "no task names a benchmark, so nothing goes to the pages of models", advice)
 
 
 def _faults(name: str, error: BotError, advice: str) -> Iterator[Diagnosis]:
@@ -100,6 +103,8 @@ def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
     """Whether a target can be one."""
 
     def call() -> str:
+        if target.models is not None:
+            return f"the models of {', '.join(target.models.organizations)}; requests there need no right"
         # Other forms ask who we are, too, which has a line of its own.
         case.opener.target(target.to, "commit", target.discussion).check()
         return "can be used"

@@ -27,7 +27,7 @@ def check_hub(case: ServiceCase) -> Iterator[Diagnosis]:
     is_known = "account" in client.__dict__
     yield token
     yield check_secret(case)
-    targets = [target for target in case.targets if scheme_of(target.to) == "hf" and target.form != "comment"]
+    targets = [one for one in case.targets if scheme_of(one.to) == "hf" and one.form != "comment" and not one.models]
     if is_known:
         yield from (check_right(client, target) for target in targets)
         yield from check_webhooks(case, client)

@@ -4,28 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from bot.publishing.entry import Entry
-from bot.publishing.plan import FEWEST, Plan, allowed, with_ranks
+from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
-from bot.service.items import Mark
+from bot.service.items import Item, Mark
 from bot.service.outcome import Report
-from bot.service.row_looks import RowLook
+
+
+class Look(Protocol):
+    """What is known of one row, or of all rows of one model, before anything is written."""
+
+    @property
+    def key(self) -> str:
+        """What the plan calls it."""
+        ...
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """The items that wait for it."""
+        ...
+
+    @property
+    def entry(self) -> Entry | None:
+        """What its submissions make."""
+        ...
+
+    @property
+    def planned(self) -> PlannedRow:
+        """What happens to it."""
+        ...
+
+
+L = TypeVar("L", bound=Look)
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Decides which rows of one target may go on, and holds the others."""
+    """Decides which rows of one target may go on, and holds the others.
+
+    `is_first` says that nothing was ever written there, and that even new rows wait for a person.
+    """
 
     context: WatchContext
     target: str
     report: Report
     board_size: Callable[[], int]
     entries: Callable[[], list[Entry]]
+    is_first: bool = False
 
-    def admit(self, looks: Sequence[RowLook]) -> list[RowLook]:
+    def admit(self, looks: Sequence[L]) -> list[L]:
         """The rows that may be published now.
 
         New rows always go on. Where more rows would be removed or changed than the watch allows, none is; they are held
@@ -39,20 +70,21 @@ class Gate:
             if known is not None:
                 with store.transaction():
                     store.forget_plan(name, self.target)
-                    store.release([look.item for look in looks if look.item.is_held], self.context.clock())
+                    store.release([item for look in looks for item in look.items if item.is_held], self.context.clock())
                     store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
             return list(looks)
-        held = [look for look in looks if look.planned.action in {"changed", "removed"}]
+        free = {"unchanged"} if self.is_first else {"unchanged", "added"}
+        held = [look for look in looks if look.planned.action not in free]
         self._hold(plan, held)
         return [look for look in looks if look not in held]
 
-    def plan(self, looks: Sequence[RowLook]) -> Plan:
+    def plan(self, looks: Sequence[Look]) -> Plan:
         """What these rows would do at the target."""
         rows = [look.planned for look in looks]
         moved = tuple(row for row in rows if row.action != "unchanged")
-        return Plan(self.target, self.context.leaderboard.id, moved, len(rows) - len(moved))
+        return Plan(self.target, self.context.leaderboard.id, moved, len(rows) - len(moved), self.is_first)
 
-    def _shown(self, plan: Plan, looks: Sequence[RowLook]) -> Plan:
+    def _shown(self, plan: Plan, looks: Sequence[Look]) -> Plan:
         """The plan as a dry run shows it, with ranks: these need every row of the board."""
         if not self.context.dry_run:
             return plan
@@ -61,6 +93,8 @@ class Gate:
 
     def is_large(self, plan: Plan) -> bool:
         """Whether the plan removes or changes more rows than the watch allows without a person."""
+        if self.is_first:
+            return bool(plan.rows)
         watch = self.context.watch
         limits = [(len(plan.having("removed")), watch.max_removed), (len(plan.having("changed")), watch.max_changed)]
         if all(count <= (limit if isinstance(limit, int) else FEWEST) for count, limit in limits):
@@ -68,12 +102,14 @@ class Gate:
         size = self.board_size()
         return any(count > allowed(limit, size) for count, limit in limits)
 
-    def _hold(self, plan: Plan, held: Sequence[RowLook]) -> None:
+    def _hold(self, plan: Plan, held: Sequence[Look]) -> None:
         store, name = self.context.store, self.context.name
         removed, changed = len(plan.having("removed")), len(plan.having("changed"))
         text = f"{removed} rows would be removed and {changed} changed; approve plan {plan.digest} to let that happen"
+        if self.is_first:
+            text = f"the first run would write to {len(plan.rows)} models; approve plan {plan.digest} to let it"
         with store.transaction():
-            store.hold([look.item for look in held], f"waits for the approval of plan {plan.digest}")
+            store.hold([item for look in held for item in look.items], f"waits for the approval of plan {plan.digest}")
             store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
         self.report.say("held", self.target, text, status=1)

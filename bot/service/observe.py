@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, is_of_a_run
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Problem, unread_submission
 from bot.platforms.patterns import is_wanted
 from bot.platforms.source import Change
-from bot.service.config import Watch
+from bot.service.config import Watch, WatchTarget
 from bot.service.context import WatchContext
 from bot.service.items import Mark, marks
 from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
@@ -44,6 +46,7 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
             store.set_cursor(name, "definition", context.definition())
         if store.cursor(name, "source") is None:
             store.mark(name, _lost(context), context.clock())
+        _mark_targets(context)
         store.set_cursor(name, "source", head)
         store.set_cursor(name, "selection", selection)
     return faulty
@@ -105,6 +108,27 @@ def _lost(context: WatchContext) -> list[Mark]:
     targets = [settings.to for _, settings in context.targets]
     said = [Mark("folder", "", "", "lost")] if context.discussions is not None else []
     return [*marks("row", [""], targets, "lost"), *said]
+
+
+def _mark_targets(context: WatchContext) -> None:
+    """Mark all rows at a target that the settings did not have before, or at which something else decides now."""
+    store, name = context.store, context.name
+    for _, settings in context.targets:
+        subject, decides = f"target {settings.to}", _decides(settings, context.leaderboard)
+        if store.cursor(name, subject) == decides:
+            continue
+        if store.cursor(name, "source") is not None:
+            rows = marks("row", sorted(store.row_keys(name)), [settings.to], "declaration")
+            store.mark(name, rows, context.clock())
+        store.set_cursor(name, subject, decides)
+
+
+def _decides(settings: WatchTarget, board: Leaderboard) -> str:
+    """What decides at a target beside the rows, as one word: its form, and for the pages of models all that is said."""
+    said: list[str] = [settings.kind, settings.form]
+    if settings.models is not None:
+        said += [settings.models.model_dump_json(), *(task.hub.model_dump_json() for task in board.tasks if task.hub)]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
 
 def candidate_at(context: WatchContext, path: str) -> tuple[Candidate, str] | None:

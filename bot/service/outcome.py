@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -29,11 +30,15 @@ class Outcome:
 
 @dataclass
 class Report:
-    """Collects the outcomes of one pass, and notes in the store why items failed."""
+    """Collects the outcomes of one pass, and notes in the store why items failed.
+
+    `written` counts the repositories that were written to, at targets with a limit of them.
+    """
 
     context: WatchContext
     outcomes: list[Outcome] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
+    written: Counter[str] = field(default_factory=Counter)
 
     def say(self, outcome: OutcomeName, subject: str, text: str, status: int = 0) -> None:
         """Note how something ended."""

@@ -45,6 +45,11 @@ class RowLook:
         return self.item.subject
 
     @property
+    def items(self) -> tuple[Item, ...]:
+        """The item that waits for it."""
+        return (self.item,)
+
+    @property
     def path(self) -> str:
         """The path of its entry."""
         return entry_path(self.key)

@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from bot.errors import BotError, DiscussionsDisabled
+from bot.platforms.target import Target
 from bot.publishing.plan import Plan
 from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
 from bot.service.boards import Boards
+from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.declines import learn_declines
 from bot.service.folders import Folders
 from bot.service.items import Item, Kind, Mark, marks
 from bot.service.merged_reviews import MergedReviews
+from bot.service.model_rows import ModelPublisher
 from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files, whys_of
@@ -29,8 +33,22 @@ from bot.service.store import StoredSubmission
 from bot.service.table_rows import TablePublisher
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
+
+class Publisher(Protocol):
+    """Brings rows in step at one target, each kind of target in its own way."""
+
+    def publish(self, items: Sequence[Item]) -> None:
+        """Bring the target to these rows."""
+
+
 SWEEP_EVERY = 86_400.0  # seconds
+MakePublisher = Callable[[WatchContext, Target, WatchTarget, Report], Publisher]
+PUBLISHERS: dict[str, MakePublisher] = {"entries": RowPublisher, "table": TablePublisher, "models": ModelPublisher}
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
+
+
+def nothing(_: Item) -> None:
+    """Do nothing for an item: it is finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +213,7 @@ class Pass:
         if settings.form == "pull-request" and not self.context.dry_run:
             self.report.attempt([], lambda: learn_declines(self.context, target, to), subject=f"declined rows of {to}")
             items = [item for item in self._due("row") if item.target == to]
-        publisher = TablePublisher if settings.kind == "table" else RowPublisher
-        publisher(self.context, target, settings, self.report).publish(items)
+        PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
         return bool(items)
 
     def _learn_approvals(self, to: str) -> None:
@@ -228,7 +245,8 @@ class Pass:
             if settings.form != "comment" and settings.kind == "entries":
                 self._each_of("board", settings.to, boards.observe, boards.rebuild)
                 self._each_of("alarm", settings.to, None, boards.watch)
-            self._each_of("plan", settings.to, None, boards.tell_plan)
+            # On the page of a model nothing is said about plans.
+            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
             self._each_of("sweep", settings.to, None, boards.sweep)
 
     def _sweep_source(self) -> None:

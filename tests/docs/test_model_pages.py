@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 from bot.publishing.hub_evals.options import ModelsOptions
+from bot.service.config import WatchTarget
 from tests.docs.test_reference import first_cells
 from tests.publishing.hub_evals.models import board
 
@@ -15,11 +16,14 @@ SETTINGS, DECLARATION = (tomllib.loads(block) for block in re.findall(r"```toml\
 
 
 def test_the_settings_and_the_declaration_of_the_page_are_read() -> None:
-    assert ModelsOptions.model_validate(SETTINGS).limit == 20
+    [target] = SETTINGS["watches"][0]["targets"]
+    read = WatchTarget.model_validate(target)
+    assert read.models is not None
+    assert (read.kind, read.models.limit) == ("models", 20)
     assert board(mmlu_pro=DECLARATION["tasks"]["hub"]).tasks[-1].hub is not None
 
 
 def test_every_key_is_documented_in_its_order() -> None:
-    table = PAGE.partition("## Which value")[0]
+    table = PAGE.partition("`settle --dry-run` shows")[0]
 
     assert first_cells(table) == list(ModelsOptions.model_fields)

@@ -25,6 +25,10 @@ kind = "table"
 key = ["Model"]
 columns = { Model = "model.id" }
 """
+MODELS = """to = "hf://models"
+[watches.targets.models]
+organizations = ["acme"]
+"""
 
 
 def test_the_example_is_taken_and_documents_every_key() -> None:
@@ -61,8 +65,13 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (('to = "board"', 'as = "comment"\n' + TABLE + 'path = "x.csv"'), r"targets.0: a table is changed by"),
         (
             ('to = "board"', 'to = "board"\n[[watches.targets]]\n' + TABLE + 'path = "x.csv"'),
-            r"watches.0: board is the",
+            r"watches.0: board is a target of kind = \"table\": the watch names it once",
         ),
+        (('to = "board"', 'to = "hf://models"'), r"targets.0: to = \"hf://models\" and .* which lists organizations"),
+        (('to = "board"', MODELS.replace("hf://models", "board")), r"targets.0: to = \"hf://models\" and"),
+        (('to = "board"', MODELS.replace("[w", 'as = "commit"\n[w', 1)), r"the page of a model is changed by"),
+        (('to = "board"', MODELS.replace('["acme"]', "[]")), r"targets.0.models.organizations"),
+        (('to = "board"', MODELS + "[[watches.targets]]\n" + MODELS), r"hf://models is a target of kind = \"models\""),
         (("[[watches]]", "token = 1\n[[watches]]"), r"token: is not a key"),
         (("[[watches]]", "[[watches"), r"is not valid TOML"),
     ],

@@ -60,6 +60,7 @@ class Hub:
         self.window = 300.0
         self.roles: dict[str, str] = {}  # of a person's token, write where none is named
         self.clock_is_off = 0.0  # seconds that its Date header is ahead
+        self.refused_results: dict[str, str] = {}  # texts that the check of result files refuses, with its message
         self.numbers = itertools.count(1)
         self._seconds = itertools.count(1)
 

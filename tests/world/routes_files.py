@@ -7,8 +7,10 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
+from . import eval_results
 from .git import Blob, Commit, Repository, Tree
 from .reply import Failure, Reply, answer, no_entry, no_revision
+from .routes_talk import DISABLED
 
 if TYPE_CHECKING:
     from .hub import Call, Hub
@@ -25,6 +27,8 @@ def at(repository: Repository, revision: str) -> Commit:
 
 def info(hub: Hub, call: Call, repository: Repository, revision: str) -> Reply:
     commit = at(repository, revision)
+    if "evalResults" in (call.query.get("expand[]"), call.query.get("expand")):
+        return answer({"id": repository.name, "evalResults": eval_results.of_model(hub, repository)})
     return answer({"id": repository.name, "sha": commit.oid, "private": repository.private, "siblings": [], "tags": []})
 
 
@@ -126,6 +130,8 @@ def commit(hub: Hub, call: Call, repository: Repository, revision: str) -> Reply
         base = at(repository, parent_id)
     elif parent_id and parent_id != base.oid:
         raise Failure(412, "The branch was updated since you opened this page. Please refresh and try again.")
+    if create and not repository.has_discussions:
+        raise Failure(*DISABLED)
     if create:
         return open_request(hub, call, repository, base, header, changes)
     if not hub.may_write(call.user, repository) and not revision.startswith("refs/pr/"):

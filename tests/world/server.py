@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import git_wire
+from . import eval_results, git_wire
 from . import routes_files as files
 from . import routes_talk as talk
 from .deliver import Webhook
@@ -116,8 +116,16 @@ def of_repository(hub: Hub, call: Call, repository: Repository, rest: list[str])
             return files.preupload(hub, call, repository, revision)
         case ["commit", revision]:
             return files.commit(hub, call, repository, revision)
+        case _:
+            return beside_files(hub, call, repository, rest)
+
+
+def beside_files(hub: Hub, call: Call, repository: Repository, rest: list[str]) -> Reply:
+    match rest:
         case ["discussions", *below]:
             return of_discussions(hub, call, repository, below)
+        case ["leaderboard"]:
+            return eval_results.leaderboard(hub, call, repository)
         case _:
             raise Failure(404, "Not found")
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from bot.errors import CallError
 
+MODELS = "hf://models"  # the repositories of all models, as one target
 KINDS = {"datasets": "dataset", "spaces": "space", "models": "model"}
 ADDRESS = re.compile(r"hf://(datasets|spaces|models)/([\w.-]+/[\w.-]+)(?:@([^/]+))?(?:/(.*))?", re.ASCII)
 API = re.compile(r"/api/(?P<kind>datasets|spaces|models)/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)

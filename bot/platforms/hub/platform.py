@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bot.platforms.hub.address import MODELS
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.registry import Opener
@@ -21,8 +23,14 @@ class HubPlatform:
         address = parse_address(name)
         return HubSource(self.client(opener), address, opener.kept.listings.setdefault(address.url, {}))
 
-    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget:
-        """A repository of rows, with what is remembered of it."""
+    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
+        """A repository of rows, with what is remembered of it, or the repositories of all models."""
+        if name == MODELS:
+            return HubModels(self.client(opener), lambda each: self.repository(each, opener, form, discussion))
+        return self.repository(name, opener, form, discussion)
+
+    def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
+        """One repository as a target."""
         address = parse_address(name)
         return HubTarget(
             self.client(opener),

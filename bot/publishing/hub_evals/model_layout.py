@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.hub_evals.measured import choose_row
@@ -21,7 +21,7 @@ class ModelLayout(ABC):
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """The files for the row that counts; without such a row the bot's results are removed."""
-        row = self._row(changes)
+        row = self.row(changes)
         if row is None:
             return self.withdrawn(current)
         if row.entry.model.id != self.page.model:
@@ -37,7 +37,20 @@ class ModelLayout(ABC):
     def withdrawn(self, current: Mapping[str, bytes]) -> Draft:
         """The files without the bot's results."""
 
-    def _row(self, changes: Sequence[RowChange]) -> RowView | None:
+    @abstractmethod
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """The files that must be read; `listed` are the result files that are there."""
+
+    @abstractmethod
+    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
+        """Whether two versions of a file say the same about the model."""
+
+    @abstractmethod
+    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
+        """The values in what the bot wrote, by task; None where nothing of it is there."""
+
+    def row(self, changes: Sequence[RowChange]) -> RowView | None:
+        """The row that counts, None where no row is complete."""
         rows = {change.key: change for change in changes if change.entry is not None}
         chosen = choose_row([change.entry for change in rows.values() if change.entry is not None], self.page.head)
         return None if chosen is None else RowView(chosen, self.leaderboard, rows[chosen.key].links)

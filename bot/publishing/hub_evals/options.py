@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from bot.publishing.tables.mapping import TargetOptions
 
+MODEL = re.compile(r"(?![.-])[\w.-]+/(?![.-])[\w.-]+", re.ASCII)
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$")]
 
 
@@ -24,5 +26,7 @@ class ModelsOptions(TargetOptions):
     form: Literal["eval-results", "model-index"] = "eval-results"
 
     def allow(self, model_id: str) -> bool:
-        """Whether results of this model may be proposed."""
+        """Whether results of this model may be proposed; what cannot be the id of a model on the Hub may not."""
+        if not MODEL.fullmatch(model_id):
+            return False
         return model_id in self.organizations or model_id.partition("/")[0] in self.organizations

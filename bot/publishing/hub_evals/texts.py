@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from bot.publishing.entry import Entry
 from bot.publishing.layout import Draft, Links
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import FOOT, fitted
-from bot.reporting.escape import code, code_in_table, visible
+from bot.reporting.escape import code, code_in_table, plain_markup, visible
 
 WAYS_OUT = (
     "These scores show on the page of the model while this request is open, marked as coming from the community; "
@@ -24,12 +22,23 @@ def model_request_text(entry: Entry, title: str, draft: Draft, links: Links, mar
     body = [
         f"Evaluation results of {code(entry.model.id)}, from {code(title)}.",
         "\n".join(lines),
-        "\n".join([*_links(links), *(f"- {remark}" for remark in _visible(draft.remarks))]),
+        "\n".join([*_links(links), *(f"- {plain_markup(remark)}" for remark in draft.remarks)]),
         WAYS_OUT,
         FOOT,
     ]
     names = ", ".join(cell.column for cell in cells)
     return fitted(visible(f"Add evaluation results: {names}"), "\n\n".join(filter(None, body)), mark)
+
+
+def model_withdrawn_text(model: str, title: str, mark: Marker) -> PostText:
+    """The text of a request that removes results which were merged, because their submission was withdrawn."""
+    body = f"The evaluation results of {code(model)} from {code(title)} were withdrawn by who measured them.\n\n{FOOT}"
+    return fitted(visible(f"Remove evaluation results of {title}"), body, mark)
+
+
+def model_mark(model: str, leaderboard: str) -> Marker:
+    """The mark of the one request that a model gets for a leaderboard."""
+    return Marker("model", f"{leaderboard} of {model}", leaderboard)
 
 
 def _links(links: Links) -> list[str]:
@@ -39,7 +48,3 @@ def _links(links: Links) -> list[str]:
         for name, address in {"Entry": links.entry, "Evidence": links.evidence}.items()
         if address
     ]
-
-
-def _visible(remarks: Sequence[str]) -> list[str]:
-    return [visible(remark) for remark in remarks]

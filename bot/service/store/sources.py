@@ -106,6 +106,13 @@ class Sources(Database):
         """The submissions that measure these rows."""
         return self._submissions(watch, (submissions.c.key.in_(some) for some in batches(keys)))
 
+    def keys_below(self, watch: str, folder: str) -> set[str]:
+        """The rows that submissions measure and whose keys begin with a folder, such as all rows of one model."""
+        below = (submissions.c.key > f"{folder}/", submissions.c.key < f"{folder}0")  # "0" comes after "/"
+        with self.transaction() as connection:
+            found = select(submissions.c.key).where(submissions.c.watch == watch, *below).distinct()
+            return set(connection.execute(found).scalars())
+
     def submissions_in(self, watch: str, folder: str) -> dict[str, StoredSubmission]:
         """The submissions that lie in a folder, not below it."""
         return self._submissions(watch, [submissions.c.folder == folder])

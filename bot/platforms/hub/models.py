@@ -1,0 +1,213 @@
+"""The repositories of models as one target: each model has its own, with requests and results of everybody."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from bot.errors import CallError, Gone, Refused
+from bot.platforms.duplicates import Duplicate
+from bot.platforms.hub.address import MODELS, HubAddress
+from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.target import HubTarget
+from bot.platforms.source import TooLarge
+from bot.publishing.board import Board
+from bot.publishing.entry import Entry
+from bot.publishing.hub_evals import benchmark, eval_result
+from bot.publishing.hub_evals.answers import faults
+from bot.publishing.hub_evals.eval_results_layout import FOLDER, SUFFIXES
+from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles
+from bot.publishing.layout import ENTRIES, RowFiles
+from bot.publishing.publication import CurrentState, Marker, Publication, Reply
+from bot.publishing.stored import StoredEntries
+
+MOST_FILES = 200  # result files of one repository, and open requests with such files, that are looked at
+SHOWN_WITHIN = 10.0  # seconds in which the Hub should show the files of a request
+
+
+@dataclass
+class HubModels:
+    """The target `hf://models`: what is asked about one model goes to its own repository.
+
+    No row is read back from here: `repository` opens the target of one model, `page` says what a proposal to it depends
+    on. What benchmarks say is asked once.
+    """
+
+    client: HubClient
+    open_repository: Callable[[str], HubTarget]
+    _benchmarks: dict[str, tuple[bytes | None, tuple[Decimal, ...]]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def name(self) -> str:
+        """How people write it."""
+        return MODELS
+
+    def repository(self, model: str) -> HubTarget:
+        """The repository of one model. Raises CallError for what cannot be the id of one."""
+        return self.open_repository(f"{MODELS}/{model}")
+
+    def result_files(self, repository: HubTarget) -> list[str]:
+        """The result files on main; one that is too large to be shown is left out."""
+        found = repository.source.walk(repository.head(), FOLDER)
+        return [item.path for item in found if item.path.endswith(SUFFIXES) and item.size <= eval_result.LARGEST][
+            :MOST_FILES
+        ]
+
+    def page(self, repository: HubTarget, datasets: Iterable[str], *, has_requests: bool) -> ModelPage:
+        """The state of a model's repository, with the benchmarks that are named.
+
+        Raises Gone where there is no such model, and DiscussionsDisabled where it takes no requests.
+        """
+        ours = {num for num, _ in repository.requests}
+        found = self.client.get_json(
+            f"/api/models/{repository.address.name}", lambda answer: (str(answer["id"]), answer), **ASKED
+        )
+        proposed = _proposed_files(found[1].get("evalResults")) if has_requests else {}
+        known = {name: self._benchmark(name) for name in datasets}
+        return ModelPage(
+            model=found[0],
+            head=repository.head(),
+            account=self.client.user,
+            is_org=self.client.account.get("type") == "org",
+            requests=[self._open_files(repository, num, paths, ours) for num, paths in proposed.items()],
+            benchmarks={name: data for name, (data, _) in known.items()},
+            published={name: values for name, (_, values) in known.items()},
+        )
+
+    @staticmethod
+    def _open_files(repository: HubTarget, num: int, paths: list[str], ours: set[int]) -> OpenFiles:
+        head = repository.refs.get(f"refs/pr/{num}")
+        files: dict[str, bytes] = {}
+        for path in paths if head else ():
+            try:
+                files |= repository.read_files([path], head or "")
+            except TooLarge:
+                continue
+        return OpenFiles(f"#{num}", num in ours, files)
+
+    def _benchmark(self, dataset: str) -> tuple[bytes | None, tuple[Decimal, ...]]:
+        """A benchmark's `eval.yaml` at its head, None where it has none, and the values on its board."""
+        if dataset not in self._benchmarks:
+            source = HubSource(self.client, HubAddress("dataset", dataset))
+            try:
+                data = source.read(benchmark.PATH, source.head(), benchmark.LARGEST)
+            except Gone:
+                data = None
+            except TooLarge:
+                data = b""  # which is refused with the reason that it lists no tasks
+            self._benchmarks[dataset] = data, self._values(dataset) if data else ()
+        return self._benchmarks[dataset]
+
+    def _values(self, dataset: str) -> tuple[Decimal, ...]:
+        """The values on a benchmark's board, of derived models too; none where it has no board."""
+        try:
+            return self.client.get_json(f"/api/datasets/{dataset}/leaderboard", _values, base_model="false")
+        except Refused:
+            return ()
+
+    def unshown(self, model: str, paths: Mapping[str, str]) -> list[str]:
+        """What the Hub does not show of files that were proposed, with its reason; `paths` gives their task ids.
+
+        It is asked for some seconds before a file counts as not shown.
+        """
+
+        def look() -> list[str]:
+            answer = self.client.get_json(f"/api/models/{model}", lambda found: found.get("evalResults"), **ASKED)
+            return faults(answer, paths)
+
+        def settled() -> bool | None:
+            said[:] = look()
+            return True if not any(one.endswith("is not shown by the Hub") for one in said) else None
+
+        said: list[str] = []
+        self.client.backoff.look_until(settled, min(SHOWN_WITHIN, self.client.unknown_fate))
+        return said
+
+    # what every target can be asked; no row lies here
+
+    def check(self) -> None:
+        """Raises CallError: only a watch, whose settings list the organizations, writes to models."""
+        raise CallError(f"{MODELS} takes the rows of a watch only; docs/model-pages.md shows the settings")
+
+    def head(self) -> str:
+        """None: there is no common branch."""
+        return ""
+
+    def read_entries(self) -> list[Entry]:
+        """None."""
+        return []
+
+    def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
+        """None."""
+        del layout
+        return StoredEntries()
+
+    def list_folder(self, folder: str) -> list[str]:
+        """None."""
+        del folder
+        return []
+
+    def read_keys(self, leaderboard: str) -> set[str]:
+        """None: a request is about a model, and not about one row."""
+        del leaderboard
+        return set()
+
+    def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
+        """Nothing."""
+        del mark, paths
+        return CurrentState()
+
+    def read_replies(self, mark: Marker) -> list[Reply]:
+        """None: commands are written at the repositories of the watch, and never on a model."""
+        del mark
+        return []
+
+    def apply(self, publication: Publication) -> str:
+        """Raises CallError: write to the repository of one model."""
+        del publication
+        raise CallError(f"{MODELS} is not one repository")
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """None: who opens a request looks for an earlier one."""
+        return []
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Nothing."""
+        del duplicate
+
+    def board_files(self, board: Board) -> dict[str, bytes | None]:
+        """None."""
+        del board
+        return {}
+
+    def rebuild_board(self, board: Board) -> bool:
+        """Nothing is derived here."""
+        del board
+        return False
+
+
+ASKED = {"expand[]": "evalResults"}
+
+
+def _proposed_files(answer: Any) -> dict[int, list[str]]:
+    """The result files that open requests bring, by their numbers, as `evalResults` of a model names them."""
+    found: dict[int, list[str]] = {}
+    for item in answer if isinstance(answer, list) else ():
+        num = item.get("pullRequest") if isinstance(item, dict) else None
+        name = item.get("filename") if isinstance(num, int) else None
+        if isinstance(num, int) and isinstance(name, str) and len(found) < MOST_FILES:
+            path = name if name.startswith(f"{FOLDER}/") else f"{FOLDER}/{name}"
+            if path not in found.setdefault(num, []):
+                found[num].append(path)
+    return found
+
+
+def _values(answer: Any) -> tuple[Decimal, ...]:
+    found = [row.get("value") for row in answer if isinstance(row, dict)]
+    numbers = [value for value in found if isinstance(value, int | float) and not isinstance(value, bool)]
+    return tuple(Decimal(repr(value)) for value in numbers if math.isfinite(value))

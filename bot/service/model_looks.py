@@ -1,0 +1,119 @@
+"""Looking at the page of one model: what our rows say about it, what stands there, and what is to be done."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bot.publishing.entry import Entry
+from bot.publishing.hub_evals.model_layout import ModelLayout
+from bot.publishing.hub_evals.texts import model_mark, model_request_text, model_withdrawn_text
+from bot.publishing.layout import Draft, RowChange
+from bot.publishing.plan import PlannedRow, RowAction
+from bot.publishing.publication import CurrentState, Decision, Marker, PostText, decide
+from bot.service.items import Item
+from bot.service.reconcile import DesiredState
+
+NOTHING = PostText("", "")
+CLOSED = "its owner closed the request; nothing more is proposed there"
+
+
+@dataclass
+class DesiredModel:
+    """What should stand in the repository of one model, given what stands there.
+
+    `changes` are all rows of the model. After `at`, `draft` has the files against main, and `is_closed` says that a
+    person closed our request: then nothing more is proposed, whatever the value.
+    """
+
+    model: str
+    layout: ModelLayout
+    changes: Sequence[RowChange]
+    draft: Draft = field(default_factory=Draft)
+    is_closed: bool = False
+
+    @property
+    def mark(self) -> Marker:
+        """The mark of the request."""
+        return model_mark(self.model, self.layout.leaderboard.id)
+
+    def at(self, state: CurrentState) -> DesiredState:
+        """The files, and the text that proposes them."""
+        self.draft, request = self.layout.draft(self.changes, state.files), state.request
+        self.is_closed = request is None and state.declined is not None
+        if self.is_closed:
+            return DesiredState(NOTHING, {})
+        proposed: Mapping[str, bytes | None] = request.files if request is not None else {}
+        if not self.draft.files and not self.draft.refused:
+            is_withdrawn = self.layout.row(self.changes) is None
+            return DesiredState(NOTHING, dict.fromkeys(proposed) if is_withdrawn else {})
+        files = {path: self._kept(path, data, proposed) for path, data in self.draft.files.items()}
+        if self.draft.refused and request is not None:
+            files = {**proposed, **files}  # what is in dispute stays as it is, on both sides
+        if request is not None and files == proposed and not self.draft.files:
+            return DesiredState(request.text, files)
+        return DesiredState(self._text(), files)
+
+    def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
+        """A file as it is proposed already, where that says the same."""
+        there = proposed.get(path)
+        return there if there is not None and self.layout.is_same(self.changes, path, there, data) else data
+
+    def _text(self) -> PostText:
+        row = self.layout.row(self.changes)
+        title = self.layout.leaderboard.title
+        if row is None:
+            return model_withdrawn_text(self.model, title, self.mark)
+        return model_request_text(row.entry, title, self.draft, row.links, self.mark)
+
+
+@dataclass(frozen=True)
+class ModelLook:
+    """One model as it stands: `state` is that of its repository at `paths`, of which `desired` was asked."""
+
+    model: str
+    items: Sequence[Item]
+    paths: tuple[str, ...]
+    desired: DesiredModel
+    state: CurrentState
+
+    @property
+    def key(self) -> str:
+        """What the plan calls it."""
+        return self.model
+
+    @property
+    def entry(self) -> Entry | None:
+        """The entry that counts."""
+        row = self.desired.layout.row(self.desired.changes)
+        return row.entry if row is not None else None
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What is to be done."""
+        wanted = self.desired.at(self.state)
+        return decide(self.desired.mark, wanted.text, wanted.files, self.state, "pull-request")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something of ours stands or stood there: whoever lost the state was allowed to write before."""
+        read = self.desired.layout.read(RowChange("", None), self.state.files)
+        return read is not None or self.state.request is not None or self.state.declined is not None
+
+    @property
+    def planned(self) -> PlannedRow:
+        """What happens to the results of the model."""
+        done = self.decision.publication
+        files: Mapping[str, bytes | None] = getattr(done, "files", {})
+        action: RowAction = "changed" if self.is_known else "added"
+        if done is None:
+            action = "unchanged"
+        elif not any(data is not None for data in files.values()):
+            action = "removed"
+        cells = [cell for each in self.desired.draft.cells.values() for cell in each]
+        shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after}" for cell in cells)
+        digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+        reason = "its rows changed" if action in {"changed", "removed"} else ""
+        return PlannedRow(self.model, self.model, action, reason=reason, digest=digest, values=shown)
