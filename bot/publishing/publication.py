@@ -197,12 +197,12 @@ def decide(
         return _decide_note(mark, text, standing)
     if standing.duplicates and standing.request is not None:
         reason = f"Two requests propose the same row; {standing.request.name} stays."
-        return Decision(CloseRequest(mark, standing.duplicates[0], reason), "the same is proposed twice")
+        return Decision(CloseRequest(mark, standing.duplicates[0], reason), "a duplicate is closed")
     changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
     if not changed:
         return _decide_done(mark, standing, _why_done(files, standing))
     if form == "commit":
-        return Decision(Commit(mark, text, changed), "the entry differs from what stands there")
+        return Decision(Commit(mark, text, changed), "a commit stores it")
     return _decide_request(mark, text, changed, standing)
 
 
@@ -221,16 +221,16 @@ def _is_there(path: str, data: bytes | None, files: Mapping[str, bytes]) -> bool
 
 def _decide_note(mark: Marker, text: PostText, standing: CurrentState) -> Decision:
     if standing.note is None:
-        return Decision(PostComment(mark, text), "no comment stands there")
+        return Decision(PostComment(mark, text), "a new comment shows it")
     if standing.note.body.strip() == text.body.strip():
-        return Decision(None, "the comment says so already")
-    return Decision(EditComment(mark, standing.note, text), "the comment says something else")
+        return Decision(None, "the comment shows it already")
+    return Decision(EditComment(mark, standing.note, text), "the comment is edited")
 
 
 def _decide_done(mark: Marker, standing: CurrentState, reason: str) -> Decision:
     if standing.request is not None:
-        return Decision(CloseRequest(mark, standing.request, reason), "the entry stands there already")
-    return Decision(None, "the entry stands there already")
+        return Decision(CloseRequest(mark, standing.request, reason), "the request is closed")
+    return Decision(None, "the main branch has it already")
 
 
 def _decide_request(
@@ -238,11 +238,11 @@ def _decide_request(
 ) -> Decision:
     if standing.request is not None:
         if _is_proposed(files, standing.request.files) and _says(standing.request.text, text):
-            return Decision(None, "the request proposes so already")
-        return Decision(UpdateRequest(mark, standing.request, text, files), "the open request proposes something else")
+            return Decision(None, "the open request proposes it already")
+        return Decision(UpdateRequest(mark, standing.request, text, files), "the open request is updated")
     if standing.declined is not None and _is_proposed(files, standing.declined):
-        return Decision(None, "a person closed the request with this very content")
-    return Decision(OpenRequest(mark, text, files), "nothing is proposed yet")
+        return Decision(None, "a person closed the request with the same content")
+    return Decision(OpenRequest(mark, text, files), "a new request proposes it")
 
 
 def _says(there: PostText, text: PostText) -> bool:

@@ -235,7 +235,7 @@ def test_a_weekly_run_on_what_a_push_published_changes_nothing(github: GitHubSer
         if path.startswith("entries/")
     }
     assert sorted(evidence.values()) == ["", sha]
-    assert any("the entry stands there already" in line for line in said.log)
+    assert any("the main branch has it already" in line for line in said.log)
 
 
 def test_a_push_of_many_files_costs_few_requests(github: GitHubServer, job: Job) -> None:

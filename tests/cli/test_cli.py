@@ -179,7 +179,7 @@ def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: 
     assert bot(*call, "--dry-run")[:2] == (0, f"would open-request  {key}\n")
     assert not (tmp_path / "board").exists()
     status, out, err = bot(*call)
-    assert (status, err) == (0, "  nothing is proposed yet\n")
+    assert (status, err) == (0, "  a new request proposes it\n")
     assert out.startswith(f"open-request  {key}  ")
     assert bot(*call)[:2] == (0, f"unchanged  {key}\n")
 

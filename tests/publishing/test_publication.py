@@ -75,7 +75,7 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
         CurrentState(note=PostedComment("9", TEXT.body + "\n\n")),
         None,
     ),
-    ("the comment says something else", "comment", CurrentState(note=PostedComment("9", "Old.")), EditComment),
+    ("the comment is edited", "comment", CurrentState(note=PostedComment("9", "Old.")), EditComment),
 ]
 
 

@@ -145,7 +145,7 @@ def test_a_lost_answer_to_who_am_i_is_asked_for_again(github: GitHubServer) -> N
     github.state.order("POST", "/graphql", status=502)
     github.state.order("POST", "/graphql", drop=True)
 
-    assert publish_to(github, entry()) == "nothing is proposed yet"
+    assert publish_to(github, entry()) == "a new request proposes it"
     assert len(requests(github)) == 1
 
 

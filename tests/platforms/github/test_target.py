@@ -35,9 +35,9 @@ def test_a_row_becomes_one_request_on_the_branch_of_its_key(github: GitHubServer
 @pytest.mark.parametrize(
     ("form", "why"),
     [
-        ("pull-request", "the request proposes so already"),
-        ("commit", "the entry stands there already"),
-        ("comment", "the comment says so already"),
+        ("pull-request", "the open request proposes it already"),
+        ("commit", "the main branch has it already"),
+        ("comment", "the comment shows it already"),
     ],
 )
 def test_ten_times_is_as_good_as_once_and_writes_once(github: GitHubServer, form: Form, why: str) -> None:
@@ -70,7 +70,7 @@ def test_a_request_that_was_merged_is_followed_by_a_new_one(github: GitHubServer
     github.state.merge(BOARD, 1)
     newer = entry(right=(60, 60, 70), time="20")
 
-    assert publish_to(github, entry()) == "the entry stands there already"
+    assert publish_to(github, entry()) == "the main branch has it already"
     publish_to(github, newer)
 
     assert [request.number for request in requests(github)] == [2]
@@ -85,7 +85,7 @@ def test_a_request_that_a_person_closed_is_not_made_again(github: GitHubServer, 
     if branch_is_deleted:
         github.state.delete_branch(BOARD, requests(github, "all")[0].head)
 
-    assert publish_to(github, entry()) == "a person closed the request with this very content"
+    assert publish_to(github, entry()) == "a person closed the request with the same content"
     publish_to(github, entry(right=(60, 60, 70), time="20"))
 
     assert [request.number for request in requests(github)] == [2]
@@ -96,7 +96,7 @@ def test_a_request_of_ours_that_has_nothing_left_to_say_is_closed_with_a_reason(
     publish_to(github, one)
     board(github).git.push("heads/main", {one.path: one.to_bytes()})
 
-    assert publish_to(github, one) == "the entry stands there already"
+    assert publish_to(github, one) == "the request is closed"
 
     (request,) = requests(github, "closed")
     assert request.body.startswith("What this request proposes stands on the main branch already.\n\n")
@@ -137,7 +137,7 @@ def test_a_comment_is_found_behind_the_first_page_and_foreign_copies_are_left_al
     mine = github.state.comment(BOARD, number, body, author="leaderboard-bot")
     before = {comment.id: comment.body for comment in board(github).comments.values() if comment.author == "eve"}
 
-    assert publish_to(github, entry(), "comment") == "the comment says so already"
+    assert publish_to(github, entry(), "comment") == "the comment shows it already"
     publish_to(github, entry(right=(60, 60, 70), time="20"), "comment")
 
     after = {comment.id: comment.body for comment in board(github).comments.values()}
