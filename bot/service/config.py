@@ -14,7 +14,7 @@ from bot.evaluation.toml_file import parse_toml
 from bot.platforms.hub.address import MODELS
 from bot.publishing.hub_evals.options import ModelsOptions
 from bot.publishing.publication import Form
-from bot.publishing.tables.mapping import TableOptions
+from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$")]
@@ -52,15 +52,16 @@ class WatchTarget(_Declared):
     """Where a watch publishes, and how.
 
     `discussion` is the number of the discussion or issue that holds the rows of the form `comment`. `kind` says how
-    rows lie there: one file each, as rows of a table that somebody keeps, which `table` describes, or on the pages of
-    the evaluated models, which `models` allows.
+    rows lie there: one file each, as rows of a table that somebody keeps, which `table` describes, as the files of a
+    demo-leaderboard board, which `template` describes, or on the pages of the models that `models` allows.
     """
 
     to: Text
     form: Annotated[Form, Field(alias="as")] = "pull-request"
     discussion: Annotated[int, Field(gt=0)] | None = None
-    kind: Literal["entries", "table", "models"] = "entries"
+    kind: Literal["entries", "table", "template", "models"] = "entries"
     table: TableOptions | None = None
+    template: TemplateOptions | None = None
     models: ModelsOptions | None = None
 
     @model_validator(mode="before")
@@ -85,10 +86,13 @@ class WatchTarget(_Declared):
 
     @model_validator(mode="after")
     def _table_is_described(self) -> Self:
-        if (self.kind == "table") != (self.table is not None):
-            raise ValueError('kind = "table" and [watches.targets.table] go together')
-        if self.kind == "table" and self.form == "comment":
-            raise ValueError('a table is changed by as = "pull-request" or "commit"')
+        for kind, described in (("table", self.table), ("template", self.template)):
+            if (self.kind == kind) != (described is not None):
+                raise ValueError(f'kind = "{kind}" and [watches.targets.{kind}] go together')
+        if self.kind in {"table", "template"} and self.form == "comment":
+            raise ValueError(f'a {self.kind} is changed by as = "pull-request" or "commit"')
+        if self.template is not None and self.template.requests == self.to:
+            raise ValueError("template.requests is another repository than that of the results")
         return self
 
 

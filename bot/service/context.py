@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, MutableSet, Sequence
+from collections.abc import Callable, Mapping, MutableSet, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -36,7 +36,8 @@ from bot.service.store import Store, StoredSubmission, connect
 class WatchContext:
     """Everything that one watch needs. `discussions` is None where nothing can be said at the source.
 
-    `waivers` are those that maintainers gave by comments. `clock` gives Unix seconds.
+    `waivers` are those that maintainers gave by comments. `requests` are the repositories of requests of template
+    boards, by the address of the target. `clock` gives Unix seconds.
     """
 
     watch: Watch
@@ -47,6 +48,7 @@ class WatchContext:
     today: date
     look_up: LookUp = no_look_up
     discussions: HubDiscussions | None = None
+    requests: Mapping[str, Target] = field(default_factory=dict)
     dry_run: bool = False
     clock: Callable[[], float] = time.time
     waivers: list[Waiver] = field(default_factory=list)
@@ -146,8 +148,14 @@ class ContextFactory:
             look_up=open_look_up(self.access, AnswersInStore(self.store), print) if asks else no_look_up,
             today=datetime.now(UTC).date(),
             discussions=self.opener.discussions(watch.source) if watch.comments else None,
+            requests=self._requests(watch),
             dry_run=dry_run,
         )
+
+    def _requests(self, watch: Watch) -> dict[str, Target]:
+        """The repository of requests of each template board that has one."""
+        boards = [(one, one.template.requests) for one in watch.targets if one.template is not None]
+        return {one.to: self.opener.target(address, one.form) for one, address in boards if address is not None}
 
     def leaderboard(self, watch: Watch) -> Leaderboard:
         """The declaration, as it stands now."""

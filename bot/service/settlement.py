@@ -31,6 +31,7 @@ from bot.service.reviews import Reviews
 from bot.service.rows import RowPublisher
 from bot.service.store import StoredSubmission
 from bot.service.table_rows import TablePublisher
+from bot.service.template_rows import TemplatePublisher
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
 
@@ -43,7 +44,12 @@ class Publisher(Protocol):
 
 SWEEP_EVERY = 86_400.0  # seconds
 MakePublisher = Callable[[WatchContext, Target, WatchTarget, Report], Publisher]
-PUBLISHERS: dict[str, MakePublisher] = {"entries": RowPublisher, "table": TablePublisher, "models": ModelPublisher}
+PUBLISHERS: dict[str, MakePublisher] = {
+    "entries": RowPublisher,
+    "table": TablePublisher,
+    "template": TemplatePublisher,
+    "models": ModelPublisher,
+}
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 
 

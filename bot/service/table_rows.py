@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bot.errors import CallError
 from bot.platforms.target import Target
 from bot.publishing.entry import parse_entry
-from bot.publishing.layout import Layout
+from bot.publishing.layout import Layout, RowChange
 from bot.publishing.tables.table_layout import table_layout
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
@@ -78,13 +78,14 @@ class TablePublisher:
 
     def _together(self, layout: Layout, looks: Sequence[RowLook], known: Mapping[str, WrittenRow]) -> None:
         """Write all rows at once, and say which cannot be written."""
-        listed = [path for folder in layout.folders(()) for path in self.target.list_folder(folder)]
+        changes = _changes(looks, known)
+        listed = [path for folder in layout.folders(changes) for path in self.target.list_folder(folder)]
         mark = rolling_mark(self.context.leaderboard.id)
         table = DesiredTable(layout, mark, self.settings.form, looks, known, self._declined(looks))
         done = reconcile(
             self.target,
             mark,
-            layout.paths((), listed),
+            layout.paths(changes, listed),
             table.at,
             self.settings.form,
             dry_run=self.context.dry_run,
@@ -111,3 +112,10 @@ class TablePublisher:
         with store.transaction():
             store.set_published(name, to, rows)
             store.forget_published(name, to, table.gone)
+
+
+def _changes(looks: Sequence[RowLook], known: Mapping[str, WrittenRow]) -> list[RowChange]:
+    """The rows that are looked at, and those that were written: where their files lie depends on both."""
+    wanted = {key: row.entry for key, row in known.items()} | {look.key: look.entry for look in looks}
+    standing = {key: row.entry for key, row in known.items()}
+    return [RowChange(key, entry, standing.get(key)) for key, entry in sorted(wanted.items())]

@@ -218,7 +218,7 @@ class TemplateOptions(TargetOptions):
     does not say (`model_type`, `weight_type`, `base_model`, `license`, `params`, `likes`).
     """
 
-    kind: Literal["template"]
+    kind: Literal["template"] = "template"
     tasks: Annotated[dict[Name, TemplateTask], Field(min_length=1)]
     folder: str = ""
     requests: Name | None = None

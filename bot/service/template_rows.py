@@ -1,0 +1,102 @@
+"""Publishing rows on a board made from the demo-leaderboard template: result files, then the status of the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bot.errors import CallError
+from bot.platforms.target import Target
+from bot.publishing.layout import Draft, Layout, RowChange
+from bot.publishing.publication import CurrentState, Marker
+from bot.publishing.tables.mapping import TemplateOptions
+from bot.publishing.tables.template_requests import RequestFiles
+from bot.publishing.tables.template_results import ResultFiles
+from bot.publishing.tables.texts import table_text
+from bot.service.desired import rolling_mark
+from bot.service.items import Item
+from bot.service.reconcile import DesiredState, reconcile
+from bot.service.table_desired import WrittenRow
+from bot.service.table_rows import TablePublisher
+
+
+@dataclass
+class TemplatePublisher(TablePublisher):
+    """Publishes the rows of one watch in the two repositories of a template board.
+
+    A request is finished once its result stands on the main branch of the results: earlier, a board whose maintainer
+    declines the result would have a finished request and nothing to show.
+    """
+
+    def publish(self, items: Sequence[Item]) -> None:
+        """Bring the result files to these rows, and then the status of the requests to what is merged."""
+        before = self._known()
+        super().publish(items)
+        if self._requests is None:
+            return
+        withdrawn = {key: row for key, row in before.items() if key not in self._known()}
+        head = self.target.head()
+        if withdrawn or items or self.context.store.cursor(self.context.name, self._cursor) != head:
+            self.report.attempt([], lambda: self._follow(withdrawn, head), subject=f"requests of {self.settings.to}")
+
+    @property
+    def _options(self) -> TemplateOptions:
+        if self.settings.template is None:
+            raise CallError(f"{self.settings.to}: there are no settings of a template")
+        return self.settings.template
+
+    @property
+    def _requests(self) -> Target | None:
+        """The repository of the requests, None where the board has none."""
+        return self.context.requests.get(self.settings.to)
+
+    @property
+    def _cursor(self) -> str:
+        return f"requests {self.settings.to}"
+
+    def _layout(self) -> Layout:
+        return ResultFiles(self._options, self.context.leaderboard)
+
+    def _follow(self, withdrawn: dict[str, WrittenRow], head: str) -> None:
+        """Finish the requests of rows that stand on main, and end those of rows that are withdrawn."""
+        if self._requests is None:
+            return
+        target, layout, mark = self._requests, RequestFiles(self._options), rolling_mark(self.context.leaderboard.id)
+        gone = [RowChange(key, None, row.entry) for key, row in sorted(withdrawn.items())]
+        status = DesiredStatus(layout, mark, [*self._standing(), *gone])
+        listed = [path for folder in layout.folders(status.changes) for path in target.list_folder(folder)]
+        paths = layout.paths(status.changes, listed)
+        done = reconcile(target, mark, paths, status.at, self.settings.form, dry_run=self.context.dry_run)
+        for key, why in sorted(status.refused.items()):
+            self.report.say("rejected", key, why)
+        if done.decision.publication is not None:
+            self.report.say("published", f"requests of {self.settings.to}", f"{done.decision.why}: {done.where}")
+        if not self.context.dry_run:
+            self.context.store.set_cursor(self.context.name, self._cursor, head)
+
+    def _standing(self) -> list[RowChange]:
+        """The rows that were written and stand on the main branch of the results."""
+        layout, known = self._layout(), self._known()
+        changes = [RowChange(key, row.entry, row.entry) for key, row in sorted(known.items())]
+        listed = [path for folder in layout.folders(changes) for path in self.target.list_folder(folder)]
+        state = self.target.read_state(rolling_mark(self.context.leaderboard.id), layout.paths(changes, listed))
+        draft = layout.draft(changes, state.files)
+        return [change for change in changes if change.key not in {*draft.cells, *draft.refused}]
+
+
+@dataclass
+class DesiredStatus:
+    """What should stand in the requests repository: `changes` are rows that are finished, or withdrawn."""
+
+    layout: RequestFiles
+    mark: Marker
+    changes: Sequence[RowChange]
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def at(self, state: CurrentState) -> DesiredState:
+        """The request files with their status; what a person declined is not proposed again."""
+        draft: Draft = self.layout.draft(self.changes, state.files)
+        self.refused = dict(draft.refused)
+        proposed = state.request.files if state.request is not None else {}
+        files = {**{path: data for path, data in state.files.items() if path in proposed}, **draft.files}
+        return DesiredState(table_text(draft, [], self.mark), files)

@@ -1,0 +1,167 @@
+"""A board made from the demo-leaderboard template as a target: its readers show what is published, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bot.service.config import Watch, parse_settings
+from tests.publishing.tables.test_template import shown
+from tests.service.stories import Story
+from tests.world.git import Repository
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+SETTINGS = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "hf://datasets/acme/results"
+comments = false
+maintainers = ["meg"]
+[[watches.targets]]
+to = "hf://datasets/acme/contents"
+as = "FORM"
+kind = "template"
+[watches.targets.template]
+requests = "hf://datasets/acme/requests"
+[watches.targets.template.tasks]
+sums = { benchmark = "leaderboard_bbh", metric = "acc_norm", value = "score" }
+logic = { benchmark = "leaderboard_gpqa", metric = "acc_norm" }
+"""
+MODEL, OTHER = "acme/atlas-7b", "acme/borea-1b"
+RESULT = f"{MODEL}/results_bfloat16.json"
+REQUEST = f"{MODEL}_eval_request_False_bfloat16_Original.json"
+PENDING = b'{"model": "%s", "precision": "bfloat16", "status":"PENDING",  "likes": 3}'
+THEIRS = {"olympus/zeus/results_2025.json": b'{"config": {"model_dtype": "torch.float16"}, "results": {}}'}
+
+
+@dataclass
+class TemplateStory(Story):
+    """A watch whose target is a template board."""
+
+    asked: Repository = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.asked = self.hub.repository("acme/requests")
+        self.hub.writers.add(("bot", "acme/requests"))
+        self.hub.push(self.target, dict(THEIRS))
+        self.hub.push(self.asked, {REQUEST: PENDING % MODEL.encode()})
+
+    @property
+    def watch(self) -> Watch:
+        return parse_settings(SETTINGS.replace("FORM", self.form), "bot.toml").watches[0]
+
+    def board(self, revision: str = "main") -> dict[str, float]:
+        """What the board's page shows of the model."""
+        commit = self.target.resolve(revision)
+        assert commit is not None
+        files = {path: blob.data for path, blob in commit.tree.files() if path not in THEIRS}
+        return shown(files).get("acme_atlas-7b_bfloat16", {})
+
+    def request(self, revision: str = "main") -> bytes:
+        return self.hub.file(self.asked, REQUEST, revision) or b""
+
+    def said(self, name: str) -> list[str]:
+        return [one.text for one in self.settle() if one.outcome == name]
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[TemplateStory]:
+    story = TemplateStory(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def test_a_row_is_proposed_and_its_request_is_finished_once_the_result_is_merged(story: TemplateStory) -> None:
+    story.push()
+    story.settle()
+    [proposed] = story.requests
+    assert story.board(proposed.ref) == {"leaderboard_bbh": pytest.approx(46.67, abs=0.01), "leaderboard_gpqa": 70.0}
+    assert story.hub.requests(story.asked) == []
+    assert story.acts() == ["request"]
+
+    story.hub.merge(story.target, proposed)
+    story.settle()
+    [status] = story.hub.requests(story.asked)
+    assert story.request(status.ref) == PENDING.replace(b"PENDING", b"FINISHED") % MODEL.encode()
+    assert story.acts() == ["request"]
+    story.hub.merge(story.asked, status)
+    story.lose_state()
+    story.settle()
+    assert story.acts() == []
+
+
+def test_a_changed_row_changes_its_file_and_a_withdrawn_one_goes_with_its_status(story: TemplateStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.hub.merge(story.asked, story.hub.requests(story.asked)[0])
+    assert story.acts() == ["request", "request"]
+
+    story.push(right=(50, 60, 80))
+    story.settle()
+    assert story.board(story.requests[0].ref)["leaderboard_gpqa"] == 80.0
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    assert story.acts() == ["request"]
+
+    story.remove()
+    story.settle()
+    [gone] = story.requests
+    assert story.hub.file(story.target, RESULT, gone.ref) is None
+    [status] = story.hub.requests(story.asked)
+    assert b'"FAILED"' in story.request(status.ref)
+    assert story.acts() == ["request", "request"]
+
+
+def test_an_incomplete_row_and_one_that_somebody_else_published_are_refused(story: TemplateStory) -> None:
+    theirs = {f"{OTHER}/results_x.json": b'{"config": {"model_dtype": "torch.bfloat16"}, "results": {}}'}
+    story.hub.push(story.target, dict(theirs))
+    story.push(right=(50, 60, None))
+    story.push(model=OTHER)
+
+    first, second = sorted(story.said("rejected"))
+    assert "has results of this model and precision already, and not by the bot" in first
+    assert "no value for logic" in second
+    assert (story.requests, story.acts()) == ([], [])
+
+
+def test_what_a_person_closed_is_not_proposed_again_and_its_request_stays_pending(story: TemplateStory) -> None:
+    story.push()
+    story.settle()
+    story.hub.set_status(story.target, story.requests[0], "closed", "ann")
+    story.lose_state()
+    story.settle()
+    assert (story.requests, story.hub.requests(story.asked)) == ([], [])
+    assert story.acts() == ["request"]
+
+
+def test_a_status_that_the_bot_does_not_know_is_left_and_named(hub: Hub, tmp_path: Path) -> None:
+    story = TemplateStory(hub, tmp_path, form="commit")
+    hub.push(story.asked, {REQUEST: PENDING.replace(b"PENDING", b"PAUSED") % MODEL.encode()})
+    story.push()
+
+    assert story.said("rejected") == [f"{REQUEST} has the status 'PAUSED', which the bot does not change"]
+    assert story.board()["leaderboard_gpqa"] == 70.0
+    assert story.acts() == ["commit"]
+    story.end()
+
+
+def test_commits_bring_both_repositories_in_step_at_once(hub: Hub, tmp_path: Path) -> None:
+    story = TemplateStory(hub, tmp_path, form="commit")
+    hub.push(story.source, {path_of(): result(), path_of(OTHER): result(OTHER)})
+    other = f"{OTHER}_eval_request_False_bfloat16_Original.json"
+    hub.push(story.asked, {other: PENDING % OTHER.encode()})
+    story.settle()
+
+    assert json.loads(story.request())["status"] == "FINISHED"
+    assert json.loads(hub.file(story.asked, other) or b"")["status"] == "FINISHED"
+    assert story.acts() == ["commit", "commit"]
+    story.end()
