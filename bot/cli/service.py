@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.errors import CallError
-from bot.service.environment import database_url, github_webhook_secret, read_access, settings_path, webhook_secret
+from bot.service.environment import (
+    database_url,
+    github_webhook_secret,
+    operator_token,
+    read_access,
+    settings_path,
+    webhook_secret,
+)
 
 if TYPE_CHECKING:
     from bot.service.passes import WatchPass
@@ -115,8 +122,7 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
     from prometheus_client import CollectorRegistry
 
     from bot.server.app import make_app
-    from bot.server.board_routes import board_routes
-    from bot.server.boards import Boards
+    from bot.server.pages import make_pages
     from bot.server.reload import Reloader
     from bot.server.run import is_loopback, require_github_secret, run
     from bot.server.service import Service
@@ -132,13 +138,14 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
     service.start()
     reloader = Reloader(path, load_settings, service.apply)
     reloader.start()
-    pages = board_routes(Boards(contexts.store, lambda: service.watches_settings))
+    log, pages = make_pages(service, operator_token(), host)
     try:
         app = make_app(
             service,
             secret=secret,
             registry=registry,
             pages=pages,
+            log=log,
             github_secret=github_secret,
             is_loopback=is_loopback(host),
         )

@@ -13,6 +13,8 @@ from bot.pages.environment import POLICY
 from bot.server.boards import Page
 
 # A Space is shown inside of a page of the Hub; the pages of a board may be shown inside of any.
+# A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
+POSTING = "/items"
 FRAMED = "frame-ancestors 'self' https://huggingface.co"
 BOARDS = "/board/"
 TYPES = {
@@ -54,6 +56,16 @@ def _takes_gzip(headers: Mapping[str, str]) -> bool:
     )
 
 
+async def read_body(request: Request, limit: int) -> bytes | None:
+    """The body, or None past a limit in bytes, of which no more is kept."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > limit:
+            return None
+    return bytes(body)
+
+
 class Guarded:
     """An application whose every answer says what a page may do: no script, request or frame from elsewhere."""
 
@@ -62,14 +74,16 @@ class Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, with the headers."""
-        policy = POLICY if scope.get("path", "").startswith(BOARDS) else f"{POLICY}; {FRAMED}"
+        path = scope.get("path", "")
+        policy = POLICY if path.startswith(BOARDS) else f"{POLICY}; {FRAMED}"
+        referrer = "same-origin" if path == POSTING else "no-referrer"
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["content-security-policy"] = policy
                 headers["x-content-type-options"] = "nosniff"
-                headers["referrer-policy"] = "no-referrer"
+                headers["referrer-policy"] = referrer
             await send(message)
 
         await self.app(scope, receive, guarded)

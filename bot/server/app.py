@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
-from jinja2 import Environment, FileSystemLoader
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bot.server.answers import Guarded
+from bot.server.answers import Guarded, read_body
+from bot.server.deliveries import DeliveryLog
 from bot.server.github_hook import GitHubDeliveries
 from bot.server.operator import same_secret
 from bot.service.event import Event, parse_event
@@ -24,7 +22,6 @@ from bot.service.event import Event, parse_event
 BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
 BODY_SECONDS = 10.0  # in which a body must be there
 Endpoint = Callable[[Request], Awaitable[Response]]
-log = logging.getLogger(__name__)
 
 
 class ServiceView(Protocol):
@@ -38,10 +35,6 @@ class ServiceView(Protocol):
         """How all watches stand, `status`, and each of them, `watches`."""
         ...
 
-    def watches(self) -> Sequence[Mapping[str, Any]]:
-        """The watches with their state and last outcomes, for the page."""
-        ...
-
 
 def make_app(
     service: ServiceView,
@@ -51,22 +44,28 @@ def make_app(
     pages: Sequence[BaseRoute] = (),
     github_secret: str | None = None,
     is_loopback: bool = False,
+    log: DeliveryLog | None = None,
 ) -> ASGIApp:
     """The application; `secret` None takes every delivery, which only loopback may do.
 
-    Without `github_secret` GitHub is heard on loopback only. `pages` come after the rest.
+    Without `github_secret` GitHub is heard on loopback only. `pages` are the routes of all pages, `log` remembers the
+    deliveries for them.
     """
-    github = GitHubDeliveries(service.take, github_secret, is_open=is_loopback)
+    log = log or DeliveryLog()
+    take = log.listen(service.take)
+    github = GitHubDeliveries(take, github_secret, is_open=is_loopback)
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
 
     async def webhook(request: Request) -> Response:
-        answer = await take_delivery(service, request, secret)
+        answer = await take_delivery(take, request, secret)
         deliveries.labels(str(answer.status_code)).inc()
+        log.note(answer.status_code)
         return answer
 
     async def github_webhook(request: Request) -> Response:
         answer = await github.answer(request)
         deliveries.labels(str(answer.status_code)).inc()
+        log.note(answer.status_code)
         return answer
 
     async def metrics(_: Request) -> Response:
@@ -78,14 +77,13 @@ def make_app(
             Route("/webhooks/github", github_webhook, methods=["POST"]),
             Route("/healthz", health_route(service)),
             Route("/metrics", metrics),
-            Route("/", page_route(service)),
             *pages,
         ]
     )
     return Guarded(app)
 
 
-async def take_delivery(service: ServiceView, request: Request, secret: str | None) -> Response:
+async def take_delivery(take: Callable[[Event], bool], request: Request, secret: str | None) -> Response:
     """Answer a delivery: 413, 408, 401 or 403 to strangers without a word, 202 to everything authentic."""
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > BODY_LIMIT:
@@ -95,13 +93,13 @@ async def take_delivery(service: ServiceView, request: Request, secret: str | No
         return refused
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            body = await read_body(request)
+            body = await read_body(request, BODY_LIMIT)
     except (TimeoutError, ClientDisconnect):
         return Response(status_code=408, headers={"connection": "close"})
     if body is None:
         return Response(status_code=413, headers={"connection": "close"})
     event = parse_event(body)
-    taken = event is not None and service.take(event)
+    taken = event is not None and take(event)
     return JSONResponse({"taken": taken}, status_code=202)
 
 
@@ -115,16 +113,6 @@ def refuse_strangers(request: Request, secret: str | None) -> Response | None:
     return None if same_secret(given, secret) else Response(status_code=403)
 
 
-async def read_body(request: Request) -> bytes | None:
-    """The body, or None past the limit, of which no more is kept."""
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > BODY_LIMIT:
-            return None
-    return bytes(body)
-
-
 def health_route(service: ServiceView) -> Endpoint:
     """`GET /healthz`: 200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
 
@@ -133,13 +121,3 @@ def health_route(service: ServiceView) -> Endpoint:
         return JSONResponse(health, status_code=503 if health["status"] == "failed" else 200)
 
     return healthz
-
-
-def page_route(service: ServiceView) -> Endpoint:
-    """`GET /`: the watches, how they stand, and what came of the last settles."""
-    pages = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-
-    async def page(_: Request) -> Response:
-        return HTMLResponse(pages.get_template("page.html").render(watches=service.watches()))
-
-    return page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Timer
@@ -137,11 +137,12 @@ class Service:
         due = self.contexts.store.next_due(watch.name)
         wait = None if due is None else max(due - self.clock(), SHORTEST_WAIT)
         if wait is not None and wait < watch.settle_every:
-            timer = Timer(wait, lambda: self._hint(watch.name))
+            timer = Timer(wait, lambda: self.hint(watch.name))
             timer.daemon = True
             timer.start()
 
-    def _hint(self, name: str) -> None:
+    def hint(self, name: str) -> None:
+        """Have a watch looked at soon."""
         worker = self.workers.get(name)
         if worker is not None:
             worker.hint()
@@ -191,18 +192,3 @@ class Service:
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(failing_items(store.all(watch.name))) if failing else [],
         }
-
-    def watches(self) -> list[Mapping[str, Any]]:
-        """The watches with their state and last outcomes."""
-        health = self.health()["watches"]
-        return [
-            {
-                **health[watch.name],
-                "name": watch.name,
-                "source": watch.source,
-                "targets": [target.to for target in watch.targets],
-                "leaderboard": watch.leaderboard,
-                "outcomes": self.contexts.store.outcomes(watch.name),
-            }
-            for watch in self.watches_settings
-        ]

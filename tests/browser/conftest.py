@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socket import socket
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
+import uvicorn
 
 from bot.pages.environment import POLICY
 from bot.pages.write import write_site
+from bot.server.service import Service
 from tests.pages.boards import examples, generated, hostile, site_of
+from tests.server.services import make_service, make_web
 
 if TYPE_CHECKING:  # comes with `make browser`
     from playwright.sync_api import Browser, Page
@@ -115,17 +120,41 @@ def served(folders: dict[str, Path]) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose state holds hostile names everywhere."""
+    made = make_service(tmp_path_factory.mktemp("service"))
+    yield made
+    made.contexts.store.close()
+
+
+@pytest.fixture(scope="session")
+def live(service: Service) -> Iterator[str]:
+    """The address of that service."""
+    config = uvicorn.Config(make_web(service)[0], port=0, log_config=None, access_log=False, ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    with socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        thread = Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+        server.should_exit = True
+        thread.join(10)
+
+
 Opener = Callable[..., Watched]
 
 
 @pytest.fixture
-def watch(browser: Browser, served: str, folders: dict[str, Path]) -> Iterator[Opener]:
-    """Open pages of a site; the test fails where anything happened that must not."""
+def watch(browser: Browser, served: str, live: str, folders: dict[str, Path]) -> Iterator[Opener]:
+    """Open pages of a site, or of the service; the test fails where anything happened that must not."""
     opened: list[Watched] = []
 
     def start(site: str = "examples", *, disk: bool = False, width: int = 1280, **options: Any) -> Watched:
         context = browser.new_context(viewport={"width": width, "height": 800}, **options)
-        origin = f"file://{folders[site]}" if disk else f"{served}/{site}"
+        origin = live if site == "service" else f"file://{folders[site]}" if disk else f"{served}/{site}"
         opened.append(Watched(context.new_page(), origin))
         return opened[-1]
 

@@ -85,6 +85,7 @@ class Found(HTMLParser):
     elements: set[str] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
     text: str = ""
+    is_cell: bool = False
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -106,12 +107,17 @@ class Found(HTMLParser):
                 self.tables[-1].append([])
             case "td" | "th":
                 self.tables[-1][-1].append("")
+                self.is_cell = True
             case "data":
                 self.numbers.append(values["value"])
 
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"td", "th", "tr", "table"}:
+            self.is_cell = False
+
     def handle_data(self, data: str) -> None:
         self.text += data
-        if self.tables and self.tables[-1] and self.tables[-1][-1]:
+        if self.is_cell:
             self.tables[-1][-1][-1] += data
 
 

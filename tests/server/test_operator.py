@@ -5,22 +5,24 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from bot.server.operator import COOKIE, refuse_change
+from bot.server.operator import refuse_change
 
 TOKEN = "MARKER-TOKEN"
 
 
-def status(method: str = "POST", token: str | None = TOKEN, bound_to: str = "0.0.0.0", **headers: str) -> int:
+def status(
+    method: str = "POST", token: str | None = TOKEN, bound_to: str = "0.0.0.0", given: str | None = None, **headers: str
+) -> int:
     raw = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
     request = Request({"type": "http", "method": method, "path": "/x", "query_string": b"", "headers": raw})
-    refused = refuse_change(request, token, bound_to)
+    refused = refuse_change(request, token, bound_to, given)
     return 200 if refused is None else refused.status_code
 
 
-def test_the_token_opens_in_a_header_or_a_cookie() -> None:
+def test_the_token_opens_in_a_header_or_a_form() -> None:
     assert status(host="board.example", authorization=f"Bearer {TOKEN}") == 200
     assert status(host="board.example", authorization=f"bearer {TOKEN}") == 200
-    assert status(host="board.example", cookie=f"{COOKIE}={TOKEN}", origin="https://board.example") == 200
+    assert status(host="board.example", given=TOKEN, origin="https://board.example") == 200
 
 
 @pytest.mark.parametrize("bound_to", ["0.0.0.0", "127.0.0.1"])
@@ -29,8 +31,10 @@ def test_without_the_token_or_with_a_wrong_one_nothing_opens(bound_to: str) -> N
     assert status(bound_to=bound_to, host="localhost", authorization="Bearer wrong") == 403
     assert status(bound_to=bound_to, host="localhost", authorization="Bearer ü") == 403
     assert status(bound_to=bound_to, host="localhost", authorization=f"Basic {TOKEN}") == 401
-    assert status(bound_to=bound_to, host="localhost", authorization="Bearer ") == 403
-    assert status(bound_to=bound_to, host="localhost", cookie=f"{COOKIE}=wrong") == 403
+    assert status(bound_to=bound_to, host="localhost", authorization="Bearer ") == 401
+    assert status(bound_to=bound_to, host="localhost", given="wrong") == 403
+    assert status(bound_to=bound_to, host="localhost", given="") == 401
+    assert status(bound_to=bound_to, host="localhost", cookie=f"leaderboard-bot-operator={TOKEN}") == 401
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from bot.service.store.proposals import Proposals
 from bot.service.store.published import Published
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
+from bot.service.store.views import Views
 
 __all__ = [
     "HISTORY",
@@ -33,7 +34,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, Boards, Proposals):
+class Store(Sources, Items, Published, Boards, Proposals, Views):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

@@ -1,0 +1,44 @@
+"""The pages of the operator, in the look of the boards: how one is written from its template."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.pages.addresses import root_of
+from bot.pages.environment import MISSING, asset, templates
+
+SCRIPT = "operator.js"
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def operator_page(template: str, path: str, **values: Any) -> bytes:
+    """The bytes of the page at a path, from a template of the operator's.
+
+    A page with a form lets its own origin see where a post comes from; else nobody does.
+    """
+    fixed = {
+        "root": root_of(path),
+        "style": asset("site.css")[0],
+        "script": asset(SCRIPT)[0],
+        "stamp": "",
+        "referrer": "no-referrer",
+        "moment": moment,
+        "span": span,
+    }
+    return templates().get_template(f"operator/{template}").render(**{**fixed, **values}).encode()
+
+
+def moment(time: str | None) -> str:
+    """A time (ISO 8601 in UTC) for people."""
+    return MISSING if not time else f"{time[:10]} {time[11:16]} UTC"
+
+
+def span(time: str | None, now: str) -> str:
+    """How far a time is from now, in its largest unit: `3 min`, `2 h`; `in 3 min` where it is to come."""
+    if not time:
+        return MISSING
+    gap = datetime.fromisoformat(now) - datetime.fromisoformat(time)
+    seconds = abs(gap) // timedelta(seconds=1)
+    shown = next((f"{seconds // length} {unit}" for length, unit in UNITS if seconds >= length), "under 1 min")
+    return f"in {shown}" if gap < timedelta(0) else shown

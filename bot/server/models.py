@@ -1,0 +1,209 @@
+"""What the operator's pages and the API show, as plain values; times are ISO 8601 in UTC, None where there is none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+
+def moment(seconds: float | None) -> str | None:
+    """Unix seconds as ISO 8601."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+class OutcomeView(msgspec.Struct, frozen=True):
+    """How something ended: `outcome` is published, unchanged, rejected, held or failed."""
+
+    at: str
+    outcome: str
+    subject: str
+    text: str
+
+
+class WatchView(msgspec.Struct, frozen=True):
+    """A watch and how it stands. `commit` is the source's that was read last, `next` when it is looked at again.
+
+    `items` counts what waits by state, `submissions` what was read by verdict.
+    """
+
+    name: str
+    source: str
+    targets: list[str]
+    leaderboard: str
+    status: str
+    failure: str
+    commit: str | None
+    heard: str | None
+    settled: str | None
+    next: str | None
+    items: dict[str, int]
+    submissions: dict[str, int]
+    has_board: bool
+    outcomes: list[OutcomeView]
+
+
+class ItemView(msgspec.Struct, frozen=True):
+    """Something that may be out of step; `due` is the next try, `reason` why the last one failed or why it is held."""
+
+    watch: str
+    state: str
+    kind: str
+    target: str
+    subject: str
+    cause: str
+    reason: str
+    attempts: int
+    since: str | None
+    due: str | None
+
+    @property
+    def id(self) -> str:
+        """What names it in a form: JSON of kind, target and subject."""
+        return msgspec.json.encode((self.kind, self.target, self.subject)).decode()
+
+
+class SubmissionView(msgspec.Struct, frozen=True):
+    """A file of the source: `status` is accepted, rejected or unread, `row` the key of the row that it measures."""
+
+    watch: str
+    path: str
+    status: str
+    row: str | None
+    commit: str
+    committed: str | None
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """A finding; `pointer` is a JSON pointer into the file, `command` what repairs it, both "" where there is none."""
+
+    rule: str
+    severity: str
+    message: str
+    hint: str
+    command: str
+    pointer: str
+    url: str
+
+
+class RowView(msgspec.Struct, frozen=True):
+    """The row that a submission measures, joined from all its files; `missing` names subtasks without a number."""
+
+    key: str
+    status: str
+    average: float | None
+    scores: dict[str, float | None]
+    files: list[str]
+    missing: list[str]
+    findings: list[FindingView]
+
+
+class VerdictView(msgspec.Struct, frozen=True):
+    """A submission with its findings and its row; `unread` says why a file is no result."""
+
+    submission: SubmissionView
+    model: str
+    format: str
+    harness: str
+    sha256: str
+    unread: str
+    url: str
+    findings: list[FindingView]
+    row: RowView | None
+
+
+class PlanView(msgspec.Struct, frozen=True):
+    """A plan that waits for a person: what it would add, change and remove, and why."""
+
+    watch: str
+    target: str
+    digest: str
+    is_approved: bool
+    since: str | None
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    reasons: dict[str, int]
+
+
+class PlannedRowView(msgspec.Struct, frozen=True):
+    """One row of a plan; averages in points, ranks as ranges."""
+
+    key: str
+    model: str
+    action: str
+    before: float | None
+    after: float | None
+    ranks_before: str
+    ranks_after: str
+    reason: str
+
+
+class DeliveryView(msgspec.Struct, frozen=True):
+    """A delivery of a webhook: the answer's status, and what an authentic one told of."""
+
+    at: str
+    answer: int
+    repository: str
+    event: str
+    is_taken: bool
+
+
+class ItemList(msgspec.Struct, frozen=True):
+    """A page of items; `next` is the address of the next page."""
+
+    items: list[ItemView]
+    next: str | None
+
+
+class SubmissionList(msgspec.Struct, frozen=True):
+    """A page of submissions."""
+
+    submissions: list[SubmissionView]
+    next: str | None
+
+
+class PlanList(msgspec.Struct, frozen=True):
+    """The plans that wait."""
+
+    plans: list[PlanView]
+
+
+class PlannedRowList(msgspec.Struct, frozen=True):
+    """A plan, and a page of its rows."""
+
+    plan: PlanView
+    rows: list[PlannedRowView]
+    next: str | None
+
+
+class WatchList(msgspec.Struct, frozen=True):
+    """The watches; `budgets` is what is left of the requests to each service, as its last answer said."""
+
+    status: str
+    watches: list[WatchView]
+    budgets: dict[str, float]
+
+
+class BoardView(msgspec.Struct, frozen=True):
+    """A page of a board's table, keyed by the columns of `leaderboard.csv`; `head` is the commit at the target."""
+
+    watch: str
+    target: str
+    leaderboard: str
+    head: str
+    count: int
+    rows: list[dict[str, Any]]
+    next: str | None
+
+
+class RowList(msgspec.Struct, frozen=True):
+    """A page of whole entries, each with its evidence."""
+
+    count: int
+    rows: list[dict[str, Any]]
+    next: str | None

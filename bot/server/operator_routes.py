@@ -1,0 +1,218 @@
+"""The pages of the operator: watches, items, submissions with their verdicts, plans and deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.errors import BotError
+from bot.pages.addresses import row_page
+from bot.pages.environment import asset
+from bot.pages.operator_page import SCRIPT, operator_page
+from bot.server.answers import answer_page, read_body, type_of
+from bot.server.boards import page_of
+from bot.server.models import VerdictView, moment
+from bot.server.operator import refuse_change, who_may
+from bot.server.views import PAGE, Views, place_of
+from bot.service.store.views import STATES, ItemPlace, ItemState
+
+LONGEST = 200  # letters that are searched for
+FORM = 20_000  # bytes of a form
+STATUSES = ("accepted", "rejected", "unread")
+PLAN_PAGE = 200  # rows of a plan on one page
+HTML = type_of("index.html")
+WHY = {
+    401: "The operator token is missing.",
+    403: "This may be done only with the right operator token, from a page of this very service.",
+    413: "The form is too large.",
+}
+Make = Callable[[Request], bytes | None]
+
+
+@dataclass(frozen=True)
+class OperatorRoutes:
+    """Routes over what can be seen; `hint` has a watch looked at, `token` and `bound_to` say who may do so."""
+
+    views: Views
+    hint: Callable[[str], object]
+    token: str | None
+    bound_to: str
+
+    def routes(self) -> list[Route]:
+        """All of them, and the style and script that they share."""
+        pages: Mapping[str, Make] = {
+            "/": self._watches,
+            "/items": self._items,
+            "/submissions": self._submissions,
+            "/submissions/{watch}/{path:path}": self._verdict,
+            "/plans": self._plans,
+            "/plans/{watch}/{digest}": self._plan,
+            "/deliveries": self._deliveries,
+        }
+        shown = [Route(path, page_route(make)) for path, make in pages.items()]
+        return [*shown, Route("/items/try", self.try_item, methods=["POST"]), *map(_asset_route, ("site.css", SCRIPT))]
+
+    def _page(self, template: str, path: str, **values: Any) -> bytes:
+        return operator_page(template, path, now=moment(self.views.clock()), **values)
+
+    def _watches(self, _: Request) -> bytes:
+        watches = self.views.overview()[1]
+        return self._page("watches.html", "", watches=watches, budgets=self.views.budgets())
+
+    def _items(self, request: Request) -> bytes | None:
+        names, watch = self._chosen(request)
+        asked = request.query_params.get("state", "")
+        state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(watch))
+        after = place_of(request.query_params.get("after", ""))
+        found = self.views.items(watch, state, after, PAGE + 1)
+        last = found[PAGE - 1] if len(found) > PAGE else None
+        return self._page(
+            "items.html",
+            "items",
+            watches=names,
+            watch=watch,
+            states=STATES,
+            state=state,
+            items=found[:PAGE],
+            note="The item is tried now." if request.query_params.get("tried") else "",
+            may=who_may(self.token, self.bound_to),
+            next=_address("items", watch=watch, state=state, after=last.id) if last else "",
+            referrer="same-origin",
+        )
+
+    def _submissions(self, request: Request) -> bytes:
+        names, watch = self._chosen(request)
+        query = request.query_params
+        text, status = query.get("q", "").strip()[:LONGEST], query.get("status", "")
+        found = self.views.submissions(watch, status, text, query.get("after", ""), PAGE + 1)
+        is_more = len(found) > PAGE
+        following = {"watch": watch, "q": text, "status": status, "after": found[PAGE - 1].path} if is_more else {}
+        return self._page(
+            "submissions.html",
+            "submissions",
+            watches=names,
+            watch=watch,
+            q=text,
+            status=status,
+            statuses=STATUSES,
+            submissions=found[:PAGE],
+            next=_address("submissions", **following) if following else "",
+        )
+
+    def _verdict(self, request: Request) -> bytes | None:
+        name, path = request.path_params["watch"], request.path_params["path"]
+        verdict = self.views.verdict(name, path)
+        if verdict is None:
+            return None
+        page = f"submissions/{name}/{path}"
+        return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict))
+
+    def _row_page(self, watch: str, verdict: VerdictView) -> str:
+        """Where the row of a submission stands on the board, "" where it does not."""
+        board = self.views.boards.board(watch) if verdict.row else None
+        name = board.site.content.names.get(verdict.row.key) if board and verdict.row else None
+        return f"board/{watch}/{row_page(name)}" if name else ""
+
+    def _plans(self, _: Request) -> bytes:
+        return self._page("plans.html", "plans", plans=self.views.plans())
+
+    def _plan(self, request: Request) -> bytes | None:
+        name, digest = request.path_params["watch"], request.path_params["digest"]
+        found = self.views.plan(name, digest)
+        if found is None:
+            return None
+        plan, rows = found
+        first = number_in(request, "first")
+        following = _address(digest, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
+        shown = rows[first : first + PLAN_PAGE]
+        return self._page("plan.html", f"plans/{name}/{digest}", plan=plan, rows=shown, next=following)
+
+    def _deliveries(self, _: Request) -> bytes:
+        return self._page("deliveries.html", "deliveries", deliveries=self.views.deliveries.newest())
+
+    def _chosen(self, request: Request) -> tuple[list[str], str]:
+        """The names of all watches, and the one that was asked for, else the first."""
+        names = [watch.name for watch in self.views.watches()]
+        asked = request.query_params.get("watch", "")
+        return names, asked if asked in names else next(iter(names), "")
+
+    async def try_item(self, request: Request) -> Response:
+        """`POST /items/try`: let one item be tried at once, and have its watch looked at."""
+        body = await read_body(request, FORM)
+        if body is None:
+            return self._refusal(413)
+        fields = _fields(body)
+        refused = refuse_change(request, self.token, self.bound_to, fields.get("token"))
+        if refused is not None:
+            return self._refusal(refused.status_code)
+        watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
+        if self.views.watch(watch) is None or place is None or not await run_in_threadpool(self._retry, watch, place):
+            text = "There is no such item any more, or it waits for an approval."
+            return self._said("items/try", 404, "Not there", text)
+        self.hint(watch)
+        return RedirectResponse(f"../{_address('items', watch=watch, state=fields.get('state', ''), tried='1')}", 303)
+
+    def _retry(self, watch: str, place: ItemPlace) -> bool:
+        return self.views.store.retry_item(watch, place, self.views.clock())
+
+    def _refusal(self, status: int) -> Response:
+        return self._said("items/try", status, "Refused", WHY[status])
+
+    def _said(self, path: str, status: int, title: str, text: str) -> Response:
+        return Response(self._page("said.html", path, title=title, text=text), status, media_type=HTML)
+
+
+def page_route(make: Make) -> Callable[[Request], Any]:
+    """An endpoint that answers with a page: 404 where there is none, 503 with the reason where it cannot be made."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            data = await run_in_threadpool(make, request)
+        except BotError as error:
+            return said_page(request, 503, "Not now", str(error))
+        if data is None:
+            return said_page(request, 404, "Not there", "There is no such page, or what it was about is gone.")
+        return answer_page(request, page_of(data), HTML)
+
+    return endpoint
+
+
+def said_page(request: Request, status: int, title: str, text: str) -> Response:
+    """A page of one sentence."""
+    data = operator_page("said.html", request.url.path.removeprefix("/"), title=title, text=text)
+    return Response(data, status, media_type=HTML)
+
+
+def _asset_route(name: str) -> Route:
+    path, data = asset(name)
+
+    async def endpoint(request: Request) -> Response:
+        return answer_page(request, page_of(data), type_of(path))
+
+    return Route(f"/{path}", endpoint)
+
+
+def _address(path: str, **query: str) -> str:
+    return f"{path}?{urlencode({name: value for name, value in query.items() if value})}"
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    """The fields of a form; what is none is left out."""
+    try:
+        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=20)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in found.items()}
+
+
+def number_in(request: Request, name: str) -> int:
+    """A number of the query, 0 where it is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

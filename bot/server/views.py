@@ -1,0 +1,229 @@
+"""How the watches stand, from the state alone: the operator's pages and the API show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from bot.evaluation.finding import Finding
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.row import Row
+from bot.pages.addresses import evidence_url
+from bot.platforms.tally import TALLY
+from bot.publishing.entry import Evidence
+from bot.server.boards import Boards
+from bot.server.deliveries import DeliveryLog
+from bot.server.models import (
+    FindingView,
+    ItemView,
+    OutcomeView,
+    PlannedRowView,
+    PlanView,
+    RowView,
+    SubmissionView,
+    VerdictView,
+    WatchView,
+    moment,
+)
+from bot.service.config import Watch
+from bot.service.items import Item
+from bot.service.store import Store, StoredSubmission
+from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState
+from bot.service.verdicts import verdict_on
+
+PAGE = 50  # lines of one page
+
+
+@dataclass
+class Views:
+    """What can be seen of a service; `leaderboard` gives the declaration of a watch and costs no visitor a request."""
+
+    store: Store
+    watches: Callable[[], Iterable[Watch]]
+    health: Callable[[], Mapping[str, Any]]
+    leaderboard: Callable[[Watch], Leaderboard]
+    boards: Boards
+    clock: Callable[[], float]
+    deliveries: DeliveryLog = field(default_factory=DeliveryLog)
+
+    def watch(self, name: str) -> Watch | None:
+        """The watch of this name."""
+        return next((watch for watch in self.watches() if watch.name == name), None)
+
+    def overview(self) -> tuple[str, list[WatchView]]:
+        """How all watches stand together, and each of them."""
+        health = self.health()
+        boards = set(self.boards.names())
+        known = health["watches"]
+        return health["status"], [self._watch(one, known.get(one.name, {}), boards) for one in self.watches()]
+
+    def _watch(self, watch: Watch, health: Mapping[str, Any], boards: set[str]) -> WatchView:
+        store, name = self.store, watch.name
+        settled = _iso(health.get("settled"))
+        return WatchView(
+            name=name,
+            source=watch.source,
+            targets=[target.to for target in watch.targets],
+            leaderboard=watch.leaderboard,
+            status=str(health.get("status", "")),
+            failure=str(health.get("failure", "")),
+            commit=health.get("commit"),
+            heard=_iso(health.get("heard")),
+            settled=settled,
+            next=moment(self._next(watch, settled)),
+            items=dict(health.get("counts", {})),
+            submissions=store.count_submissions(name),
+            has_board=name in boards,
+            outcomes=[_outcome(row) for row in store.outcomes(name)],
+        )
+
+    def _next(self, watch: Watch, settled: str | None) -> float | None:
+        """When a watch is looked at again by itself: at its time, or when its next item is due."""
+        if settled is None:
+            return None
+        usual = datetime.fromisoformat(settled).timestamp() + watch.settle_every
+        due = self.store.next_due(watch.name)
+        return usual if due is None else min(usual, max(due, self.clock()))
+
+    @staticmethod
+    def budgets() -> dict[str, float]:
+        """What is left of the requests to each service."""
+        return TALLY.seen()[1]
+
+    # items
+
+    def items(self, watch: str, state: ItemState, after: ItemPlace | None, limit: int = PAGE) -> list[ItemView]:
+        """Items in one state, those after a place."""
+        return [_item(one) for one in self.store.items_page(watch, state, after, limit)]
+
+    def busiest_state(self, watch: str) -> ItemState:
+        """The first state, from failing on, in which there is anything."""
+        counts = self.store.counts(watch)
+        there = {state for _, state in counts}
+        return next((state for state in STATES if state in there), "failing")
+
+    # submissions
+
+    def submissions(
+        self, watch: str, status: str = "", text: str = "", after: str = "", limit: int = PAGE
+    ) -> list[SubmissionView]:
+        """Submissions in the order of their paths."""
+        found = self.store.submissions_page(watch, status, text, after, limit)
+        return [
+            SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed)) for one in found
+        ]
+
+    def verdict(self, name: str, path: str) -> VerdictView | None:
+        """The verdict on a submission, None where there is no such watch or submission."""
+        watch = self.watch(name)
+        if watch is None:
+            return None
+        today = datetime.fromtimestamp(self.clock(), UTC).date()
+        found = verdict_on(self.store, watch, self.leaderboard(watch), path, today)
+        if found is None:
+            return None
+        stored, verdict = found.stored, found.verdict
+        result = verdict.result if verdict else None
+        harness = result.harness if result else None
+        return VerdictView(
+            submission=_submission(name, stored),
+            model=result.model.id if result else "",
+            format=result.format if result else "",
+            harness=" ".join(filter(None, (harness.name, harness.version, harness.git_hash))) if harness else "",
+            sha256=verdict.sha256 if verdict else "",
+            unread=found.unread.why if found.unread else "",
+            url=evidence_url(Evidence(source=watch.source, path=path, commit=stored.commit)),
+            findings=[_finding(one) for one in verdict.findings] if verdict else [],
+            row=_row(found.row) if found.row else None,
+        )
+
+    # plans
+
+    def plans(self) -> list[PlanView]:
+        """The plans that wait, of all watches."""
+        return [_plan(watch.name, held) for watch in self.watches() for held in self.store.held_plans(watch.name)]
+
+    def plan(self, name: str, digest: str) -> tuple[PlanView, list[PlannedRowView]] | None:
+        """A plan with its rows, None where none waits under this digest."""
+        for held in self.store.held_plans(name) if self.watch(name) else ():
+            if held.digest == digest:
+                return _plan(name, held), [
+                    PlannedRowView(
+                        one.key,
+                        one.model,
+                        one.action,
+                        one.before,
+                        one.after,
+                        one.ranks_before,
+                        one.ranks_after,
+                        one.reason,
+                    )
+                    for one in held.plan.rows
+                    if one.action != "unchanged"
+                ]
+        return None
+
+
+def _iso(text: str | None) -> str | None:
+    """A time of the health report, such as `2026-03-02 10:00:00 UTC`, as ISO 8601."""
+    return text.removesuffix(" UTC").replace(" ", "T") + "Z" if text else None
+
+
+def _outcome(row: Mapping[str, str]) -> OutcomeView:
+    return OutcomeView(f"{row['when'].replace(' ', 'T')}Z", row["outcome"], row["subject"], row["text"])
+
+
+def _item(one: Item) -> ItemView:
+    state = "held" if one.is_held else "failing" if one.attempts else "waiting"
+    times = (moment(one.since), moment(one.due))
+    return ItemView(
+        one.watch, state, one.kind, one.target, one.subject, one.cause, one.reason, one.attempts, times[0], times[1]
+    )
+
+
+def _submission(watch: str, one: StoredSubmission) -> SubmissionView:
+    return SubmissionView(watch, one.path, one.status, one.key, one.commit, moment(one.committed))
+
+
+def _finding(one: Finding) -> FindingView:
+    return FindingView(one.rule, one.severity, one.message, one.hint, one.command, one.location.pointer, one.url)
+
+
+def _row(row: Row) -> RowView:
+    return RowView(
+        key=row.key.text,
+        status=row.status,
+        average=row.scores.average,
+        scores={task.id: task.score for task in row.scores.tasks},
+        files=[file.path for file in row.files],
+        missing=list(row.coverage.missing),
+        findings=[_finding(one) for one in row.findings],
+    )
+
+
+def _plan(watch: str, held: HeldPlan) -> PlanView:
+    plan = held.plan
+    return PlanView(
+        watch=watch,
+        target=held.target,
+        digest=held.digest,
+        is_approved=held.is_approved,
+        since=moment(held.since),
+        added=len(plan.having("added")),
+        changed=len(plan.having("changed")),
+        removed=len(plan.having("removed")),
+        unchanged=plan.unchanged,
+        reasons=plan.reasons,
+    )
+
+
+def place_of(text: str) -> ItemPlace | None:
+    """The place of an item from its id; None where the text is none."""
+    try:
+        return msgspec.json.decode(text, type=tuple[str, str, str])
+    except (msgspec.MsgspecError, UnicodeError):
+        return None

@@ -1,0 +1,105 @@
+"""What people look at, a page at a time: each page costs the same, however much the state holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import msgspec
+from sqlalchemy import ColumnElement, and_, or_, select, tuple_, update
+
+from bot.publishing.plan import Plan
+from bot.service.items import Item
+from bot.service.store.database import Database
+from bot.service.store.tables import items, plans, submissions
+
+ItemState = Literal["failing", "waiting", "held"]
+STATES: tuple[ItemState, ...] = get_args(ItemState)
+ItemPlace = tuple[str, str, str]  # kind, target and subject
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionLine:
+    """A submission without what was read of it; `committed` is in Unix seconds, None where unknown."""
+
+    path: str
+    status: str
+    key: str | None
+    commit: str
+    committed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPlan:
+    """A plan that waits for a person since `since` (Unix seconds)."""
+
+    target: str
+    digest: str
+    is_approved: bool
+    since: float
+    plan: Plan
+
+
+class Views(Database):
+    """Pages of items and submissions, and the plans that wait."""
+
+    def items_page(self, watch: str, state: ItemState, after: ItemPlace | None, limit: int) -> list[Item]:
+        """Items in one state, in the order of kind, target and subject, those after a place."""
+        where = [items.c.watch == watch, _in_state(state)]
+        if after is not None:
+            where.append(tuple_(items.c.kind, items.c.target, items.c.subject) > tuple_(*after))
+        found = select(items).where(*where).order_by(items.c.kind, items.c.target, items.c.subject).limit(limit)
+        with self.transaction() as connection:
+            return [Item(**row) for row in connection.execute(found).mappings()]
+
+    def retry_item(self, watch: str, place: ItemPlace, now: float) -> bool:
+        """Let one item be tried at once; whether there is one that waits for nobody's approval."""
+        kind, target, subject = place
+        where = (items.c.watch == watch, items.c.kind == kind, items.c.target == target, items.c.subject == subject)
+        with self.transaction() as connection:
+            done = connection.execute(update(items).where(*where, items.c.is_held.is_(False)).values(due=now))
+            return bool(done.rowcount)
+
+    def submissions_page(
+        self, watch: str, status: str = "", text: str = "", after: str = "", limit: int = 50
+    ) -> list[SubmissionLine]:
+        """Submissions in the order of their paths, those after one; `text` is a part of the path or of the key."""
+        where = [submissions.c.watch == watch, submissions.c.path > after]
+        if status:
+            where.append(submissions.c.status == status)
+        if text:
+            where.append(_has(text))
+        # The index on watch, status, path and key answers this without the rows, which hold what was read.
+        found = select(submissions.c.path).where(*where).order_by(submissions.c.path).limit(limit)
+        with self.transaction() as connection:
+            paths = list(connection.execute(found).scalars())
+            return self._lines(watch, paths)
+
+    def _lines(self, watch: str, paths: Sequence[str]) -> list[SubmissionLine]:
+        columns = (submissions.c.path, submissions.c.status, submissions.c.key, submissions.c.commit)
+        found = select(*columns, submissions.c.committed).where(submissions.c.watch == watch)
+        with self.transaction() as connection:
+            rows = connection.execute(found.where(submissions.c.path.in_(paths)).order_by(submissions.c.path))
+            return [SubmissionLine(*row) for row in rows]
+
+    def held_plans(self, watch: str) -> list[HeldPlan]:
+        """The plans of a watch that wait, by target."""
+        found = select(plans).where(plans.c.watch == watch).order_by(plans.c.target)
+        with self.transaction() as connection:
+            rows = list(connection.execute(found))
+        return [
+            HeldPlan(row.target, row.digest, row.is_approved, row.since, msgspec.json.decode(row.data, type=Plan))
+            for row in rows
+        ]
+
+
+def _in_state(state: ItemState) -> ColumnElement[bool]:
+    if state == "held":
+        return items.c.is_held.is_(True)
+    tried = items.c.attempts > 0 if state == "failing" else items.c.attempts == 0
+    return and_(items.c.is_held.is_(False), tried)
+
+
+def _has(text: str) -> ColumnElement[bool]:
+    return or_(submissions.c.path.icontains(text, autoescape=True), submissions.c.key.icontains(text, autoescape=True))

@@ -1,0 +1,151 @@
+"""The pages of a running service in a real browser: the operator's, and the board below `/board/`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from bot.pages.addresses import column_page, row_page
+from bot.server.service import Service
+from bot.service.items import Mark
+from tests.browser.conftest import HERE, Opener
+from tests.browser.test_pages import RULES
+from tests.pages.boards import HOSTILE, generated, hostile, site_of
+from tests.server.services import NOW, TARGET, item, read_examples, unread
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+OPERATOR = (
+    "",
+    "items",
+    "items?state=waiting",
+    "items?state=held",
+    "submissions",
+    "submissions?q=zzz",
+    "plans",
+    "deliveries",
+)
+
+
+def kinds(service: Service) -> list[str]:
+    """An address of every kind of page of the service."""
+    names = list(site_of((*hostile(), *generated(4))).content.names.values())
+    (plan,) = service.contexts.store.held_plans("open-llm")
+    files = [next(one.path for one in read_examples() if one.status == "rejected"), unread()[0].path]
+    board = ("", "raw.html", "changes.html", "scores.html", "rules.html", "about.html", column_page("bbh"))
+    compared = f"compare.html?rows={names[0]},{names[1]},{names[-1]}"
+    return [
+        *OPERATOR,
+        *(f"submissions/open-llm/{quote(path)}" for path in files),
+        f"plans/open-llm/{plan.digest}",
+        *(f"board/open-llm/{path}" for path in (*board, compared, row_page(names[0]))),
+    ]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(watch: Opener, service: Service, width: int, scheme: str) -> None:
+    source = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    watched = watch("service", width=width, color_scheme=scheme, bypass_csp=True)
+    for path in kinds(service):
+        page = watched.open(path)
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.evaluate(source)
+        found = page.evaluate("rules => axe.run(document, rules)", RULES)
+        seen = [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found["violations"]]
+        assert seen == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_names_of_strangers_are_read_as_they_are_and_run_nothing(watch: Opener, service: Service) -> None:
+    watched = watch("service")
+    shown = ""
+    for path in kinds(service):
+        shown += watched.open(path).inner_text("main")
+    for name in HOSTILE[:2]:
+        assert name in shown
+    watched.page.wait_for_timeout(100)  # a picture that fails to load says so later
+
+
+def test_an_item_is_tried_by_the_keyboard_alone(watch: Opener, service: Service) -> None:
+    store = service.contexts.store
+    store.mark("open-llm", [Mark("sweep", "by the keyboard", TARGET)], NOW)
+    store.fail(next(one for one in store.all("open-llm") if one.kind == "sweep"), "failed", NOW + 500)
+    page = watch("service").open("items?state=failing")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        label, outline = page.evaluate(
+            "[document.activeElement.getAttribute('aria-label'), getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        assert outline != "none", label
+        if label == "Try now: sweep by the keyboard":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/items?*tried=1")
+    assert "The item is tried now." in page.inner_text("main")
+    assert item(service, "sweep").due == NOW
+
+
+def test_a_page_keeps_itself_up_to_date_and_the_focus_where_it_is(watch: Opener, service: Service) -> None:
+    watched = watch("service")
+    watched.page.clock.install()
+    page = watched.open("items?state=waiting")
+    page.focus("button >> nth=0")
+    focused = page.evaluate("document.activeElement.id")
+    service.contexts.store.mark("open-llm", [Mark("folder", "zz new")], NOW)
+    page.clock.fast_forward(6000)
+    page.wait_for_selector("text=zz new")
+    assert page.evaluate("document.activeElement.id") == focused
+    assert page.inner_text("#live-status") == "This page keeps itself up to date."
+
+
+def test_without_script_everything_is_there(watch: Opener, service: Service) -> None:
+    store = service.contexts.store
+    store.mark("open-llm", [Mark("sweep", "without script", TARGET)], NOW)
+    store.fail(next(one for one in store.all("open-llm") if one.subject == "without script"), "failed", NOW + 500)
+    watched = watch("service", java_script_enabled=False)
+    page = watched.open("items?state=failing")
+    page.click('[aria-label="Try now: sweep without script"]')
+    assert "The item is tried now." in page.inner_text("main")
+    page = watched.open("submissions")
+    page.fill("[name=q]", "harrier")
+    page.select_option("[name=status]", "rejected")
+    page.click("text=Search >> nth=-1")
+    assert page.locator("tbody tr").count() == 1
+    page.click("tbody th a")
+    assert "limited-run" in page.inner_text("main")
+    page.go_back()
+    assert page.input_value("[name=q]") == "harrier"
+    compare_rows(watched.open("board/open-llm/compare.html"))
+
+
+def compare_rows(page: Page) -> None:
+    names = page.locator("datalist option").evaluate_all("all => all.map(one => one.value)")
+    page.fill("input >> nth=0", names[0])
+    page.fill("input >> nth=1", names[1])
+    page.click("text=Compare >> nth=-1")
+    assert page.locator("#found table").count() == 2
+    assert page.inner_text("#status") == "2 rows are compared."
+
+
+def test_script_and_server_compare_the_same(watch: Opener) -> None:
+    names = list(site_of((*hostile(), *generated(4))).content.names.values())
+    query = f"?rows={names[-1]},{names[0]},{names[2]}"
+    cells = "all => all.map(one => one.textContent)"
+    tables = [
+        watch(site).open(f"{folder}compare.html{query}").locator("#found th, #found td").evaluate_all(cells)
+        for site, folder in (("service", "board/open-llm/"), ("hostile", ""))
+    ]
+    assert tables[0] == tables[1]
+    assert len(tables[0]) > 100
+
+
+def test_print_shows_the_tables_and_no_controls(watch: Opener) -> None:
+    page = watch("service").open("items")
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert not page.locator("form").is_visible()
+    assert page.locator("table").is_visible()

@@ -1,0 +1,114 @@
+"""A service whose state holds everything that its pages show, with names that are meant to break them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from prometheus_client import CollectorRegistry
+from starlette.types import ASGIApp
+
+from bot.evaluation.submission import UnreadPath, one_file, parse_submission
+from bot.platforms.registry import Access
+from bot.publishing.plan import Plan, PlannedRow
+from bot.server.app import make_app
+from bot.server.deliveries import DeliveryLog
+from bot.server.pages import make_pages
+from bot.server.service import Service
+from bot.service.config import parse_settings
+from bot.service.context import ContextFactory
+from bot.service.event import Event
+from bot.service.items import Item, Mark
+from bot.service.store import KeptBoard, Store, StoredSubmission, connect, folder_of
+from tests.evaluation.judging import EXAMPLES, declared
+from tests.pages.boards import HOSTILE, generated, hostile
+
+NOW = 1_775_000_000.0
+TARGET = "hf://datasets/acme/contents"
+SETTINGS = f"""
+[[watches]]
+name = "open-llm"
+leaderboard = "open-llm-v2"
+source = "hf://datasets/acme/results"
+targets = [{{ to = "{TARGET}" }}]
+[[watches]]
+name = "second.one"
+leaderboard = "open-llm-v2"
+source = "hf://datasets/acme/more"
+targets = [{{ to = "{TARGET}" }}]
+"""
+
+
+def make_service(folder: Path) -> Service:
+    """A service that was never started, on a state with two watches, of which one holds nothing."""
+    settings = parse_settings(SETTINGS, "bot.toml")
+    store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
+    service = Service(ContextFactory(Access(), store, folder), settings.watches, CollectorRegistry(), clock=lambda: NOW)
+    store.set_submissions("open-llm", [*read_examples(), *unread()])
+    store.set_cursor("open-llm", "source", "c" * 40)
+    fill_items(store)
+    store.add_outcomes("open-llm", [("rejected", name, f"{name}\n<script>alert(3)</script>") for name in HOSTILE])
+    rows = tuple(PlannedRow(f"k{i}", name, "removed", 50.0, None, name) for i, name in enumerate(HOSTILE))
+    plan = Plan(TARGET, "open-llm-v2", rows, 3)
+    store.set_plan("open-llm", TARGET, plan.digest, msgspec.json.encode(plan))
+    board = KeptBoard("h" * 40, "open-llm-v2", declared().text)
+    store.keep_board("open-llm", TARGET, board, [*hostile(), *generated(4)], "2026-03-01T00:00:00Z")
+    service.states["open-llm"].settled = service.states["open-llm"].moved = NOW - 60
+    service.states["open-llm"].heard = NOW - 3700
+    return service
+
+
+def read_examples() -> list[StoredSubmission]:
+    """The example files as they were read: one of them is rejected."""
+    found = []
+    for number, file in enumerate(EXAMPLES):
+        path = f"{file.parent.name}/{file.name}"
+        parsed = parse_submission(one_file(path, file.read_bytes()))
+        name = parsed.result.model.id if parsed.result else ""
+        status = "rejected" if "harrier" in path else "accepted"
+        key = f"open-llm-v2/{name}" if name else None
+        found.append(StoredSubmission(path, folder_of(path), key, status, "0" * 40, "c" * 40, NOW - number, parsed))
+    return found
+
+
+def unread() -> list[StoredSubmission]:
+    """Files that are no results, with the names of strangers."""
+    names = [f"evil{i}/{name.replace('/', '_')[:150]}.json" for i, name in enumerate(HOSTILE)]
+    content = "is a <b>sample log</b>"
+    return [
+        StoredSubmission(
+            name, folder_of(name), None, "unread", "0" * 40, "c" * 40, None, UnreadPath(name, "samples", content)
+        )
+        for name in names
+    ]
+
+
+def fill_items(store: Store) -> None:
+    """Items that wait, that failed, and that are held."""
+    store.mark("open-llm", [Mark("row", f"open-llm-v2/{name}", TARGET) for name in HOSTILE], NOW - 90)
+    store.mark("open-llm", [Mark("board", "", TARGET), Mark("file", "held.json")], NOW - 7200)
+    found = store.all("open-llm")
+    for one in found:
+        if one.kind == "row":
+            store.fail(one, f"403 {one.subject} <img src=x onerror=alert(4)>", NOW + 120)
+    store.hold([one for one in found if one.kind == "file"], "waits for the approval of a plan")
+
+
+def item(service: Service, kind: str) -> Item:
+    """The first item of a kind."""
+    return next(one for one in service.contexts.store.all("open-llm") if one.kind == kind)
+
+
+def make_web(service: Service, token: str | None = None, bound_to: str = "127.0.0.1") -> tuple[ASGIApp, DeliveryLog]:
+    """The application of a service, with some deliveries in its log."""
+    log, pages = make_pages(service, token, bound_to)
+    log.clock = lambda: NOW
+    take = log.listen(lambda event: event.scope == "repo.content")
+    for event in (
+        Event("datasets/acme/results", "repo.content", "update"),
+        Event("datasets/<script>x</script>", "repo", "x"),
+    ):
+        take(event)
+        log.note(202)
+    log.note(401)
+    return make_app(service, secret=None, registry=CollectorRegistry(), pages=pages, log=log), log

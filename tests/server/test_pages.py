@@ -1,0 +1,216 @@
+"""The operator's pages: what they show, who may try an item, and that they cost no more with more in the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+from starlette.testclient import TestClient
+
+from bot.server.service import Service
+from bot.server.views import place_of
+from bot.service.items import Mark
+from tests.pages.boards import HOSTILE, Found, found
+from tests.server.services import NOW, item, make_service, make_web
+from tests.service.test_store import submission
+
+LOCAL = "http://localhost"
+PAGES = (
+    "/",
+    "/items",
+    "/items?state=failing",
+    "/items?state=held",
+    "/submissions",
+    "/submissions?q=harrier",
+    "/plans",
+    "/deliveries",
+)
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    service = make_service(tmp_path)
+    yield service
+    service.contexts.store.close()
+
+
+@pytest.fixture
+def web(service: Service) -> TestClient:
+    return TestClient(make_web(service)[0], base_url=LOCAL, follow_redirects=False)
+
+
+def read(web: TestClient, path: str) -> Found:
+    answer = web.get(path)
+    assert answer.status_code == 200, answer.text
+    page = found(answer.content)
+    page.tables = [[[cell.strip() for cell in line] for line in table] for table in page.tables]
+    return page
+
+
+def test_watches_say_how_they_stand(web: TestClient) -> None:
+    text = " ".join(read(web, "/").text.split())
+    assert "Last push2026-03-31 22:31 UTC, 1 h ago" in text
+    assert "2026-03-31 23:32 UTC at cccccccccccc" in text
+    assert "Next look2026-03-31 23:33 UTC" in text
+    assert "1 waiting, 8 failing, 1 held" in text
+    assert "4 accepted, 1 rejected, 8 unread" in text
+    assert "second.one" in text
+    assert "board/open-llm/" in read(web, "/").links
+
+
+def test_items_stand_by_their_state_with_reason_age_and_next_try(web: TestClient) -> None:
+    failing = read(web, "/items")
+    assert [line[1] for line in failing.tables[0][1:]] == ["row"] * len(HOSTILE)
+    _, _, target, reason, tries, age, due, act = failing.tables[0][1]
+    assert (target, tries, age, due, act) == (
+        "hf://datasets/acme/contents",
+        "1",
+        "1 min",
+        "2026-03-31 23:35 UTC",
+        "Try now",
+    )
+    assert reason.startswith("403 open-llm-v2/")
+    waiting = read(web, "/items?state=waiting").tables[0]
+    assert [line[1] for line in waiting[1:]] == ["board"]
+    held = read(web, "/items?state=held").tables[0]
+    assert held[1][3] == "waits for the approval of a plan"
+    assert held[1][-1] == ""
+    assert "No item is failing." in read(web, "/items?watch=second.one").text
+
+
+def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) -> None:
+    page = read(web, "/submissions?q=HARRIER")
+    assert [line[1] for line in page.tables[0][1:]] == ["rejected"]
+    address = next(link for link in page.links if "harrier" in link)
+    verdict = read(web, f"/{address}")
+    assert "rejected" in verdict.text
+    assert any(link.endswith("rules.md#limited-run") for link in verdict.links)
+    assert "run it again without --limit" in verdict.text
+    for link in read(web, "/submissions?status=unread").links:
+        if link.startswith("submissions/"):
+            assert "is a <b>sample log</b>" in read(web, f"/{link}").text
+    kestrel = next(link for link in read(web, "/submissions?q=kestrel").links if "kestrel" in link)
+    assert "Nothing was found." in read(web, f"/{kestrel}").text
+
+
+@pytest.mark.parametrize(
+    "path", ["/submissions/open-llm/absent.json", "/submissions/none/x.json", "/plans/open-llm/000", "/plans/none/0"]
+)
+def test_what_is_not_there_is_said_on_a_page(web: TestClient, path: str) -> None:
+    answer = web.get(path)
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.text
+
+
+def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, service: Service) -> None:
+    (plan,) = service.contexts.store.held_plans("open-llm")
+    page = read(web, "/plans")
+    address = f"plans/open-llm/{plan.digest}"
+    assert address in page.links
+    shown = read(web, f"/{address}")
+    assert len(shown.tables[0]) == 1 + len(HOSTILE)
+    assert f"leaderboard-bot settle --watch open-llm --approve {plan.digest}" in shown.text
+
+
+def test_deliveries_are_shown_newest_first_and_nothing_of_strangers(web: TestClient) -> None:
+    lines = read(web, "/deliveries").tables[0][1:]
+    assert [line[1] for line in lines] == ["401", "202", "202"]
+    assert lines[0][2:] == ["–", "–", "no"]
+    assert lines[2][2:] == ["datasets/acme/results", "repo.content update", "yes"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_takes_names_for_markup_or_sets_a_cookie(web: TestClient, path: str) -> None:
+    answer = web.get(path)
+    page = found(answer.content)
+    assert page.elements.isdisjoint({"img", "style", "b"})
+    assert answer.text.count("<script ") == 1
+    assert "style" not in page.attributes
+    assert not [name for name in page.attributes if name.startswith("on")]
+    assert "set-cookie" not in answer.headers
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_what_a_browser_has_is_not_sent_again(web: TestClient) -> None:
+    for path in PAGES:
+        etag = web.get(path).headers["etag"]
+        assert web.get(path, headers={"if-none-match": etag}).status_code == 304
+
+
+def test_an_item_is_tried_at_once_where_this_machine_asks(web: TestClient, service: Service) -> None:
+    hinted: list[str] = []
+    service.workers["open-llm"].hint = lambda: hinted.append("open-llm")  # type: ignore[method-assign]
+    name = next(link for link in web.get("/items").text.split('name="item" value="')[1:]).partition('"')[0]
+    place = place_of(name.replace("&#34;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'"))
+    assert place is not None
+    body = {
+        "watch": "open-llm",
+        "state": "failing",
+        "item": f'["{place[0]}","{place[1]}","open-llm-v2/evil/{{{{ 7 * 7 }}}}"]',
+    }
+    answer = web.post("/items/try", data=body, headers={"origin": LOCAL})
+    assert (answer.status_code, answer.headers["location"]) == (303, "../items?watch=open-llm&state=failing&tried=1")
+    tried = next(one for one in service.contexts.store.all("open-llm") if one.subject.endswith("{{ 7 * 7 }}"))
+    assert (tried.due, tried.attempts, hinted) == (NOW, 1, ["open-llm"])
+    assert "The item is tried now." in web.get("/items?tried=1").text
+
+
+def test_a_held_or_unknown_item_is_not_tried(web: TestClient, service: Service) -> None:
+    for fields in (
+        {"watch": "open-llm", "item": '["file","","held.json"]'},
+        {"watch": "open-llm", "item": '["file","","absent.json"]'},
+        {"watch": "none", "item": '["file","","held.json"]'},
+        {"watch": "open-llm", "item": "x"},
+        {},
+    ):
+        assert web.post("/items/try", data=fields).status_code == 404
+    assert web.post("/items/try", content=b"x" * 30_000).status_code == 413
+    assert web.get("/items/try").status_code == 405
+    assert item(service, "file").is_held
+
+
+def test_strangers_may_try_nothing(service: Service) -> None:
+    body = {"watch": "open-llm", "item": '["board","hf://datasets/acme/contents",""]'}
+    open_to_all = TestClient(make_web(service, None, "0.0.0.0")[0], base_url=LOCAL, follow_redirects=False)
+    assert open_to_all.post("/items/try", data=body).status_code == 403
+    assert "OPERATOR_TOKEN is not set" in open_to_all.get("/items").text
+    guarded = TestClient(
+        make_web(service, "MARKER", "0.0.0.0")[0], base_url="https://b.example", follow_redirects=False
+    )
+    assert 'name="token"' in guarded.get("/items").text
+    for fields, origin, status in (
+        ({}, "https://b.example", 401),
+        ({"token": "wrong"}, "https://b.example", 403),
+        ({"token": "MARKER"}, "https://evil.example", 403),
+        ({"token": "MARKER"}, "null", 403),
+        ({"token": "MARKER"}, "https://b.example", 303),
+    ):
+        answer = guarded.post("/items/try", data={**body, **fields}, headers={"origin": origin})
+        assert answer.status_code == status
+        assert "MARKER" not in answer.text + str(answer.headers)
+
+
+def test_a_page_reads_as_much_with_a_thousand_times_as_much_in_the_state(web: TestClient, service: Service) -> None:
+    store = service.contexts.store
+    asked: list[int] = []
+    event.listen(store.engine, "after_cursor_execute", lambda *_: asked.append(1))
+
+    def cost(path: str) -> int:
+        before = len(asked)
+        page = read(web, path)
+        assert sum(map(len, page.tables)) <= 60
+        return len(asked) - before
+
+    before = {path: cost(path) for path in PAGES}
+    store.set_submissions("open-llm", [submission(f"x/{i:05}.json", f"k{i}") for i in range(2_000)])
+    store.mark("open-llm", [Mark("file", f"x/{i:05}.json") for i in range(2_000)], NOW)
+    assert {path: cost(path) for path in PAGES} == before
+    pages, address = 0, "submissions?q=x/"
+    while address:
+        page = read(web, f"/{address}")
+        pages += 1
+        address = next((link for link in page.links if "after=" in link), "")
+    assert pages == 40
