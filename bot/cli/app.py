@@ -39,6 +39,7 @@ class Commands(LazyGroup):
         "settle": "bot.cli.service:settle",
         "rescore": "bot.cli.service:rescore",
         "serve": "bot.cli.service:serve",
+        "work": "bot.cli.service:work",
         "webhook": "bot.cli.webhooks:webhook",
         "doctor": "bot.cli.doctor:doctor",
         "audit": "bot.cli.audits:audit",

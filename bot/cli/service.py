@@ -1,11 +1,15 @@
-"""The commands of the service: settle, rescore, serve."""
+"""The commands of the service: settle, rescore, serve, work."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import signal
+import threading
+from collections.abc import Callable
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +19,7 @@ from bot.errors import CallError
 from bot.service.environment import (
     database_url,
     github_webhook_secret,
+    is_shared,
     operator_token,
     read_access,
     settings_path,
@@ -22,6 +27,11 @@ from bot.service.environment import (
 )
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from bot.server.service import Service
+    from bot.service.config import Settings
+    from bot.service.jobs.queue import Jobs
     from bot.service.passes import WatchPass
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
@@ -31,8 +41,6 @@ CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings
 
 def need_extra(name: str) -> None:
     """Say in one line what is not installed."""
-    from importlib.util import find_spec
-
     if find_spec("sqlalchemy") is None or find_spec("starlette") is None:
         raise CallError(f"{name} needs the extra `server`: pip install 'leaderboard-bot[server]'")
 
@@ -81,6 +89,7 @@ def _passes(
     path = settings_path(config)
     with keeping(database_url(path), patience=WAIT):
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
+        contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass does all of its rows itself
         watches = (settings.only(watch) if watch else settings).watches
         return settle_watches(contexts, watches, dry_run=dry_run, approve=approve, rescore=rescore)
 
@@ -105,41 +114,24 @@ def serve(
 ) -> None:
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
-    from bot.server.run import require_webhook_secret
+    from bot.server.run import is_loopback, require_github_secret, require_webhook_secret, run
     from bot.service.keeper import keeping
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
-    logging.getLogger().setLevel(logging.INFO)
-    for noisy in ("httpx2", "httpx", "urllib3", "filelock"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    _log_at_work()
     path = settings_path(config)
-    with keeping(database_url(path)):
-        _serve(path, secret, host, port)
-
-
-def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
-    from prometheus_client import CollectorRegistry
-
-    from bot.server.app import make_app
-    from bot.server.pages import make_pages
-    from bot.server.reload import Reloader
-    from bot.server.run import is_loopback, require_github_secret, run
-    from bot.server.service import Service
-    from bot.service.config import load_settings
-    from bot.service.context import open_context_factory
 
     github_secret = github_webhook_secret()
-    settings, contexts = open_context_factory(path, read_access(), database_url(path))
-    require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
-    registry = CollectorRegistry()
-    service = Service(contexts, settings.watches, registry)
-    service.check()
-    service.start()
-    reloader = Reloader(path, load_settings, service.apply)
-    reloader.start()
-    log, pages = make_pages(service, operator_token(), host)
-    try:
+
+    def allowed(settings: Settings) -> None:
+        require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
+
+    def serving(service: Service, registry: CollectorRegistry) -> None:
+        from bot.server.app import make_app
+        from bot.server.pages import make_pages
+
+        log, pages = make_pages(service, operator_token(), host)
         app = make_app(
             service,
             secret=secret,
@@ -150,8 +142,77 @@ def _serve(path: Path, secret: str | None, host: str, port: int) -> None:
             is_loopback=is_loopback(host),
         )
         run(app, host=host, port=port)
+
+    with keeping(database_url(path)):
+        _keep_watches(path, serving, allowed)
+
+
+def work(config: CONFIG = None) -> None:
+    """Do jobs of a service on PostgreSQL, beside any number of `serve` and `work`, until it is stopped."""
+    need_extra("work")
+    path = settings_path(config)
+    if not is_shared(database_url(path)):
+        raise CallError("work is for a state on PostgreSQL: set DATABASE_URL; `serve` alone keeps a state in a file")
+    _log_at_work()
+    _keep_watches(path, lambda *_: _until_stopped(), lambda _: None)
+
+
+def _log_at_work() -> None:
+    """Say what is done, and leave out what libraries say of every request and job."""
+    logging.getLogger().setLevel(logging.INFO)
+    for noisy in ("httpx2", "httpx", "urllib3", "filelock", "procrastinate", "psycopg"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def _until_stopped() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    stopped = threading.Event()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, lambda *_: stopped.set())
+    stopped.wait()
+
+
+def _keep_watches(
+    path: Path, serving: Callable[[Service, CollectorRegistry], object], allowed: Callable[[Settings], None]
+) -> None:
+    """Keep the watches of the settings for as long as `serving` runs; `allowed` raises where they cannot be served."""
+    from prometheus_client import CollectorRegistry
+
+    from bot.server.reload import Reloader
+    from bot.server.service import Service
+    from bot.service.config import load_settings
+    from bot.service.context import open_context_factory
+
+    settings, contexts = open_context_factory(path, read_access(), database_url(path))
+    allowed(settings)
+    registry = CollectorRegistry()
+    jobs = open_jobs(database_url(path))
+    contexts.queue = jobs
+    service = Service(contexts, settings.watches, registry, jobs=jobs)
+    service.check()
+    service.start()
+    reloader = Reloader(path, load_settings, service.apply)
+    reloader.start()
+    try:
+        serving(service, registry)
     finally:
         reloader.stop()
         if not service.stop(PATIENCE):
             logging.shutdown()
             os._exit(0)  # a thread that waits for a slow service would keep the process; the next start goes on
+
+
+def open_jobs(database: str, *, takes_rows: bool = True) -> Jobs | None:
+    """The queue that processes share on PostgreSQL, None where the state is a file.
+
+    Raises CallError where the extra is missing, StateUnavailable where the server does not answer.
+    """
+    if not is_shared(database):
+        return None
+    if find_spec("procrastinate") is None:
+        raise CallError("DATABASE_URL: a state on PostgreSQL needs pip install 'leaderboard-bot[postgres]'")
+    from bot.service.jobs.queue import Jobs
+
+    jobs = Jobs(database, takes_rows=takes_rows)
+    jobs.open()
+    return jobs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +28,17 @@ class State:
     moved: float | None = None
     heard: float | None = None
     failure: str = ""
+
+
+def state_from(text: str | None, before: State) -> State:
+    """How a watch stands by what the process said that settled it last; what was heard, this one knows itself."""
+    known = json.loads(text or "{}")
+    return State(known.get("settled"), known.get("moved"), before.heard, known.get("failure", ""))
+
+
+def state_text(state: State) -> str:
+    """The same as text, for the other processes."""
+    return json.dumps({"settled": state.settled, "moved": state.moved, "failure": state.failure})
 
 
 def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:

@@ -9,20 +9,35 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Timer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
 from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
-from bot.server.health import State, failing_items, has_moved, in_state, named, overall, shown, status_of
+from bot.server.health import (
+    State,
+    failing_items,
+    has_moved,
+    in_state,
+    named,
+    overall,
+    shown,
+    status_of,
+)
 from bot.server.metrics import Metrics, StoreCollector
 from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
 from bot.service.github_event import ANY, SCHEME, repository_name
+from bot.service.outcome import Outcome
 from bot.service.settlement import settle
 from bot.service.workers import QUIET, WatchWorker
+
+if TYPE_CHECKING:  # the extra `postgres`
+    from bot.server.sharing import Sharing
+    from bot.service.jobs.cluster import SharedWatch
+    from bot.service.jobs.queue import Jobs, Timing
 
 SHORTEST_WAIT = 5.0  # seconds between two settlements that nobody asks for
 log = logging.getLogger(__name__)
@@ -35,16 +50,25 @@ def repository_of(address: str) -> str:
     return address.removeprefix("hf://").partition("@")[0]
 
 
+def open_sharing(service: Service, jobs: Jobs, timing: Timing | None) -> Sharing:
+    """What shares the watches with other processes."""
+    from bot.server.sharing import Sharing
+
+    return Sharing(service, jobs, timing)
+
+
 @dataclass
 class Service:
-    """All watches of one process."""
+    """All watches of one process; with `jobs`, it shares them with every process that has the same database."""
 
     contexts: ContextFactory
     watches_settings: Sequence[Watch]
     registry: CollectorRegistry
     quiet: float = QUIET
     clock: Callable[[], float] = time.time
-    workers: dict[str, WatchWorker] = field(init=False)
+    jobs: Jobs | None = None
+    timing: Timing | None = None
+    workers: dict[str, WatchWorker | SharedWatch] = field(init=False)
     states: dict[str, State] = field(init=False)
     locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
@@ -53,9 +77,12 @@ class Service:
         self.registry.register(StoreCollector(self.contexts.store, lambda: [one.name for one in self.watches_settings]))
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
+        self.sharing = None if self.jobs is None else open_sharing(self, self.jobs, self.timing)
         self.workers = {watch.name: self._worker(watch) for watch in self.watches_settings}
 
-    def _worker(self, watch: Watch) -> WatchWorker:
+    def _worker(self, watch: Watch) -> WatchWorker | SharedWatch:
+        if self.sharing is not None:
+            return self.sharing.cluster.watch(watch.name)
         return WatchWorker(watch.name, lambda: self.settle(watch), watch.settle_every, self.quiet)
 
     def check(self) -> None:
@@ -69,6 +96,8 @@ class Service:
 
     def start(self) -> None:
         """Begin to keep the watches."""
+        if self.sharing is not None:
+            self.sharing.cluster.start()
         for worker in self.workers.values():
             worker.start()
 
@@ -78,6 +107,9 @@ class Service:
         late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
         for name in late:
             log.warning("%s: the settlement is left to the next start", name)
+        if self.sharing is not None and not self.sharing.cluster.stop(max(0.0, end - time.monotonic())):
+            log.warning("what runs is left to the other processes")
+            return False
         return not late
 
     def apply(self, settings: Settings) -> None:
@@ -115,22 +147,35 @@ class Service:
         with self.metrics.seconds.labels(watch.name).time():
             try:
                 # Who could hint often must not have every failing item tried each time: these wait for their moment.
-                outcomes = settle(self.contexts.open_context(watch), everything=is_first)
+                everything = is_first and self.sharing is None
+                outcomes = settle(self.contexts.open_context(watch), everything=everything)
             except Exception as failure:
                 state.failure = (
                     str(failure) if isinstance(failure, BotError) else "internal error; the log has the traceback"
                 )
                 self.metrics.settles.labels(watch.name, "failed").inc()
+                self._end(watch)
                 raise
         for outcome in outcomes:
-            self.metrics.outcomes.labels(watch.name, outcome.outcome).inc()
-            log.info("%s: %s %s: %s", watch.name, outcome.outcome, outcome.subject, outcome.text)
+            self.told(watch.name, outcome)
         state.settled, state.failure = self.clock(), ""
         if has_moved((one.outcome for one in outcomes), self.contexts.store.counts(watch.name)):
             state.moved = state.settled
         self.metrics.settles.labels(watch.name, "done").inc()
         self.metrics.last.labels(watch.name).set(state.settled)
-        self._come_back(watch)
+        self._end(watch)
+
+    def _end(self, watch: Watch) -> None:
+        """Let others know how the watch stands now, or come back by ourselves when its next item is due."""
+        if self.sharing is not None:
+            self.sharing.tell(watch.name)
+        elif not self.states[watch.name].failure:
+            self._come_back(watch)
+
+    def told(self, name: str, outcome: Outcome) -> None:
+        """Count and log how something ended."""
+        self.metrics.outcomes.labels(name, outcome.outcome).inc()
+        log.info("%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
 
     def _come_back(self, watch: Watch) -> None:
         """Have the watch settled when its next item is due, where that is before its own time."""
@@ -178,6 +223,8 @@ class Service:
 
     def _health_of(self, watch: Watch) -> dict[str, Any]:
         state, store, now = self.states[watch.name], self.contexts.store, self.clock()
+        if self.sharing is not None:
+            state = self.sharing.state(watch.name)
         counts = store.counts(watch.name)
         failing = in_state(counts, "failing")
         status = status_of(state, failing, now=now, started=self.started, every=watch.settle_every)

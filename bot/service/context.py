@@ -29,6 +29,7 @@ from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
 from bot.service.github_event import account_id
 from bot.service.judging import LookUp, no_look_up, open_look_up
+from bot.service.row_jobs import RowQueue
 from bot.service.store import Store, StoredSubmission, connect
 
 
@@ -37,7 +38,8 @@ class WatchContext:
     """Everything that one watch needs. `discussions` is None where nothing can be said at the source.
 
     `waivers` are those that maintainers gave by comments. `requests` are the repositories of requests of template
-    boards, by the address of the target. `clock` gives Unix seconds.
+    boards, by the address of the target. `clock` gives Unix seconds. `queue` is where rows wait for other processes,
+    None where there are none.
     """
 
     watch: Watch
@@ -52,6 +54,7 @@ class WatchContext:
     dry_run: bool = False
     clock: Callable[[], float] = time.time
     waivers: list[Waiver] = field(default_factory=list)
+    queue: RowQueue | None = None
 
     @property
     def name(self) -> str:
@@ -113,6 +116,7 @@ class ContextFactory:
     access: Access
     store: Store
     folder: Path
+    queue: RowQueue | None = None
     opener: Opener = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -150,6 +154,7 @@ class ContextFactory:
             discussions=self.opener.discussions(watch.source) if watch.comments else None,
             requests=self._requests(watch),
             dry_run=dry_run,
+            queue=None if dry_run else self.queue,
         )
 
     def _requests(self, watch: Watch) -> dict[str, Target]:

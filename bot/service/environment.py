@@ -56,6 +56,11 @@ def database_url(settings: Path, environ: Mapping[str, str] = os.environ) -> str
     return environ.get("DATABASE_URL") or f"sqlite:///{settings.resolve().with_suffix('.db')}"
 
 
+def is_shared(database: str) -> bool:
+    """Whether several processes may keep one state: a file is kept by one."""
+    return database.partition(":")[0].partition("+")[0] in {"postgres", "postgresql"}
+
+
 def kept_answers(environ: Mapping[str, str] = os.environ) -> AnswersInFile:
     """What GitHub answered to earlier calls of the command line and the Action."""
     return AnswersInFile(cache_folder(environ) / "commits.json")

@@ -11,8 +11,11 @@ from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.config import Watch
 from bot.service.context import ContextFactory
+from bot.service.keeper import KeptByAnother
 from bot.service.outcome import Outcome
 from bot.service.settlement import Settlement, run_pass
+
+PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,20 @@ def settle_watches(
 
 def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool = False) -> WatchPass:
     try:
-        done: Settlement = run_pass(contexts.open_context(watch, dry_run=dry_run), rescore=rescore)
+        done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore)
     except BotError as failure:
         return WatchPass(watch.name, [Outcome("failed", watch.name, str(failure), failure.status)])
     return WatchPass(watch.name, done.outcomes, done.plans)
+
+
+def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool) -> Settlement:
+    """One pass, while no other process makes one over the same watch. Raises KeptByAnother."""
+    if dry_run:
+        return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore)
+    with contexts.store.lease(watch.name, PATIENCE) as is_ours:
+        if not is_ours:
+            raise KeptByAnother(f"watch {watch.name}", "another process makes a pass over it now")
+        return run_pass(contexts.open_context(watch), rescore=rescore)
 
 
 def exit_status(passes: Sequence[WatchPass]) -> int:

@@ -16,6 +16,7 @@ from bot.service.gate import Gate
 from bot.service.items import Item, marks
 from bot.service.outcome import Report
 from bot.service.reconcile import PublishResult, entries_of, parsed, reconcile
+from bot.service.row_jobs import RowJob
 from bot.service.row_looks import RowLook, RowLooker, SharedStates
 
 
@@ -38,7 +39,7 @@ class RowPublisher:
         lost = [item for item in items if not item.subject]
         if lost:
             self.report.attempt(lost, lambda: self._mark_lost(lost))
-            items = [item for item in store.due(name, "row", self.context.clock(), 1_000_000) if item.target == to]
+            items = due_rows(self.context, to)
         items = [item for item in items if item.subject]
         held, plan = store.held(name, to), store.plan(name, to)
         if not items and not (plan is not None and plan[1]):
@@ -60,8 +61,7 @@ class RowPublisher:
         left = [look for look in admitted if look.path in declined and look.path not in standing]
         self.context.store.finish([look.item for look in left])
         single, rolling, migration = self._parted([look for look in admitted if look not in left], shared)
-        for look, form in single:
-            self._each(look, form)
+        self._singly(single)
         if rolling or shared.rolling.duplicates:
             self._many(rolling_mark(self._board), rolling, shared.rolling, declined)
         if migration or shared.migration.duplicates:
@@ -172,6 +172,27 @@ class RowPublisher:
 
     # doing it
 
+    def publish_admitted(self, item: Item, admitted: str) -> None:
+        """Publish one row as the safety catch let it through; one that is another by now waits for the next pass."""
+
+        def call() -> None:
+            shared = self._shared((entry_path(item.subject),))
+            looks = RowLooker(self.context, self.target, self.form, self.report).look([item], shared)
+            same = [look for look in looks if look.planned.action == "unchanged" or _admission(look) == admitted]
+            for look, form in self._parted(same, shared)[0]:
+                self._each(look, form)
+
+        self.report.attempt([item], call, finish=False)
+
+    def _singly(self, looks: Sequence[tuple[RowLook, Form]]) -> None:
+        """Publish each row in a request of its own: here, or by the workers where there are some."""
+        name, to, queue = self.context.name, self.settings.to, self.context.queue
+        jobs = [RowJob(name, to, look.key, look.item.marked, _admission(look)) for look, _ in looks]
+        if queue is not None and len(jobs) > 1 and queue.put_rows(jobs):
+            return
+        for look, form in looks:
+            self._each(look, form)
+
     def _each(self, look: RowLook, form: Form) -> None:
         """Publish one row in a request or comment of its own."""
 
@@ -214,3 +235,15 @@ class RowPublisher:
     def _told(self, done: PublishResult) -> None:
         if done.decision.publication is not None:
             self.report.say("published", done.subject, f"{done.decision.why}: {done.where}")
+
+
+def due_rows(context: WatchContext, to: str) -> list[Item]:
+    """The rows at one target that are due, but for those that a worker has already."""
+    found = [item for item in context.store.due(context.name, "row", context.clock(), 1_000_000) if item.target == to]
+    waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
+    return [item for item in found if item.subject not in waiting]
+
+
+def _admission(look: RowLook) -> str:
+    """What the safety catch lets through: what is done to a row, and what stands before and after."""
+    return f"{look.planned.action} {look.planned.digest}"

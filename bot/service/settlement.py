@@ -28,7 +28,7 @@ from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files, whys_of
 from bot.service.reviews import Reviews
-from bot.service.rows import RowPublisher
+from bot.service.rows import RowPublisher, due_rows
 from bot.service.store import StoredSubmission
 from bot.service.table_rows import TablePublisher
 from bot.service.template_rows import TemplatePublisher
@@ -213,12 +213,12 @@ class Pass:
     # the targets
 
     def _rows(self, to: str) -> bool:
-        items = [item for item in self._due("row") if item.target == to]
+        items = due_rows(self.context, to)
         target, settings = self.context.targets_by_address[to]
         self._learn_approvals(to)
         if settings.form == "pull-request" and not self.context.dry_run:
             self.report.attempt([], lambda: learn_declines(self.context, target, to), subject=f"declined rows of {to}")
-            items = [item for item in self._due("row") if item.target == to]
+            items = due_rows(self.context, to)
         PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
         return bool(items)
 

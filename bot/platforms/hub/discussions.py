@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, MutableMapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any, Literal
 from warnings import catch_warnings
@@ -99,8 +99,7 @@ class HubDiscussions:
         The lists are read no further than until all that they count is known, and only what is new, or changed, is
         read: what this costs follows the change. `whole` reads the lists to their ends.
         """
-        known = {num: json.loads(data) for num, data in self.memory.items()}
-        known = {num: row for num, row in known.items() if row["kind"] == kind}
+        known = {num: row for num, data in self.memory.items() if (row := _decoded(data))["kind"] == kind}
         open_ones = {num for num, row in known.items() if row["status"] in {"open", "draft"}}
         listed = self._statuses(kind, "open", set() if whole else open_ones)
         unlisted = open_ones - listed.keys()
@@ -108,13 +107,19 @@ class HubDiscussions:
         closed = (known.keys() - open_ones | unlisted) - listed.keys()
         listed |= self._statuses(kind, "closed", set() if whole else closed)
         for num, status in listed.items():
-            if num not in known or (status and known[num]["status"] != status):
+            before = known.get(num) or self._told(num)
+            if before is None or (status and before["status"] != status):
                 self.read(num)
         for num in unlisted:
             if not listed.get(num):
                 self.read(num)
-        rows = {num: json.loads(self.memory[num]) for num in listed.keys() | known.keys()}
+        rows = {num: _decoded(self.memory[num]) for num in listed.keys() | known.keys()}
         yield from ((num, rows[num]) for num in sorted(rows) if rows[num]["mark"])
+
+    def _told(self, num: int) -> dict[str, str] | None:
+        """What another process remembered of a request meanwhile."""
+        data = self.memory.get(num)
+        return None if data is None else _decoded(data)
 
     def _statuses(self, kind: Kind, status: Status, known: AbstractSet[int]) -> dict[int, str]:
         """What a list of ours holds, with the status of each row that was read, "" for the known ones that were not.
@@ -130,7 +135,7 @@ class HubDiscussions:
 
     def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
         """What is remembered of the discussions that we opened; nothing is asked."""
-        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
+        rows = ((num, _decoded(data)) for num, data in sorted(self.memory.items()))
         return ((num, row) for num, row in rows if row["kind"] == kind)
 
     # what is written: each call is sent once, and looked for where it may have landed
@@ -319,6 +324,13 @@ class HubDiscussions:
             )
         except Unavailable as failure:
             self.client.landed(failure, lambda: True if self.read(num).status == status else None)
+
+
+@lru_cache(maxsize=100_000)
+def _decoded(data: bytes) -> dict[str, str]:
+    """What is remembered of one request; nobody changes it."""
+    row: dict[str, str] = json.loads(data)
+    return row
 
 
 __all__ = ["Comment", "HubDiscussions", "Kind", "Listed", "Status", "Thread"]

@@ -118,7 +118,8 @@ class HubTarget:
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, our open request, what a person closed, our comment."""
         files = self.read_files(paths, self.head())
-        wanted = [(num, row) for num, row in self.requests if find_marker(row["mark"]) == mark]
+        said = mark.render()
+        wanted = [(num, row) for num, row in self.requests if row["mark"] == said]
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
         declined = [
             num for num, row in wanted if row["status"] == "closed" and row["closed_by"] not in {"", self.client.user}
@@ -237,7 +238,7 @@ class HubTarget:
         """
         text, mark = publication.text, publication.mark
         self.look_again()
-        if any(find_marker(row["mark"]) == mark for _, row in self.open_requests):
+        if any(row["mark"] == mark.render() for _, row in self.open_requests):
             raise Stale(f"{self.name}: a request stands there by now")
         oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.head(), request=True)
         self.own_commits.add(oid)
@@ -246,7 +247,7 @@ class HubTarget:
 
     def keep_first(self, mark: Marker, num: int) -> int:
         """Close our new request where an earlier one has its mark: the number of the one that stays."""
-        same = [other for other, row in self.open_requests if find_marker(row["mark"]) == mark]
+        same = [other for other, row in self.open_requests if row["mark"] == mark.render()]
         first = min([num, *same])
         if first != num:
             self.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))

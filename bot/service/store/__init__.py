@@ -13,6 +13,7 @@ from bot.service.store.boards import Boards, KeptBoard
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
 from bot.service.store.items import Items
+from bot.service.store.leases import Leases
 from bot.service.store.memory import Memory
 from bot.service.store.proposals import Proposals
 from bot.service.store.published import Published
@@ -34,7 +35,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, Boards, Proposals, Views):
+class Store(Sources, Items, Published, Boards, Proposals, Views, Leases):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:
@@ -70,6 +71,12 @@ class Store(Sources, Items, Published, Boards, Proposals, Views):
         found = select(requests.c.num, requests.c.data).where(requests.c.target == target)
         with self.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(found)}
+
+    def request(self, target: str, num: int) -> bytes | None:
+        """What is known of one request, None where nothing is."""
+        found = select(requests.c.data).where(requests.c.target == target, requests.c.num == num)
+        with self.transaction() as connection:
+            return connection.execute(found).scalar_one_or_none()
 
     def set_request(self, target: str, num: int, data: bytes) -> None:
         """Remember what is known of one request."""

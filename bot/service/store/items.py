@@ -47,6 +47,10 @@ class Items(Database):
         where = (items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False))
         return self._select(*where, limit=limit)
 
+    def item(self, watch: str, kind: Kind, target: str, subject: str) -> Item | None:
+        """One item, None where nothing of it is out of step."""
+        return next(iter(self._select(*_of(watch, kind, target, subject), limit=1)), None)
+
     def held(self, watch: str, target: str = "") -> list[Item]:
         """The items that wait for the approval of a plan."""
         where = [items.c.watch == watch, items.c.is_held.is_(True)]

@@ -10,13 +10,21 @@ if TYPE_CHECKING:
 
 
 class Memory(MutableMapping[int, bytes]):
-    """What is known of one repository's requests and discussions, by number; what is put in is kept at once."""
+    """What is known of one repository's requests and discussions, by number; what is put in is kept at once.
+
+    What another process put in is found when it is asked for by its number.
+    """
 
     def __init__(self, store: Store, target: str) -> None:
         self._store, self._target = store, target
         self._known = store.requests(target)
 
     def __getitem__(self, num: int) -> bytes:
+        if num not in self._known:
+            data = self._store.request(self._target, num)
+            if data is None:
+                raise KeyError(num)
+            self._known[num] = data
         return self._known[num]
 
     def __setitem__(self, num: int, data: bytes) -> None:

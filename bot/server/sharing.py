@@ -1,0 +1,79 @@
+"""Watches that several processes share over one PostgreSQL: passes, rows, what is due, and how each watch stands."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from bot.server.health import State, state_from, state_text
+from bot.service.config import Watch
+from bot.service.jobs.cluster import Cluster
+from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
+from bot.service.jobs.rows import RowJobs
+from bot.service.row_jobs import RowJob
+
+if TYPE_CHECKING:
+    from bot.server.service import Service
+
+LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch
+SHORTEST_WAIT = 5.0  # seconds between two passes that nobody asks for
+log = logging.getLogger(__name__)
+
+
+class Sharing:
+    """The part of one process in the work on all watches."""
+
+    def __init__(self, service: Service, jobs: Jobs, timing: Timing | None = None) -> None:
+        self._service, self._jobs = service, jobs
+        self._store, self._rows = service.contexts.store, RowJobs(service.contexts)
+        timing = timing or Timing()
+        self.cluster = Cluster(jobs, self._settle, self._publish, self.due, service.quiet, timing=timing)
+
+    def tell(self, name: str) -> None:
+        """Tell the other processes how a watch stands, and when the last pass over it ended."""
+        with self._store.transaction():
+            self._store.set_cursor(name, "pass", state_text(self._service.states[name]))
+            self._store.set_cursor(name, "tried", str(self._service.clock()))
+
+    def state(self, name: str) -> State:
+        """How a watch stands, whoever made the last pass."""
+        return state_from(self._store.cursor(name, "pass"), self._service.states[name])
+
+    def due(self) -> list[str]:
+        """The watches of which the time, or that of an item, has come, and over which no pass waits or runs."""
+        undone = self._jobs.undone()
+        idle = [watch for watch in self._service.watches_settings if (PASS, watch.name) not in undone]
+        return [watch.name for watch in idle if self._is_due(watch, has_rows=(ROW, watch.name) in undone)]
+
+    def _is_due(self, watch: Watch, *, has_rows: bool) -> bool:
+        """Whether a pass is due; rows that workers have are no reason for one."""
+        now = self._service.clock()
+        since = now - float(self._store.cursor(watch.name, "tried") or 0.0)
+        if since >= watch.settle_every:
+            return True
+        if has_rows or since < SHORTEST_WAIT:
+            return False
+        due = self._store.next_due(watch.name)
+        return due is not None and due <= now
+
+    def _named(self, name: str) -> Watch | None:
+        return next((watch for watch in self._service.watches_settings if watch.name == name), None)
+
+    def _settle(self, name: str) -> None:
+        """A pass as a job; while a command keeps the watch, it is asked for again."""
+        watch = self._named(name)
+        if watch is None:
+            log.info("%s: the settings of this process have no such watch", name)
+            return
+        self._service.states[name] = self.state(name)
+        with self._store.lease(name, LEASE_WAIT) as is_ours:
+            if is_ours:
+                self._service.settle(watch)
+            else:
+                self.cluster.hint(name)
+
+    def _publish(self, job: RowJob) -> None:
+        """One row as a job."""
+        watch = self._named(job.watch)
+        for outcome in () if watch is None else self._rows.publish(watch, job):
+            self._service.told(job.watch, outcome)

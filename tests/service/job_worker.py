@@ -1,0 +1,35 @@
+"""A process that shares watches over PostgreSQL until it is killed; run in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from bot.platforms.registry import Access
+from bot.server.service import Service
+from bot.service.config import Watch
+from bot.service.context import ContextFactory
+from bot.service.jobs.queue import Jobs, Timing
+from bot.service.store import Store, connect
+
+QUICK = Timing(heartbeat=0.4, dead=2.0, look=0.3)
+
+
+def make_service(folder: Path, url: str, token: str, watch: Watch, database: str) -> Service:
+    """One process's part in the work."""
+    jobs = Jobs(database)
+    jobs.open()
+    contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), Store(connect(database)), folder, queue=jobs)
+    contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
+    return Service(contexts, (watch,), CollectorRegistry(), quiet=0.05, jobs=jobs, timing=QUICK)
+
+
+def work(folder: Path, url: str, token: str, watch: Watch, database: str) -> None:
+    """Do jobs without end."""
+    logging.disable(logging.CRITICAL)
+    make_service(folder, url, token, watch, database).start()
+    while True:
+        time.sleep(60)

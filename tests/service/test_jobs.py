@@ -1,0 +1,273 @@
+"""Several processes on one PostgreSQL: rows are shared out, those of a killed one taken over, nothing stands twice."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import zip_longest
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+
+from bot.errors import StateUnavailable
+from bot.server.service import Service
+from bot.service.jobs.queue import Jobs
+from bot.service.jobs.rows import RowJobs
+from bot.service.passes import settle_watches
+from bot.service.row_jobs import RowJob
+from bot.service.rows import due_rows
+from bot.service.store import Store, connect
+from tests.command import BOT, bot
+from tests.service.job_worker import make_service, work
+from tests.service.stories import SETTINGS, Story
+from tests.service.test_crashes import parts, repeated_marks, settle_until_done
+from tests.world.hub import Hub
+from tests.world.postgres import Cluster, running
+from tests.world.results import path_of, result
+from tests.world.server import served
+
+PATIENCE = 240.0  # seconds until a test gives up
+log = logging.getLogger(__name__)
+
+
+def push_rows(story: Story, count: int) -> None:
+    story.hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(count)})
+
+
+def wait_until(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
+    end = time.monotonic() + patience
+    while not is_so():
+        assert time.monotonic() < end, "it does not come to an end"
+        time.sleep(0.1)
+
+
+def is_done(story: Story, jobs: Jobs) -> bool:
+    """Whether a pass was made over all that was pushed, and nothing waits."""
+    store = story.contexts.store
+    with suppress(StateUnavailable):
+        is_read = store.cursor("tiny", "source") == story.source.main.oid
+        return is_read and store.cursor("tiny", "tried") is not None and not store.counts("tiny") and not jobs.undone()
+    return False
+
+
+@contextmanager
+def queue_of(database: str, *, takes_rows: bool = True) -> Iterator[Jobs]:
+    jobs = Jobs(database, takes_rows=takes_rows)
+    jobs.open()
+    yield jobs
+    jobs.close()
+
+
+class Workers:
+    """Processes that share the watch of a story."""
+
+    def __init__(self, story: Story, count: int, seed: int = 0) -> None:
+        self.story, self.random = story, random.Random(seed)
+        self.context = multiprocessing.get_context("forkserver")
+        self.context.set_forkserver_preload(["tests.service.job_worker"])
+        self.processes: list[BaseProcess] = [self._started() for _ in range(count)]
+
+    def _started(self) -> BaseProcess:
+        story = self.story
+        how = (story.folder, story.hub.url, story.token, story.watch, story.database)
+        process = self.context.Process(target=work, args=how, daemon=True)
+        process.start()
+        return process
+
+    def kill_one(self) -> None:
+        """SIGKILL one, and start another in its place."""
+        place = self.random.randrange(len(self.processes))
+        self.processes[place].kill()
+        self.processes[place].join()
+        self.processes[place] = self._started()
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.join()
+
+
+def test_two_processes_publish_each_row_once(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    hub.faults.order("", delay=0.02, times=-1)
+    push_rows(story, 12)
+    workers = Workers(story, 2)
+    with queue_of(story.database) as jobs:
+        wait_until(lambda: is_done(story, jobs))
+    workers.end()
+
+    titles = sorted(request.title for request in story.requests)
+    assert titles == sorted(f"Add acme/m{n} (bfloat16): 58.33" for n in range(12))
+    assert story.acts() == ["request"] * 12
+    story.end()
+
+
+def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: float = PATIENCE) -> None:
+    """Compare a run with kills, restarts of the database and faults with a calm one."""
+    for name in ("calm", "rough"):
+        (folder / name).mkdir()
+    with running() as cluster, served(Hub()) as calm_hub, served(Hub()) as hub:
+        calm = Story(calm_hub, folder / "calm", limit=100_000)
+        rough = Story(hub, folder / "rough", limit=100_000, database=cluster.database())
+        hub.faults.by_chance(0.03, 5)
+        for story in (calm, rough):
+            push_rows(story, rows)
+        settle_until_done(calm)
+        workers = Workers(rough, 4, seed=5)
+        with queue_of(rough.database) as jobs:
+            for number in range(kills):
+                time.sleep(workers.random.uniform(0.2, 1.0))
+                workers.kill_one()
+                if restarts and number % (kills // restarts) == kills // restarts // 2:
+                    cluster.stop()
+                    cluster.start()
+            wait_until(lambda: is_done(rough, jobs), patience)
+        workers.end()
+        log.info("%s kills, %s faults in %s requests", kills, hub.faults.struck, len(hub.calls))
+        settle_until_done(rough)
+        for name in ("source", "target"):
+            found, expected = parts(hub, getattr(rough, name)), parts(calm_hub, getattr(calm, name))
+            assert [pair for pair in zip_longest(found, expected) if len(set(pair)) > 1] == [], name
+        assert repeated_marks(hub, rough.target) == []
+        for story in (calm, rough):
+            story.contexts.store.close()
+
+
+def test_killed_workers_and_a_restarted_database_lose_and_double_nothing(tmp_path: Path) -> None:
+    disturbed(tmp_path, rows=24, kills=4, restarts=1)
+
+
+@pytest.mark.campaign
+def test_50_kills_and_two_restarts_lose_and_double_nothing(tmp_path: Path) -> None:
+    disturbed(tmp_path, rows=int(os.environ.get("JOB_ROWS", "2000")), kills=50, restarts=2, patience=3600.0)
+
+
+@contextmanager
+def service_of(story: Story) -> Iterator[Service]:
+    """One process's part, in this process."""
+    service = make_service(story.folder, story.hub.url, story.token, story.watch, story.database)
+    service.start()
+    try:
+        yield service
+    finally:
+        assert service.stop(30.0)
+        service.contexts.store.close()
+        assert service.jobs is not None
+        service.jobs.close()
+
+
+def settled(story: Story, service: Service) -> None:
+    """Let the service make a pass over what is there now, and do all that follows."""
+    assert service.jobs is not None
+    jobs, store, before = service.jobs, service.contexts.store, service.contexts.store.cursor("tiny", "tried")
+    service.workers["tiny"].hint()
+    wait_until(lambda: store.cursor("tiny", "tried") != before and not jobs.undone())
+
+
+def test_what_the_safety_catch_holds_is_no_job(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    push_rows(story, 12)
+    with service_of(story) as service:
+        settled(story, service)
+        assert story.acts() == ["request"] * 12
+        for n in range(8):
+            hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}", right=(60, 60, 60))})
+        story.push(model="acme/new")
+        settled(story, service)
+        store = service.contexts.store
+        held = store.held("tiny")
+
+        assert len(held) == 8
+        assert sorted(story.acts()) == ["comment", "discussion", "request"]  # the plan, and the new row
+
+        plan = store.plan("tiny", "hf://datasets/acme/contents")
+        assert plan is not None
+        assert store.approve_plan("tiny", plan[0])
+        settled(story, service)
+        assert store.held("tiny") == []
+        assert Counter(story.acts())["commit"] == 8
+        assert service.health()["status"] == "ok"
+    story.contexts.store.close()
+
+
+def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    push_rows(story, 2)
+    with queue_of(story.database) as jobs:
+        story.contexts.queue = jobs
+        story.settle()
+        assert story.acts() == []  # both rows are left to workers
+        to, store = "hf://datasets/acme/contents", story.contexts.store
+        [first, second] = store.due("tiny", "row", time.time())
+        rows = RowJobs(story.contexts)
+
+        assert rows.publish(story.watch, RowJob("tiny", to, first.subject, first.marked, "removed x>")) == []
+        assert rows.publish(story.watch, RowJob("tiny", to, second.subject, second.marked + 1, "added")) == []
+        assert story.acts() == []
+        assert len(store.due("tiny", "row", time.time())) == 2
+        assert due_rows(story.contexts.open_context(story.watch), to) == []
+    story.contexts.queue = None
+    story.settle()
+    assert story.acts() == ["request"] * 2
+    story.end()
+
+
+def test_one_process_at_a_time_keeps_a_watch(postgres: Cluster) -> None:
+    store = Store(connect(postgres.database()))
+    with store.lease("tiny") as first, store.lease("tiny", 0.3) as second, store.lease("other") as third:
+        assert (first, second, third) == (True, False, True)
+    with store.lease("tiny") as again:
+        assert again
+    store.close()
+
+
+def test_a_pass_by_a_command_waits_for_one_that_runs(
+    hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.service.passes.PATIENCE", 0.1)
+    story = Story(hub, tmp_path, database=postgres.database())
+    with story.contexts.store.lease("tiny"):
+        [refused] = settle_watches(story.contexts, [story.watch])
+    [done] = settle_watches(story.contexts, [story.watch])
+
+    assert [(one.outcome, one.status) for one in refused.outcomes] == [("failed", 3)]
+    assert "another process makes a pass" in refused.outcomes[0].text
+    assert done.outcomes == []
+    story.end()
+
+
+def test_a_queue_without_its_database_is_an_outage(tmp_path: Path) -> None:
+    with pytest.raises(StateUnavailable):
+        Jobs(f"postgresql://bot@/none?host={tmp_path}").open()
+
+
+def test_work_is_for_postgresql(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text("")
+    status, _, said = bot("work", cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path.cwd()), "DATABASE_URL": ""})
+
+    assert status == 2
+    assert "set DATABASE_URL" in said
+
+
+def test_a_worker_does_the_jobs_until_it_is_stopped(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    (tmp_path / "bot.toml").write_text(SETTINGS.format(limit=1000, style="entry", more="", form="pull-request"))
+    push_rows(story, 3)
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd()), "DATABASE_URL": story.database}
+    environment |= {"HF_TOKEN": story.token, "HF_ENDPOINT": hub.url}
+    with subprocess.Popen([*BOT, "work"], cwd=tmp_path, env=environment) as worker, queue_of(story.database) as jobs:
+        wait_until(lambda: is_done(story, jobs))
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(30) == 0
+
+    assert story.acts() == ["request"] * 3
+    story.end()
