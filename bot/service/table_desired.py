@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from bot.evaluation.leaderboard import Leaderboard
 from bot.pages.addresses import evidence_url
-from bot.publishing.entry import Entry
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.layout import NO_LINKS, Draft, Layout, Links, RowChange
 from bot.publishing.publication import CurrentState, Form, Marker
 from bot.publishing.tables.texts import contested_remark, table_text
@@ -29,7 +31,8 @@ class WrittenRow:
 class DesiredTable:
     """One table and the rows that are brought in step.
 
-    `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. After `at`,
+    `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
+    `declaration` is given, it and the entries of rows that change are kept beside the table. After `at`,
     `refused` has the reasons for rows that cannot be written, `written` what the record should say then, and `gone`
     the keys that it should forget.
     """
@@ -40,6 +43,7 @@ class DesiredTable:
     looks: Sequence[RowLook]
     known: Mapping[str, WrittenRow]
     declined: AbstractSet[str] = frozenset()
+    declaration: Leaderboard | None = None
     refused: dict[str, str] = field(default_factory=dict)
     written: dict[str, WrittenRow] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
@@ -63,7 +67,19 @@ class DesiredTable:
         if state.request is not None and self._only_repeats(draft, asked, on_main):
             self.refused, self.written = {}, {}
             return DesiredState(state.request.text, state.request.files)
-        return DesiredState(table_text(draft, self._remarks(), self.mark), {**main, **draft.files})
+        kept = self._records(draft, rows, main)
+        return DesiredState(table_text(draft, self._remarks(), self.mark), {**main, **draft.files, **kept})
+
+    def _records(self, draft: Draft, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
+        """The entries of rows that the draft changes, and the declaration that they name."""
+        changed = {key: entry for key, entry in rows.items() if key in draft.cells}
+        if self.declaration is None or not changed:
+            return {}
+        files = {entry_path(key): entry.to_bytes() for key, entry in changed.items()}
+        path = declaration_path(self.declaration.digest)
+        if self.declaration.text and path not in main:
+            files[path] = self.declaration.text.encode()
+        return {path: main[path] if is_same_row(main.get(path), data) else data for path, data in files.items()}
 
     def _withdrawals(self) -> list[RowChange]:
         """The rows that the source has no longer, as they were written last; of others there is nothing to say."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from bot.errors import CallError
 from bot.platforms.target import Target
-from bot.publishing.entry import parse_entry
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import entry_path, parse_entry
 from bot.publishing.layout import Layout, RowChange
 from bot.publishing.tables.table_layout import table_layout
 from bot.service.config import WatchTarget
@@ -17,7 +18,7 @@ from bot.service.desired import rolling_mark
 from bot.service.gate import Gate
 from bot.service.items import Item
 from bot.service.outcome import Report
-from bot.service.reconcile import reconcile
+from bot.service.reconcile import parsed, reconcile
 from bot.service.row_looks import RowLook, RowLooker, SharedStates, StandingRow
 from bot.service.table_desired import DesiredTable, WrittenRow
 
@@ -56,6 +57,7 @@ class TablePublisher:
 
     def _publish_all(self, items: Sequence[Item]) -> None:
         layout, known = self._layout(), self._known()
+        known |= self._recorded([item.subject for item in items if item.subject not in known])
         looker = TableLooker(self.context, self.target, self.settings.form, self.report, known)
         looks = looker.look(items, SharedStates())
         entries = [row.entry for row in known.values()]
@@ -76,16 +78,30 @@ class TablePublisher:
             for key, (entry, earlier) in found.items()
         }
 
+    @property
+    def _keeps_records(self) -> bool:
+        return self.settings.table is not None and self.settings.table.records
+
+    def _recorded(self, keys: Sequence[str]) -> dict[str, WrittenRow]:
+        """What was written of rows that the state does not know, as the records beside the table have it."""
+        if not self._keeps_records or not keys:
+            return {}
+        paths = {entry_path(key): key for key in keys}
+        files = self.target.read_state(rolling_mark(self.context.leaderboard.id), tuple(paths)).files
+        found = {paths[path]: parsed(data, path) for path, data in files.items()}
+        return {key: WrittenRow(entry) for key, entry in found.items() if entry is not None}
+
     def _together(self, layout: Layout, looks: Sequence[RowLook], known: Mapping[str, WrittenRow]) -> None:
         """Write all rows at once, and say which cannot be written."""
         changes = _changes(looks, known)
         listed = [path for folder in layout.folders(changes) for path in self.target.list_folder(folder)]
         mark = rolling_mark(self.context.leaderboard.id)
-        table = DesiredTable(layout, mark, self.settings.form, looks, known, self._declined(looks))
+        declared = self.context.leaderboard if self._keeps_records else None
+        table = DesiredTable(layout, mark, self.settings.form, looks, known, self._declined(looks), declared)
         done = reconcile(
             self.target,
             mark,
-            layout.paths(changes, listed),
+            (*layout.paths(changes, listed), *self._record_paths(changes)),
             table.at,
             self.settings.form,
             dry_run=self.context.dry_run,
@@ -96,6 +112,12 @@ class TablePublisher:
             self.report.say("published", done.subject, f"{done.decision.why}: {done.where}")
         if not self.context.dry_run:
             self._remember(table)
+
+    def _record_paths(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """The files that are kept beside the table."""
+        if not self._keeps_records:
+            return ()
+        return (declaration_path(self.context.leaderboard.digest), *(entry_path(change.key) for change in changes))
 
     def _declined(self, looks: Sequence[RowLook]) -> set[str]:
         """The rows that a maintainer declined as they are now."""

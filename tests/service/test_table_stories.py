@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.registry import Access, Opener
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import entry_path
 from bot.service.config import Watch, parse_settings
 from bot.service.context import ContextFactory
 from bot.service.outcome import Outcome
 from bot.service.settlement import settle
 from bot.service.store import Store, connect
+from bot.service.verify import Verifier
 from tests.platforms.git.test_source import Folder
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -66,6 +69,9 @@ class TableStory(Story):
 
     def board(self, revision: str = "main") -> bytes:
         return self.hub.file(self.target, "board.csv", revision) or b""
+
+    def board_file(self, path: str) -> bytes:
+        return self.hub.file(self.target, path) or b""
 
     def proposed(self) -> bytes:
         """The table in the one open request."""
@@ -286,4 +292,31 @@ def test_many_changes_wait_for_a_maintainer(hub: Hub, tmp_path: Path) -> None:
     story.settle()
     assert story.board() == TABLE + rows.replace(b"58.33", b"61.67")
     assert story.acts() == ["commit", "edit"]
+    story.end()
+
+
+def test_records_beside_the_table_let_anybody_check_a_row_and_outlive_the_state(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="commit", options="records = true\n")
+    story.push()
+    story.settle()
+    paths = [path for path, _ in story.target.main.tree.files()]
+    declared = story.contexts.leaderboard(story.watch)
+    assert paths == ["board.csv", declaration_path(declared.digest), entry_path(KEY)]
+    assert story.acts() == ["commit"]
+
+    def verified() -> list[tuple[str, str]]:
+        opener = Opener(Access(hf_endpoint=hub.url, hf_token=story.token))
+        target = opener.target("hf://datasets/acme/contents", "commit")
+        return [(row.key, row.outcome) for row in Verifier(target, opener).verify()]
+
+    assert verified() == [(KEY, "follows")]
+    hub.push(story.target, {entry_path(KEY): story.board_file(entry_path(KEY)).replace(b"0.7", b"0.8")})
+    assert verified() == [(KEY, "differs")]
+    hub.push(story.target, {entry_path(KEY): story.board_file(entry_path(KEY)).replace(b"0.8", b"0.7")})
+
+    story.lose_state()
+    story.push(right=BETTER)
+    story.settle()
+    assert story.board() == TABLE + CHANGED
+    assert story.acts() == ["commit"]
     story.end()

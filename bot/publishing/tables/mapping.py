@@ -95,7 +95,8 @@ class TableOptions(TargetOptions):
     HTML comment above a Markdown table. `keyed` means that the rows are the members of an object, and the one column
     in `key` is the member's name. `key` are the columns that tell rows apart. `sorted_by` is the column by which a new
     row finds its place; without it the row goes to the end. `hand_edited` says that people edit the
-    file, although it looks generated. `mapping` names a shipped mapping; its keys may be overridden one by one.
+    file, although it looks generated. `records` keeps the entry of each row that is written, and its declaration,
+    beside the table. `mapping` names a shipped mapping; its keys may be overridden one by one.
     """
 
     kind: Literal["table"] = "table"
@@ -112,6 +113,7 @@ class TableOptions(TargetOptions):
     on_existing: Literal["update", "refuse"] = "refuse"
     sorted_by: Name | None = None
     hand_edited: bool = False
+    records: bool = False
 
     @model_validator(mode="before")
     @classmethod
