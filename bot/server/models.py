@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
+
+from bot.publishing.entry import Entry
 
 
 def moment(seconds: float | None) -> str | None:
@@ -197,7 +198,7 @@ class BoardView(msgspec.Struct, frozen=True):
     leaderboard: str
     head: str
     count: int
-    rows: list[dict[str, Any]]
+    rows: list[dict[str, str | int | float | bool | None]]
     next: str | None
 
 
@@ -205,5 +206,5 @@ class RowList(msgspec.Struct, frozen=True):
     """A page of whole entries, each with its evidence."""
 
     count: int
-    rows: list[dict[str, Any]]
+    rows: list[Entry]
     next: str | None

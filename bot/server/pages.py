@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
+from bot.server.api import Api
 from bot.server.board_routes import board_routes
 from bot.server.boards import Boards
 from bot.server.declarations import Declarations
@@ -20,4 +21,4 @@ def make_pages(service: Service, token: str | None, bound_to: str) -> tuple[Deli
     declarations = Declarations(service.contexts.leaderboard, lambda name: service.states[name].settled)
     views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock)
     operator = OperatorRoutes(views, service.hint, token, bound_to)
-    return views.deliveries, [*operator.routes(), *board_routes(boards)]
+    return views.deliveries, [*operator.routes(), *Api(views).routes(), *board_routes(boards)]

@@ -1,0 +1,208 @@
+"""`GET /api/v1/…`: what the pages show, as JSON. A test holds the OpenAPI document to these routes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.errors import BotError
+from bot.publishing.board import Board, records
+from bot.publishing.entry import Entry
+from bot.server.answers import answer_page
+from bot.server.boards import ShownBoard, page_of
+from bot.server.models import (
+    BoardView,
+    ItemList,
+    PlanList,
+    PlannedRowList,
+    RowList,
+    SubmissionList,
+    VerdictView,
+    WatchList,
+)
+from bot.server.openapi import BASE, DOCUMENT, ApiError, Operation, Parameter, openapi
+from bot.server.views import Views, place_of
+from bot.service.store.views import STATES, ItemState
+
+JSON = "application/json"
+USUAL, MOST = 100, 1_000  # things in one answer
+LIMIT = Parameter("limit", f"How many to give, {USUAL} without it, {MOST} at most.", "integer")
+FIRST = Parameter("first", "How many to leave out at the beginning.", "integer")
+AFTER = Parameter("after", "Where the page before ended; `next` has it.")
+STATE = Parameter("state", "Only items in this state.", values=STATES)
+STATUS = Parameter("status", "Only submissions with this verdict.", values=("accepted", "rejected", "unread"))
+Make = Callable[[Request], Any]
+T = TypeVar("T")
+
+
+class BadParameter(Exception):
+    """A parameter that no answer can be made for."""
+
+
+@dataclass(frozen=True)
+class Api:
+    """The answers, from what can be seen of a service."""
+
+    views: Views
+
+    def operations(self) -> dict[Operation, Make]:
+        """Every operation with what makes its answer; None is 404."""
+        watch = f"{BASE}/watches/{{watch}}"
+        paged = (FIRST, LIMIT)
+        return {
+            Operation(f"{BASE}/watches", "The watches and how they stand.", WatchList): self._watches,
+            Operation(f"{watch}/board", "The table of a board.", BoardView, paged): self._board,
+            Operation(f"{watch}/rows", "The entries of a board.", RowList, paged): self._rows,
+            Operation(f"{watch}/rows/{{key:path}}", "One entry by its key.", Entry): self._row,
+            Operation(
+                f"{watch}/submissions",
+                "The files of a source, in the order of their paths.",
+                SubmissionList,
+                (STATUS, Parameter("q", "A part of the path or of the row's key."), AFTER, LIMIT),
+            ): self._submissions,
+            Operation(f"{watch}/submissions/{{path:path}}", "The verdict on one file.", VerdictView): self._verdict,
+            Operation(f"{watch}/items", "What may be out of step.", ItemList, (STATE, AFTER, LIMIT)): self._items,
+            Operation(f"{BASE}/plans", "The plans that wait for a person.", PlanList): self._plans,
+            Operation(f"{watch}/plans/{{digest}}", "One plan with its rows.", PlannedRowList, paged): self._plan,
+        }
+
+    def routes(self) -> list[Route]:
+        """The routes of all operations, and that of the document."""
+        operations = self.operations()
+        document = openapi(list(operations))
+        routes = [Route(one.path, _endpoint(make)) for one, make in operations.items()]
+        return [*routes, Route(DOCUMENT, _endpoint(lambda _: document))]
+
+    def _watches(self, _: Request) -> WatchList:
+        status, watches = self.views.overview()
+        return WatchList(status, watches, self.views.budgets())
+
+    def _board(self, request: Request) -> BoardView | None:
+        name = request.path_params["watch"]
+        found = self.views.boards.board(name)
+        if found is None:
+            return None
+        board = found.site.content.board
+        rows, following = _cut(request, board.rows)
+        watch = self.views.watch(name)
+        return BoardView(
+            watch=name,
+            target=watch.targets[0].to if watch else "",
+            leaderboard=board.leaderboard.id,
+            head=found.kept.head,
+            count=len(board.rows),
+            rows=records(Board(board.leaderboard, tuple(rows))),
+            next=following,
+        )
+
+    def _rows(self, request: Request) -> RowList | None:
+        found = self.views.boards.board(request.path_params["watch"])
+        if found is None:
+            return None
+        everything = found.site.content.board.rows
+        rows, following = _cut(request, everything)
+        return RowList(len(everything), [row.entry for row in rows], following)
+
+    def _row(self, request: Request) -> Entry | None:
+        found = self.views.boards.board(request.path_params["watch"])
+        return _entry(found, request.path_params["key"]) if found else None
+
+    def _submissions(self, request: Request) -> SubmissionList | None:
+        name, limit = request.path_params["watch"], _limit(request)
+        if self.views.watch(name) is None:
+            return None
+        query, status = request.query_params, _one_of(request, STATUS)
+        found = self.views.submissions(name, status, query.get("q", "")[:200], query.get("after", ""), limit + 1)
+        last = found[limit - 1].path if len(found) > limit else ""
+        return SubmissionList(found[:limit], _next(request, after=last) if last else None)
+
+    def _verdict(self, request: Request) -> VerdictView | None:
+        return self.views.verdict(request.path_params["watch"], request.path_params["path"])
+
+    def _items(self, request: Request) -> ItemList | None:
+        name, limit = request.path_params["watch"], _limit(request)
+        if self.views.watch(name) is None:
+            return None
+        asked = _one_of(request, STATE)
+        state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(name))
+        text = request.query_params.get("after", "")
+        after = place_of(text) if text else None
+        if text and after is None:
+            raise BadParameter("after is what `next` has, and nothing else")
+        found = self.views.items(name, state, after, limit + 1)
+        last = found[limit - 1].id if len(found) > limit else ""
+        return ItemList(found[:limit], _next(request, state=state, after=last) if last else None)
+
+    def _plans(self, _: Request) -> PlanList:
+        return PlanList(self.views.plans())
+
+    def _plan(self, request: Request) -> PlannedRowList | None:
+        found = self.views.plan(request.path_params["watch"], request.path_params["digest"])
+        if found is None:
+            return None
+        rows, following = _cut(request, found[1])
+        return PlannedRowList(found[0], list(rows), following)
+
+
+def _entry(board: ShownBoard, key: str) -> Entry | None:
+    name = board.site.content.names.get(key)
+    return board.site.content.rows[name].entry if name else None
+
+
+def _cut(request: Request, everything: Sequence[T]) -> tuple[Iterable[T], str | None]:
+    """The part of a list that was asked for, and the query of the next part."""
+    first, limit = _number(request, "first", 0, 10**9), _limit(request)
+    end = first + limit
+    return everything[first:end], _next(request, first=str(end)) if end < len(everything) else None
+
+
+def _limit(request: Request) -> int:
+    limit = _number(request, "limit", USUAL, MOST)
+    if limit == 0:
+        raise BadParameter("limit must be at least 1")
+    return limit
+
+
+def _number(request: Request, name: str, usual: int, most: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return usual
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise BadParameter(f"{name} is a number")
+    return min(int(text), most)
+
+
+def _one_of(request: Request, parameter: Parameter) -> str:
+    text = request.query_params.get(parameter.name, "")
+    if text and text not in parameter.values:
+        raise BadParameter(f"{parameter.name} is one of {', '.join(parameter.values)}")
+    return text
+
+
+def _next(request: Request, **values: str) -> str:
+    """The query of the next page: what was asked for, with these values."""
+    return f"?{urlencode({**request.query_params, **values})}"
+
+
+def _endpoint(make: Make) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        status = 200
+        try:
+            found = await run_in_threadpool(make, request)
+        except BadParameter as wrong:
+            status, found = 400, ApiError(str(wrong))
+        except BotError as error:
+            status, found = 503, ApiError(str(error))
+        if found is None:
+            status, found = 404, ApiError("there is no such thing")
+        return answer_page(request, page_of(msgspec.json.encode(found)), JSON, status)
+
+    return endpoint
