@@ -18,7 +18,7 @@ from bot.errors import CallError
 from bot.platforms.bounded import Contents, Latest
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
-    from bot.platforms.hub.discussions import HubDiscussions
+    from bot.platforms.discussions import Discussions
     from bot.platforms.source import Source
     from bot.platforms.target import Target
     from bot.publishing.publication import Form
@@ -83,7 +83,7 @@ class Platform(Protocol):
         """The target at an address, for one form of publication; `discussion` is the number of the one for comments."""
         ...
 
-    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions | None:
+    def open_discussions(self, name: str, opener: Opener) -> Discussions | None:
         """Where something can be said about a source, None where nothing can be."""
         ...
 
@@ -104,7 +104,7 @@ class Opener:
         """A target for one form of publication. Raises CallError for what is none."""
         return platform_of(name).open_target(name, self, form, discussion)
 
-    def discussions(self, name: str) -> HubDiscussions | None:
+    def discussions(self, name: str) -> Discussions | None:
         """Where something can be said about a source, None where nothing can be. Raises CallError."""
         return platform_of(name).open_discussions(name, self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from bot import HOME
 from bot.publishing.command_list import commands_line
@@ -118,6 +119,17 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
         FOOT,
     ]
     return fitted("", "\n\n".join(filter(None, parts)), mark)
+
+
+def status_line(
+    verdicts: Sequence[str], unread: Mapping[str, Sequence[str]]
+) -> tuple[Literal["success", "failure"], str]:
+    """A review in one line, for the status of a commit: whether anything keeps it from being taken, and the counts."""
+    missed = sum(map(len, unread.values()))
+    words = [f"{verdicts.count(word)} {word}" for word in ("accepted", "incomplete", "rejected") if word in verdicts]
+    said = [*words, f"{missed} not judged"] if missed else words
+    is_faulty = bool(missed) or "rejected" in verdicts
+    return "failure" if is_faulty else "success", ", ".join(said) or "no result file is changed"
 
 
 def fitting(verdicts: Sequence[str]) -> Iterator[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
-from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
+from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.publishing.command_list import COMMANDS, names_at
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import preformatted, reply_text
@@ -48,7 +48,7 @@ def commands_in(talk: Thread, us: str) -> Iterator[Command]:
             yield Command(match[1], match[2].strip(), comment, answers.get(comment.id))
 
 
-def waivers_in(talk: Thread, us: str, maintainers: Collection[str]) -> list[Waiver]:
+def waivers_in(talk: Thread, us: str, maintainers: Container[str]) -> list[Waiver]:
     """What the present maintainers waived here, for the very files that our answers name."""
     found: list[Waiver] = []
     for command in commands_in(talk, us):
@@ -82,7 +82,7 @@ class AnswerContext:
     `seen` gives the SHA-256 of the files that the author of a comment saw when it was written.
     """
 
-    maintainers: Collection[str]
+    maintainers: Container[str]
     leaderboard_id: str
     today: date
     seen: Callable[[Comment], Sequence[str]]
@@ -131,7 +131,7 @@ class Answered:
 
 
 def answer_commands(
-    channel: HubDiscussions, talk: Thread, context: AnswerContext, may_answer: Callable[[str], bool]
+    channel: Discussions, talk: Thread, context: AnswerContext, may_answer: Callable[[str], bool]
 ) -> Answered:
     """Answer each command that has no answer yet, but for those that `may_answer` puts off for their author."""
     us, posted, waiting = channel.client.user, 0, 0

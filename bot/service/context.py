@@ -16,10 +16,10 @@ from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
 from bot.platforms.declarations import open_leaderboard
+from bot.platforms.discussions import Discussions
 from bot.platforms.github.answers import AnswersInStore
 from bot.platforms.hub.address import MODELS
 from bot.platforms.hub.client import HubClient, parse_address
-from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Access, Kept, Opener
 from bot.platforms.source import Source
@@ -29,6 +29,7 @@ from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
 from bot.service.github_event import account_id
 from bot.service.judging import LookUp, no_look_up, open_look_up
+from bot.service.maintainers import Maintainers, nobody_writes
 from bot.service.row_jobs import RowQueue
 from bot.service.store import Store, StoredSubmission, connect
 
@@ -49,7 +50,7 @@ class WatchContext:
     store: Store
     today: date
     look_up: LookUp = no_look_up
-    discussions: HubDiscussions | None = None
+    discussions: Discussions | None = None
     requests: Mapping[str, Target] = field(default_factory=dict)
     dry_run: bool = False
     clock: Callable[[], float] = time.time
@@ -60,6 +61,12 @@ class WatchContext:
     def name(self) -> str:
         """The name of the watch."""
         return self.watch.name
+
+    @property
+    def maintainers(self) -> Maintainers:
+        """Who may do more by a command at the source than others."""
+        may_write = self.discussions.may_write if self.discussions is not None else nobody_writes
+        return Maintainers(self.watch.maintainers, may_write)
 
     @property
     def declaration(self) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from bot.errors import BotError, DiscussionsDisabled
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.verdict import Verdict
-from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.discussions import Discussions
 from bot.publishing.publication import Marker, PostText, find_marker
 from bot.publishing.verdict_texts import check_command, mended_text, preformatted, push_text
 from bot.reporting.markdown import judgement_markdown
@@ -56,7 +56,7 @@ class Folders:
     """Keeps the discussions about pushes at one source."""
 
     context: WatchContext
-    discussions: HubDiscussions
+    discussions: Discussions
     report: Report
 
     @cached_property

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bot.platforms.hub.discussions import HubDiscussions
-from bot.platforms.hub.source import HubSource
+from bot.platforms.discussions import Discussions, ReviewedSource
 from bot.platforms.patterns import is_wanted
 from bot.publishing.verdict_texts import is_merged_text, merged_text
 from bot.service.context import WatchContext
@@ -27,8 +26,8 @@ class MergedReviews:
     """Brings the reviews of merged requests to their last word."""
 
     context: WatchContext
-    source: HubSource
-    discussions: HubDiscussions
+    source: ReviewedSource
+    discussions: Discussions
     report: Report
 
     def settle(self, items: Collection[Item]) -> None:

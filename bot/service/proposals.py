@@ -10,7 +10,7 @@ import msgspec
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, read_candidate
 from bot.evaluation.formats import formats
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.platforms.hub.source import HubSource
+from bot.platforms.discussions import ReviewedSource
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.patterns import is_wanted
 from bot.platforms.source import Change
@@ -107,7 +107,7 @@ class Budget:
 
 
 def read_proposal(
-    context: WatchContext, source: HubSource, head: str, main: str, kept: KeptProposal | None = None
+    context: WatchContext, source: ReviewedSource, head: str, main: str, kept: KeptProposal | None = None
 ) -> SourceRequest:
     """Read what a request changes against the commit at which it left the main branch.
 
@@ -132,7 +132,7 @@ def read_proposal(
     )
 
 
-def _list_changes(context: WatchContext, source: HubSource, head: str, main: str, kept: KeptProposal) -> None:
+def _list_changes(context: WatchContext, source: ReviewedSource, head: str, main: str, kept: KeptProposal) -> None:
     """Note what a request changes."""
     found = source.changes(source.fork_point(head, main), head)
     changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
@@ -151,7 +151,7 @@ def _members() -> set[str]:
 
 def _read(
     context: WatchContext,
-    source: HubSource,
+    source: ReviewedSource,
     kept: KeptProposal,
     changes: Sequence[Change],
     unread: dict[str, list[str]],

@@ -28,7 +28,7 @@ class CommandQuota:
 
     def take(self, author: str) -> bool:
         """Whether one more command of an account may be answered now; if so, it is counted."""
-        if author in self.context.watch.maintainers:
+        if author in self.context.maintainers:
             return True
         store, name, now = self.context.store, self.context.name, self.context.clock()
         limits = {author: COMMANDS_OF_ONE, EVERYBODY: COMMANDS_OF_ALL}

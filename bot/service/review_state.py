@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable
 
 import msgspec
 
-from bot.platforms.hub.discussions import Comment, Listed, Thread
+from bot.platforms.discussions import Comment, Listed, Thread
 from bot.publishing.publication import Marker, find_marker
 from bot.service import quotas
 from bot.service.context import WatchContext
@@ -91,7 +91,7 @@ def stickies(context: WatchContext, thread: Thread, us: str) -> list[Comment]:
     return [one for one in thread.comments_of(us) if find_marker(one.text) == review_mark(context, thread.num)]
 
 
-def admitted(rows: Iterable[Listed], maintainers: Sequence[str]) -> list[int]:
+def admitted(rows: Iterable[Listed], maintainers: Container[str]) -> list[int]:
     """The requests that are reviewed: all of maintainers, and of strangers so many each and together, oldest first."""
     counts: Counter[str] = Counter()
     found = []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from bot.evaluation.judgement import Judgement
 from bot.publishing.publication import Marker
-from bot.publishing.verdict_texts import Effects, review_text
+from bot.publishing.verdict_texts import Effects, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.folders import describe
 from bot.service.previews import Preview
@@ -32,3 +33,16 @@ def review_body(
         preview.is_cut,
     )
     return review_text(proposal.head, said, effects, mark).body
+
+
+def review_status(
+    proposal: SourceRequest, judgements: Sequence[Judgement]
+) -> tuple[Literal["success", "failure"], str]:
+    """What is shown beside the commit: whether anything keeps the request from being taken, and why in a line."""
+    return status_line([_status_of(one) for one in judgements], proposal.unread)
+
+
+def _status_of(judgement: Judgement) -> str:
+    """The status of a file: that of its row, which may lack tasks, unless the file itself is at fault."""
+    verdict = judgement.verdicts[0].status
+    return judgement.rows[0].status if judgement.rows and verdict != "rejected" else verdict

@@ -10,8 +10,7 @@ import msgspec
 from bot.errors import DiscussionsDisabled, Gone
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
-from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
-from bot.platforms.hub.source import HubSource
+from bot.platforms.discussions import Discussions, ReviewedSource, Thread
 from bot.publishing.publication import Marker
 from bot.service import quotas
 from bot.service.commands import AnswerContext, answer_commands, waivers_in
@@ -33,16 +32,12 @@ from bot.service.review_state import (
     rules_of,
     stickies,
 )
-from bot.service.review_texts import review_body
+from bot.service.review_texts import review_body, review_status
+from bot.service.shown import seen_files
 
 ENDED = (DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits for another try
 REFRESHED = 20  # reviews of one pass that are compared with what moved on the board
 LOST = 50  # merged requests, the newest, that are looked at after a loss of the state
-
-
-def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
-    """Whether a comment was written when `head` was the newest commit of its request already, and it still is."""
-    return bool(thread.commits) and thread.commits[-1][0] == head and thread.commits[-1][1] < comment.place
 
 
 @dataclass
@@ -50,8 +45,8 @@ class Reviews:
     """Reviews the open requests at the source of one watch, one item each."""
 
     context: WatchContext
-    source: HubSource
-    discussions: HubDiscussions
+    source: ReviewedSource
+    discussions: Discussions
     report: Report
     _standing: dict[str, StandingBoard] = field(default_factory=dict, repr=False)
 
@@ -66,7 +61,7 @@ class Reviews:
             return
         refs = self.source.refs(requests=True) if rows else {}
         known = known_states(self.context)
-        nums = admitted(rows, self.context.watch.maintainers)
+        nums = admitted(rows, self.context.maintainers)
         moved = {num: seen for num in nums if not self._is_seen(seen := self._seen(num, refs), known.get(num))}
         ended = {*(known.keys() - {row.num for row in rows}), *self._lost()}
         with store.transaction():
@@ -175,7 +170,7 @@ class Reviews:
 
     def _look_and_write(self, num: int, proposal: SourceRequest, said: list[str], waiting: list[int]) -> None:
         """Answer what was asked, then bring the sticky comment to what is so."""
-        us, maintainers = self.discussions.client.user, self.context.watch.maintainers
+        us, maintainers = self.discussions.client.user, self.context.maintainers
         thread = self.discussions.read(num)
         held = waivers_in(thread, us, maintainers)
         self._learn(held)
@@ -190,6 +185,8 @@ class Reviews:
         if not proposal.is_empty or stickies(self.context, thread, us):
             body = self._body(num, proposal, judgements)
             said[:] = [digest_of_text(body)]
+            name = f"leaderboard-bot/{self.context.leaderboard.id}"
+            self.discussions.show_verdict(proposal.head, name, *review_status(proposal, judgements))
             self._write(num, body)
 
     def _learn(self, waivers: Sequence[Waiver]) -> None:
@@ -205,11 +202,12 @@ class Reviews:
     def _answers(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> AnswerContext:
         """What answers are made of."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
+        ours = next(iter(stickies(self.context, thread, self.discussions.client.user)), None)
         return AnswerContext(
-            self.context.watch.maintainers,
+            self.context.maintainers,
             self.context.leaderboard.id,
             self.context.today,
-            lambda comment: [one.sha256 for one in verdicts] if is_newest(thread, comment, head) else [],
+            lambda comment: seen_files(comment, [one.sha256 for one in verdicts], thread, head, ours),
             judgements,
             [verdict.status for verdict in verdicts],
         )

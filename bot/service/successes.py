@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.discussions import Discussions
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import success_text
 from bot.service.context import WatchContext
@@ -17,7 +17,7 @@ class Successes:
     """Keeps what is said about accepted files at one source."""
 
     context: WatchContext
-    discussions: HubDiscussions
+    discussions: Discussions
 
     def settle(self, folder: str, *, may_open: bool) -> None:
         """Bring the discussion of a folder up to date; where many folders changed at once, none is opened."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 
 from bot.errors import DiscussionsDisabled
 from bot.evaluation.leaderboard import Waiver
-from bot.platforms.hub.discussions import Comment, HubDiscussions, Thread
+from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.service.commands import AnswerContext, answer_commands, commands_in, waivers_in
 from bot.service.context import WatchContext
 from bot.service.folders import ALL, FolderFault, Folders
@@ -17,8 +16,7 @@ from bot.service.items import Mark
 from bot.service.quotas import CommandQuota
 from bot.service.reading import judged, mark_changed
 from bot.service.reconcile import retry_write
-
-SHA = re.compile(r"\b[0-9a-f]{64}\b")
+from bot.service.shown import shown_in
 
 
 def dump_waivers(waivers: Sequence[Waiver]) -> str:
@@ -40,12 +38,15 @@ def learn_waivers(context: WatchContext) -> None:
     store, name, maintainers = context.store, context.name, sorted(context.watch.maintainers)
     kept, known = store.cursor(name, "waivers"), store.cursor(name, "maintainers")
     if kept is not None and known == json.dumps(maintainers):
-        context.waivers[:] = parse_waivers(kept)
+        waivers = parse_waivers(kept)
+        context.waivers[:] = [waiver for waiver in waivers if waiver.who in context.maintainers]
+        if context.waivers != waivers:  # somebody may not write any more
+            store.mark(name, [Mark("judge")], context.clock())
         return
     found: list[Waiver] = []
     if context.discussions is not None and maintainers:
         with suppress(DiscussionsDisabled):  # where nothing can be said, nothing was waived
-            found = all_waivers(context.discussions, maintainers)
+            found = all_waivers(context.discussions, context.maintainers)
     context.waivers[:] = found
     with store.transaction():
         if kept is not None and parse_waivers(kept) != found:
@@ -54,13 +55,11 @@ def learn_waivers(context: WatchContext) -> None:
         store.set_cursor(name, "maintainers", json.dumps(maintainers))
 
 
-def all_waivers(discussions: HubDiscussions, maintainers: Collection[str]) -> list[Waiver]:
-    """What was ever waived at a source, found in our answers there; every discussion is read."""
+def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:
+    """What was ever waived at a source, found in our answers there, however old they are."""
     found: list[Waiver] = []
-    for kind in ("pull_request", "discussion"):
-        for status in ("open", "closed"):
-            for row in discussions.listed(kind, status):
-                found += waivers_in(discussions.read(row.num), discussions.client.user, maintainers)
+    for num in discussions.may_have_answers():
+        found += waivers_in(discussions.read(num), discussions.client.user, maintainers)
     return found
 
 
@@ -89,7 +88,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     verdicts = [fault.verdict for fault in faults]
     found = context.store.submissions_at(context.name, [verdict.path for verdict in verdicts])
     about = AnswerContext(
-        context.watch.maintainers,
+        context.maintainers,
         context.leaderboard.id,
         context.today,
         lambda comment: shown_files(thread, comment, faults),
@@ -107,8 +106,5 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
 
 def shown_files(thread: Thread, comment: Comment, faults: Sequence[FolderFault]) -> list[str]:
     """The SHA-256 of those faulty files that our text showed when a comment was written."""
-    text = thread.opening
-    if text is None or text.changed > comment.at:
-        return []
-    named = set(SHA.findall(text.text))
+    named = shown_in(thread.opening, comment)
     return [fault.verdict.sha256 for fault in faults if fault.verdict.sha256 in named]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.world.github_rights import user
 from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import GitHubState, Repo
-from tests.world.github_talk import user
 
 TEXT_LIMIT = 512_000
 
@@ -35,6 +35,10 @@ def query(state: GitHubState, request: Request) -> Answer:
     if "viewer" in text:
         return Answer(200, {"data": {"viewer": {"login": request.who.login}}})
     repo = state.repos[f"{variables['owner']}/{variables['name']}"]
+    if "lastEditedAt" in text:
+        return Answer(
+            200, {"data": {"repository": {"issue": {"lastEditedAt": repo.issues[variables["number"]].edited}}}}
+        )
     asked = re.findall(r'(b\d+): object\(oid: "([0-9a-f]{40})"\)', text)
     return Answer(200, {"data": {"repository": {name: _text(repo, oid) for name, oid in asked}}})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.world import github_accounts, github_content, github_history, github_talk
+from tests.world import github_accounts, github_content, github_history, github_rights, github_talk
 from tests.world.github_server import Answer, Request
 from tests.world.github_state import GitHubState
 
@@ -31,6 +31,9 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("PATCH", f"{REPO}/git/refs/(.+)", github_history.update_ref),
     ("DELETE", f"{REPO}/git/refs/(.+)", github_history.delete_ref),
     ("GET", f"{REPO}/commits", github_history.list_commits),
+    ("GET", f"{REPO}/commits/(.+)/status", github_rights.read_status),
+    ("POST", f"{REPO}/statuses/(.+)", github_rights.create_status),
+    ("GET", f"{REPO}/collaborators/(.+)/permission", github_rights.read_permission),
     ("GET", f"{REPO}/commits/(.+)", github_history.read_commit),
     ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_history.compare),
     ("GET", f"{REPO}/pulls", github_talk.list_pulls),
@@ -40,6 +43,7 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("GET", f"{REPO}/pulls/{NUMBER}/files", github_talk.list_files),
     ("GET", f"{REPO}/issues", github_talk.list_issues),
     ("POST", f"{REPO}/issues", github_talk.create_issue),
+    ("GET", f"{REPO}/issues/comments", github_talk.list_all_comments),
     ("GET", f"{REPO}/issues/{NUMBER}", github_talk.read_issue),
     ("PATCH", f"{REPO}/issues/{NUMBER}", github_talk.edit_issue),
     ("GET", f"{REPO}/issues/{NUMBER}/comments", github_talk.list_comments),

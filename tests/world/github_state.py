@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.world.github_git import GitRepository
 
-ALL = frozenset({"contents", "issues", "pull-requests"})
+ALL = frozenset({"contents", "issues", "pull-requests", "statuses"})
+BEGIN = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
 
 
 @dataclass
@@ -27,6 +29,8 @@ class Comment:
     author: str
     body: str
     issue: int
+    created: str = ""
+    updated: str = ""
 
 
 @dataclass
@@ -44,7 +48,11 @@ class Issue:
     base: str = ""
     merged: bool = False
     last_head: str = ""
+    last_base: str = ""
     locked: bool = False
+    created: str = ""
+    updated: str = ""
+    edited: str | None = None
 
 
 @dataclass
@@ -56,6 +64,8 @@ class Repo:
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
     has_issues: bool = True
+    writers: set[str] = field(default_factory=set)
+    statuses: list[dict[str, str]] = field(default_factory=list)
 
     def pulls(self, state: str = "all") -> list[Issue]:
         return [issue for issue in self.issues.values() if issue.head and state in {"all", issue.state}]
@@ -98,6 +108,7 @@ class GitHubState:
     anonymous_left: int = 60
     allowed: int = 0  # requests of one window, which the answers then name; 0 for no end of them
     last_id: int = 1000
+    seconds: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def add_account(self, token: str, login: str, permissions: frozenset[str] = ALL, *, is_app: bool = False) -> None:
@@ -113,12 +124,18 @@ class GitHubState:
         self.repos[name] = Repo(name, self.repos[parent].git.fork(), parent)
         return self.repos[name]
 
+    def tick(self) -> str:
+        """The time of what happens now: every act is a second after the one before."""
+        self.seconds += 1
+        return (BEGIN + timedelta(seconds=self.seconds)).isoformat().replace("+00:00", "Z")
+
     def next_id(self) -> int:
         self.last_id += 1
         return self.last_id
 
     def add_issue(self, repo: Repo, issue: Issue) -> Issue:
         issue.number = len(repo.issues) + 1
+        issue.created = issue.updated = self.tick()
         repo.issues[issue.number] = issue
         return issue
 
@@ -132,13 +149,15 @@ class GitHubState:
         )
 
     def comment(self, name: str, number: int, body: str, author: str = "ann") -> Comment:
-        made = Comment(self.next_id(), author, body, number)
+        now = self.tick()
+        made = Comment(self.next_id(), author, body, number, now, now)
         self.repos[name].comments[made.id] = made
+        self.repos[name].issues[number].updated = now
         return made
 
     def close(self, name: str, number: int, by: str = "ann") -> None:
         issue = self.repos[name].issues[number]
-        issue.state, issue.closed_by = "closed", by
+        issue.state, issue.closed_by, issue.updated = "closed", by, self.tick()
 
     def merge(self, name: str, number: int) -> None:
         """Merge a pull request as a person does: main gets what the branch changed."""
@@ -149,7 +168,8 @@ class GitHubState:
         changed = repo.git.changed(repo.git.merge_base(base, head), head)
         files = {path: None if how == "removed" else repo.git.read(head, path) for path, how in changed.items()}
         repo.git.push(f"heads/{issue.base}", files, f"Merge #{number}")
-        issue.merged, issue.state, issue.closed_by = True, "closed", "ann"
+        issue.merged, issue.state, issue.closed_by, issue.updated = True, "closed", "ann", self.tick()
+        issue.last_head, issue.last_base = head, base
 
     def order(self, method: str, path: str, **how: Any) -> Fault:
         """Order a fault for requests of that method whose path matches the expression."""

@@ -6,15 +6,11 @@ from typing import Any
 
 from tests.world.github_content import find, forbidden
 from tests.world.github_history import file_entries
+from tests.world.github_rights import association, user
 from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import Comment, GitHubState, Issue, Repo
 
 BODY_LIMIT = 65_536
-
-
-def user(request: Request, login: str) -> dict[str, Any]:
-    kind = "Bot" if login.endswith("[bot]") else "User"
-    return {"login": login, "id": sum(map(ord, login)), "type": kind, "url": f"{request.base}/users/{login}"}
 
 
 def read_repo(state: GitHubState, request: Request) -> Answer:
@@ -65,7 +61,8 @@ def _pull(state: GitHubState, request: Request, repo: Repo, issue: Issue) -> dic
     head = _head(state, repo, issue)
     owner = issue.head_repo.split("/")[0]
     head_repo = _repo(request, issue.head_repo) if issue.head_repo in state.repos else None
-    base = {"ref": issue.base, "sha": repo.git.refs[f"heads/{issue.base}"], "repo": _repo(request, repo.name)}
+    commit = issue.last_base or repo.git.refs[f"heads/{issue.base}"]
+    base = {"ref": issue.base, "sha": commit, "repo": _repo(request, repo.name)}
     return {
         "url": f"{request.base}/repos/{repo.name}/pulls/{issue.number}",
         "html_url": f"{request.base}/{repo.name}/pull/{issue.number}",
@@ -143,6 +140,9 @@ def _edit(state: GitHubState, request: Request, permission: str) -> Answer | tup
     repo, issue = found
     if request.body.get("state") == "open" and issue.head and _head(state, repo, issue) is None:
         return refuse(422, "Validation Failed", errors=[{"message": "state cannot be changed."}])
+    issue.updated = state.tick()
+    if request.body.get("body", issue.body) != issue.body:
+        issue.edited = issue.updated
     for name in ("title", "body", "state"):
         if name in request.body:
             setattr(issue, name, request.body[name])
@@ -168,7 +168,8 @@ def list_files(state: GitHubState, request: Request) -> Answer:
 
 def _issue(request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
     url = f"{request.base}/repos/{repo.name}/issues/{issue.number}"
-    pull = {"pull_request": {"url": url.replace("/issues/", "/pulls/")}} if issue.head else {}
+    merged = issue.updated if issue.merged else None
+    pull = {"pull_request": {"url": url.replace("/issues/", "/pulls/"), "merged_at": merged}} if issue.head else {}
     return {
         "url": url,
         "html_url": f"{request.base}/{repo.name}/issues/{issue.number}",
@@ -180,6 +181,9 @@ def _issue(request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
         "closed_by": user(request, issue.closed_by) if issue.closed_by else None,
         "labels": [],
         "comments": len(repo.comments_on(issue.number)),
+        "created_at": issue.created,
+        "updated_at": issue.updated,
+        "author_association": association(repo, issue.author),
         **pull,
     }
 
@@ -192,7 +196,9 @@ def list_issues(state: GitHubState, request: Request) -> Answer:
     found = [
         issue for issue in repo.issues.values() if wanted in {"all", issue.state} and creator in {None, issue.author}
     ]
-    return Answer(200, [_issue(request, repo, issue) for issue in sorted(found, key=lambda issue: -issue.number)])
+    by_time = request.query.get("sort") == "updated"
+    found.sort(key=lambda issue: issue.updated if by_time else issue.created, reverse=True)
+    return Answer(200, [_issue(request, repo, issue) for issue in found])
 
 
 def create_issue(state: GitHubState, request: Request) -> Answer:
@@ -221,8 +227,12 @@ def _comment(request: Request, repo: Repo, comment: Comment) -> dict[str, Any]:
         "id": comment.id,
         "url": f"{request.base}/repos/{repo.name}/issues/comments/{comment.id}",
         "html_url": f"{request.base}/{repo.name}/issues/{comment.issue}#issuecomment-{comment.id}",
+        "issue_url": f"{request.base}/repos/{repo.name}/issues/{comment.issue}",
         "body": comment.body,
         "user": user(request, comment.author),
+        "created_at": comment.created,
+        "updated_at": comment.updated,
+        "author_association": association(repo, comment.author),
     }
 
 
@@ -232,6 +242,13 @@ def list_comments(state: GitHubState, request: Request) -> Answer:
         return refuse(404, "Not Found")
     repo, issue = found
     return Answer(200, [_comment(request, repo, comment) for comment in repo.comments_on(issue.number)])
+
+
+def list_all_comments(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    return Answer(200, [_comment(request, repo, comment) for comment in repo.comments.values()])
 
 
 def _may_talk(request: Request) -> Answer | None:
@@ -263,7 +280,7 @@ def edit_comment(state: GitHubState, request: Request) -> Answer:
     comment = repo.comments.get(int(request.parts[1])) if repo else None
     if comment is None or refused:
         return refused or refuse(404, "Not Found")
-    comment.body = request.body["body"]
+    comment.body, comment.updated = request.body["body"], state.tick()
     return Answer(200, _comment(request, repo, comment))
 
 

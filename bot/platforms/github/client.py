@@ -156,6 +156,11 @@ class GitHubClient:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
         return self.ask_graphql("query { viewer { login } }", {}, lambda data: str(data["viewer"]["login"]))
 
+    @property
+    def user(self) -> str:
+        """Our account's name, as the Hub's client calls it."""
+        return self.login
+
     def ask_graphql(self, query: str, variables: dict[str, Any], take: Callable[[Any], T]) -> T:
         """What `take` makes of the answer to a GraphQL query; it is a POST that only reads."""
         return self(lambda: take(self.github.requester.graphql_query(query, variables)[1]["data"]))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.platforms.github.client import GitHubClient, parse_address
+from bot.platforms.github.refs import RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
+from bot.platforms.github.threads import GitHubDiscussions
 from bot.platforms.registry import Opener
 from bot.publishing.publication import Form
 
@@ -27,8 +29,13 @@ class GitHubPlatform:
         address = parse_address(name)
         return GitHubTarget(self.client(opener), replace(address, number=discussion or address.number), form)
 
-    def open_discussions(self, name: str, opener: Opener) -> None:
-        """None: on GitHub, submissions are answered by the Action, where they are proposed."""
+    def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
+        """The issues and pull requests of a repository of results; None without an account, which can say nothing."""
+        client, address = self.client(opener), parse_address(name)
+        if not client.token:
+            return None
+        source = RequestSource(client, address, self.open_source(name, opener).trees)
+        return GitHubDiscussions(client, address, opener.kept.memory(f"github://{address.name}"), source)
 
     @staticmethod
     def client(opener: Opener) -> GitHubClient:

@@ -1,11 +1,25 @@
-"""What a token may do at GitHub, and how much of its budget is left: reads that change nothing."""
+"""What accounts may do at GitHub, how much of our budget is left, and the statuses of commits where we may set them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from bot.errors import Refused
+from bot.platforms.discussions import VerdictState
 from bot.platforms.github.client import GitHubClient
+
+# How GitHub calls those who may have been given the right to push; members who hide that they are, it calls otherwise.
+INSIDERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+WRITE = frozenset({"admin", "write"})
+MOST_STRANGERS = 50  # accounts that are asked about although GitHub does not call them insiders
+Row = dict[str, Any]  # a row of a list, as GitHub gives it
+TEXT_LIMIT = 140  # characters of the text of a status
+
+
+def login_of(row: Row) -> str:
+    """Who wrote an issue or a comment; GitHub calls an account that was deleted ghost."""
+    return str((row.get("user") or {}).get("login") or "ghost")
 
 
 def may_push(client: GitHubClient, name: str) -> bool | None:
@@ -41,3 +55,57 @@ def budget(client: GitHubClient) -> GitHubBudget:
         return GitHubBudget(int(core["remaining"]), int(core["limit"]), float(core["reset"]), headers.get("date"))
 
     return client(call)
+
+
+@dataclass
+class WriteRights:
+    """Who may push to a repository, as far as our token may ask."""
+
+    client: GitHubClient
+    name: str
+    _known: dict[str, bool] = field(default_factory=dict, repr=False)
+    _insiders: set[str] = field(default_factory=set, repr=False)
+
+    def learn(self, row: Row) -> None:
+        """Note who wrote something, where GitHub calls the author an insider."""
+        if row.get("author_association") in INSIDERS:
+            self._insiders.add(login_of(row))
+
+    def has(self, account: str) -> bool:
+        """Whether an account may push; False where we may not ask. Raises Unavailable."""
+        if account not in self._known:
+            if account not in self._insiders and len(self._known.keys() - self._insiders) >= MOST_STRANGERS:
+                return False  # a crowd must not spend our requests
+            self._known[account] = self._ask(account)
+        return self._known[account]
+
+    def _ask(self, account: str) -> bool:
+        repository = self.client.repo(self.name)
+        try:
+            return self.client(lambda: repository.get_collaborator_permission(account)) in WRITE
+        except Refused:
+            return False
+
+
+@dataclass
+class CommitStatuses:
+    """The statuses of commits in a repository: a verdict, shown beside a commit and its pull request."""
+
+    client: GitHubClient
+    name: str
+
+    def show(self, head: str, context: str, state: VerdictState, text: str) -> None:
+        """Show a verdict where it does not stand already; where our token may not, nothing is shown."""
+        text = text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT - 1]}…"
+        path = f"/repos/{self.name}/commits/{head}/status"
+        try:
+            standing = self.client.get(path, per_page=100)["statuses"]
+            if (context, state, text) not in [(one["context"], one["state"], one["description"]) for one in standing]:
+                self._set(head, {"context": context, "state": state, "description": text})
+        except Refused:
+            return  # the comment says it as well
+
+    def _set(self, head: str, status: dict[str, str]) -> None:
+        """A status that was set twice shows once: what became of the first try does not matter."""
+        where = f"/repos/{self.name}/statuses/{head}"
+        self.client(lambda: self.client.github.requester.requestJsonAndCheck("POST", where, input=status))

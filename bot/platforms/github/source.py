@@ -52,11 +52,16 @@ class PullRequestFiles:
 
 @dataclass
 class GitHubSource:
-    """Reads one repository, always at a named commit."""
+    """Reads one repository, always at a named commit.
+
+    `most_listings` bounds how many folders one comparison asks for: what a stranger proposes can have any number.
+    """
 
     client: GitHubClient
     address: GitHubAddress
     trees: dict[str, Tree] = field(default_factory=dict, repr=False)
+    most_listings: int | None = None
+    _listings: int = field(default=0, init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -75,6 +80,7 @@ class GitHubSource:
         """
         if old == new:
             return
+        self._listings = 0
         if old is None or self._kept_tree(old) is None:  # never settled, or the history was rewritten
             yield from self._all_files(new)
         else:
@@ -102,6 +108,7 @@ class GitHubSource:
         """What lies in a folder and everywhere below it; None where that is more than one answer lists."""
         if sha is None:
             return {}
+        self._count_listing()
         found, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha, recursive=True)))
         return None if is_cut else found
 
@@ -112,6 +119,7 @@ class GitHubSource:
         """
         known = self.trees.get(sha)
         if known is None:
+            self._count_listing()
             try:
                 known, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha)))
             except NotThere:
@@ -122,6 +130,20 @@ class GitHubSource:
                 del self.trees[next(iter(self.trees))]
             self.trees[sha] = known
         return known
+
+    def _count_listing(self) -> None:
+        """Count one listing that is asked for. Raises Refused past the bound."""
+        self._listings += 1
+        if self.most_listings is not None and self._listings > self.most_listings:
+            raise Refused(SERVICE, f"{self.name}: more than {self.most_listings} folders differ; split the request")
+
+    def fork_point(self, one: str, other: str) -> str | None:
+        """The newest commit that both histories hold; None where they hold none."""
+        repo = self._repo
+        try:
+            return self.client(lambda: repo.compare(other, one).merge_base_commit.sha)
+        except NotThere:
+            return None
 
     def knows(self, commit: str) -> bool:
         """Whether a commit is still there; a rewritten history may have lost it."""

@@ -16,11 +16,12 @@ from huggingface_hub import CommitInfo
 from bot.errors import Stale, Unavailable
 from bot.platforms.chunks import in_chunks, part_title
 from bot.platforms.digest import blob_id
+from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
 from bot.platforms.duplicates import REASON, Duplicate, later_ones
 from bot.platforms.hub.client import HubAddress, HubClient
 from bot.platforms.hub.operations import Operations
 from bot.platforms.hub.source import HubSource
-from bot.platforms.hub.threads import Comment, Kind, Listed, Status, Thread, as_page, as_thread
+from bot.platforms.hub.threads import as_page, as_thread
 from bot.publishing.publication import find_marker
 
 TITLE_LIMIT = 200  # characters; the Hub refuses more
@@ -137,6 +138,11 @@ class HubDiscussions:
         """What is remembered of the discussions that we opened; nothing is asked."""
         rows = ((num, _decoded(data)) for num, data in sorted(self.memory.items()))
         return ((num, row) for num, row in rows if row["kind"] == kind)
+
+    def may_have_answers(self) -> list[int]:
+        """Every discussion and request, open or closed: the Hub does not tell in which of them we wrote."""
+        statuses: tuple[Status, ...] = ("open", "closed")
+        return [row.num for kind, _ in KINDS for status in statuses for row in self.listed(kind, status)]
 
     # what is written: each call is sent once, and looked for where it may have landed
 
@@ -324,6 +330,13 @@ class HubDiscussions:
             )
         except Unavailable as failure:
             self.client.landed(failure, lambda: True if self.read(num).status == status else None)
+
+    def may_write(self, account: str) -> bool:  # noqa: ARG002 - the interface of all platforms
+        """False: the Hub tells nobody what another account may do."""
+        return False
+
+    def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
+        """Nothing: the Hub shows no verdict beside a commit."""
 
 
 @lru_cache(maxsize=100_000)

@@ -1,10 +1,8 @@
-"""Discussions and requests of the Hub as values: what the list shows, and what one of them holds."""
+"""The Hub's answers about discussions and requests, as values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from huggingface_hub.community import (
     DiscussionComment,
@@ -13,79 +11,7 @@ from huggingface_hub.community import (
     DiscussionWithDetails,
 )
 
-Kind = Literal["discussion", "pull_request"]
-Status = Literal["open", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """One comment; `id` is the Hub's.
-
-    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
-    all events of the discussion.
-    """
-
-    id: str
-    author: str
-    text: str
-    at: float = 0.0
-    changed: float = 0.0
-    place: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A discussion or request as the list shows it: `status` is open, draft, closed or merged.
-
-    `comments` counts them, None where the list does not say.
-    """
-
-    num: int
-    title: str
-    status: str
-    author: str
-    pull_request: bool
-    comments: int | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something can still come of it."""
-        return self.status in {"open", "draft"}
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
-
-    `opening` is the first comment, hidden or not: what it was opened with, None where its author said nothing.
-    `comments` are those that stand, the first among them. `commits` are those of a request, as pairs of commit id and
-    place among all events.
-    """
-
-    num: int
-    title: str
-    status: str
-    author: str
-    pull_request: bool
-    comments: tuple[Comment, ...]
-    closed_by: str
-    opening: Comment | None = None
-    commits: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def description(self) -> str:
-        """What it was opened with."""
-        return self.opening.text if self.opening else ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something can still come of it."""
-        return self.status in {"open", "draft"}
-
-    def comments_of(self, author: str) -> Iterator[Comment]:
-        """The comments of one account after the opening one: only in those of ours a mark of ours counts."""
-        first = self.opening.id if self.opening else ""
-        return (one for one in self.comments if one.author == author and one.id != first)
+from bot.platforms.discussions import Comment, Listed, Thread
 
 
 def as_thread(details: DiscussionWithDetails) -> Thread:

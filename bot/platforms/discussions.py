@@ -1,0 +1,188 @@
+"""What can be said at a source, whatever it is: discussions and requests as values, and what reads and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from bot.platforms.duplicates import Duplicate
+from bot.platforms.source import Source
+
+Kind = Literal["discussion", "pull_request"]
+Status = Literal["open", "closed"]
+VerdictState = Literal["success", "failure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment; `id` is the service's.
+
+    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
+    all events of the discussion.
+    """
+
+    id: str
+    author: str
+    text: str
+    at: float = 0.0
+    changed: float = 0.0
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A discussion or request as the list shows it: `status` is open, draft, closed or merged.
+
+    `comments` changes when somebody comments, None where the list does not say.
+    """
+
+    num: int
+    title: str
+    status: str
+    author: str
+    pull_request: bool
+    comments: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something can still come of it."""
+        return self.status in {"open", "draft"}
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
+
+    `opening` is the first comment, hidden or not: what it was opened with, None where its author said nothing.
+    `comments` are those that stand, the first among them. `commits` are those of a request, as pairs of commit id and
+    place among all events; none where the service does not say which came first, a commit or a comment.
+    """
+
+    num: int
+    title: str
+    status: str
+    author: str
+    pull_request: bool
+    comments: tuple[Comment, ...]
+    closed_by: str
+    opening: Comment | None = None
+    commits: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def description(self) -> str:
+        """What it was opened with."""
+        return self.opening.text if self.opening else ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something can still come of it."""
+        return self.status in {"open", "draft"}
+
+    def comments_of(self, author: str) -> Iterator[Comment]:
+        """The comments of one account after the opening one: only in those of ours a mark of ours counts."""
+        first = self.opening.id if self.opening else ""
+        return (one for one in self.comments if one.author == author and one.id != first)
+
+
+class ReviewedSource(Source, Protocol):
+    """A source in which others open requests."""
+
+    def refs(self, *, requests: bool = False) -> Mapping[str, str]:
+        """The main branch as `refs/heads/main`, and each request as `refs/pr/7` where asked for, with its commit."""
+        ...
+
+    def fork_point(self, one: str, other: str) -> str | None:
+        """The newest commit that both histories hold."""
+        ...
+
+
+class Account(Protocol):
+    """Who we are at a service."""
+
+    @property
+    def user(self) -> str:
+        """The name of our account; what others wrote is never ours."""
+        ...
+
+
+class Discussions(Protocol):
+    """Reads and writes the discussions and requests of one source.
+
+    What is written is sent once, and looked for where it may have landed. All raise Locked, DiscussionsDisabled or Gone
+    where nothing can be said.
+    """
+
+    @property
+    def client(self) -> Account:
+        """Who writes."""
+        ...
+
+    @property
+    def source(self) -> ReviewedSource:
+        """The same repository, for reading."""
+        ...
+
+    @property
+    def counts(self) -> Mapping[int, int | None]:
+        """Of what was listed, by number, something that changes with each comment; None where the list says nothing."""
+        ...
+
+    def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
+        """The discussions that the filters name."""
+        ...
+
+    def read(self, num: int) -> Thread:
+        """One discussion or request, now."""
+        ...
+
+    def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+        """Every discussion of that kind that we opened, oldest first: its number, and what finds it again.
+
+        `whole` reads the lists to their ends.
+        """
+        ...
+
+    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+        """What is remembered of the discussions that we opened; nothing is asked."""
+        ...
+
+    def may_have_answers(self) -> Iterable[int]:
+        """Every discussion and request, open or closed, in which there may be an answer of ours to a command."""
+        ...
+
+    def open_discussion(self, title: str, text: str) -> int:
+        """Open a discussion; its number."""
+        ...
+
+    def comment(self, num: int, text: str) -> None:
+        """Add a comment."""
+        ...
+
+    def edit(self, num: int, comment_id: str, text: str) -> None:
+        """Put another text in the place of a comment of ours; the same text twice is no harm."""
+        ...
+
+    def edit_description(self, num: int, text: str) -> None:
+        """Put another text in the place of what a discussion of ours was opened with."""
+        ...
+
+    def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
+        """Close or open a discussion, with a reason."""
+        ...
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """The open discussions of ours, and the comments in those, that repeat an earlier mark."""
+        ...
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Take away what repeats another."""
+        ...
+
+    def may_write(self, account: str) -> bool:
+        """Whether an account may write to the repository; False where the service does not say."""
+        ...
+
+    def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
+        """Show a verdict, named `name`, beside a commit, where the service can and our account may."""
+        ...

@@ -1,0 +1,266 @@
+"""The issues and pull requests of a repository in which results are pushed: what is said about submissions there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import count
+
+from github.Issue import Issue
+from github.Repository import Repository
+
+from bot.errors import Unavailable
+from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
+from bot.platforms.duplicates import Duplicate, later_ones
+from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.errors import NotThere
+from bot.platforms.github.refs import RequestSource
+from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
+from bot.publishing.publication import find_marker
+
+PAGE = 100  # rows of one page, the most that GitHub gives
+TITLE_LIMIT = 200  # characters; GitHub takes 256
+OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
+EDITED = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }"  # noqa: E501
+
+
+@dataclass
+class GitHubDiscussions:
+    """Reads and writes the issues and pull requests of one repository.
+
+    `memory` may remember, by number, what was read of our own issues: whatever is not in it is read again. `counts` has
+    a number that changes with each comment on what was listed.
+    """
+
+    client: GitHubClient
+    address: GitHubAddress
+    memory: MutableMapping[int, bytes]
+    source: RequestSource
+    counts: dict[int, int | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def _repo(self) -> Repository:
+        return self.client.repo(self.address.name)
+
+    @cached_property
+    def _rights(self) -> WriteRights:
+        return WriteRights(self.client, self.address.name)
+
+    def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
+        """The issues or pull requests that the filters name."""
+        filters = {"state": status} | ({"creator": author} if author else {})
+        found = [row for page in self._pages("issues", **filters) for row in page]
+        for row in found:
+            self._rights.learn(row)
+        self.counts |= {row["number"]: _count(row) for row in found}
+        rows = [_listed(row, self.counts[row["number"]]) for row in found]
+        return [row for row in rows if row.pull_request == (kind == "pull_request")]
+
+    def _pages(self, what: str, **filters: str) -> Iterator[list[Row]]:
+        """The pages of a list; PyGithub's objects would ask for each row once more."""
+        for page in count(1):
+            rows: list[Row] = self.client.get(f"{self._api}/{what}", **filters, per_page=PAGE, page=page)
+            yield rows
+            if len(rows) < PAGE:
+                return
+
+    @property
+    def _api(self) -> str:
+        return f"/repos/{self.client.repo(self.address.name).full_name}"
+
+    def read(self, num: int) -> Thread:
+        """One issue or pull request with its comments, now."""
+        issue: Row = self.client.get(f"{self._api}/issues/{num}")
+        comments = [row for page in self._pages(f"issues/{num}/comments") for row in page]
+        for row in [issue, *comments]:
+            self._rights.learn(row)
+        opening = Comment(OPENING, login_of(issue), issue["body"] or "", _at(issue, "created_at"), self._edited(issue))
+        return Thread(
+            num,
+            issue["title"],
+            _status(issue),
+            login_of(issue),
+            _is_pull(issue),
+            (opening, *(_as_comment(row, place) for place, row in enumerate(comments, 1))),
+            _closed_by(issue),
+            opening,
+        )
+
+    def _edited(self, issue: Row) -> float:
+        """When our own text of an issue was last edited; only GraphQL says so. Of others it does not matter."""
+        if login_of(issue) != self.client.user or _is_pull(issue):
+            return _at(issue, "created_at")
+        owner, _, name = self.address.name.partition("/")
+        asked = {"owner": owner, "name": name, "number": issue["number"]}
+        found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issue"])
+        return _at(found if found["lastEditedAt"] else {"lastEditedAt": issue["created_at"]}, "lastEditedAt")
+
+    def _issue(self, num: int) -> Issue:
+        return self.client(lambda: self._repo.get_issue(num))
+
+    # what is ours
+
+    def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+        """Every issue or request that we opened, oldest first: its number, and what finds it again.
+
+        The list begins with what changed last, and is read no further than to what is known; `whole` reads all of it.
+        """
+        for issue in reversed(self._changed(whole=whole)):  # what is known is then never newer than what is not
+            self.memory[issue["number"]] = json.dumps(_known(issue)).encode()
+        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
+        yield from ((num, row) for num, row in rows if row["kind"] == kind and row["mark"])
+
+    def _changed(self, *, whole: bool) -> list[Row]:
+        found: list[Row] = []
+        us = self.client.user
+        for page in self._pages("issues", state="all", creator=us, sort="updated", direction="desc"):
+            found += [row for row in page if login_of(row) == us]
+            if not whole and any(self._is_known(row) for row in page):
+                break
+        return found
+
+    def _is_known(self, issue: Row) -> bool:
+        data = self.memory.get(issue["number"])
+        return data is not None and json.loads(data)["updated"] == issue["updated_at"]
+
+    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+        """What is remembered of the issues that we opened; nothing is asked."""
+        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
+        return ((num, row) for num, row in rows if row["kind"] == kind)
+
+    def may_have_answers(self) -> list[int]:
+        """The issues and requests in which we answered; all comments of the repository are read, a hundred at once."""
+        rows = (row for page in self._pages("issues/comments") for row in page if login_of(row) == self.client.user)
+        marked = ((row["issue_url"], find_marker(row["body"] or "")) for row in rows)
+        urls = dict.fromkeys(url for url, mark in marked if mark is not None and mark.kind == "reply")
+        return [int(url.rpartition("/")[2]) for url in urls]
+
+    # what is written
+
+    def open_discussion(self, title: str, text: str) -> int:
+        """Open an issue; its number."""
+        try:
+            made = self.client(lambda: self._repo.create_issue(title[:TITLE_LIMIT], body=text))
+        except Unavailable as failure:
+            return self.client.landed(failure, lambda: self._find_own(title, text))
+        return made.number
+
+    def _find_own(self, title: str, text: str) -> int | None:
+        for issue in sorted(self._changed(whole=True), key=lambda row: int(row["number"])):
+            is_same = issue["title"] == title[:TITLE_LIMIT] and (issue["body"] or "").strip() == text.strip()
+            if issue["state"] == "open" and is_same:
+                return int(issue["number"])
+        return None
+
+    def comment(self, num: int, text: str) -> None:
+        """Add a comment."""
+        issue = self._issue(num)
+        try:
+            self.client(lambda: issue.create_comment(text))
+        except Unavailable as failure:
+            self.client.landed(failure, lambda: self._find_comment(num, text))
+
+    def _find_comment(self, num: int, text: str) -> str | None:
+        ours = self.read(num).comments_of(self.client.user)
+        return next((one.id for one in ours if one.text.strip() == text.strip()), None)
+
+    def edit(self, num: int, comment_id: str, text: str) -> None:
+        """Put another text in the place of one of ours; the same text twice is no harm."""
+        issue = self._issue(num)
+        if comment_id == OPENING:
+            self.client(lambda: issue.edit(body=text))
+        else:
+            self.client(lambda: issue.get_comment(int(comment_id)).edit(text))
+
+    def edit_description(self, num: int, text: str) -> None:
+        """Put another text in the place of what an issue of ours was opened with."""
+        self.edit(num, OPENING, text)
+
+    def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
+        """Close or open an issue; the reason is said before, and once."""
+        if reason is not None:
+            last = self.read(num).comments[-1]
+            if last.author != self.client.user or last.text.strip() != reason.strip():
+                self.comment(num, reason)
+        issue = self._issue(num)
+        self.client(lambda: issue.edit(state=status))
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """The open issues of ours, and the comments in those, that repeat an earlier mark."""
+        nums = [(num, row) for num, row in self.ours("discussion", whole=True) if row["status"] == "open"]
+        marked = [(find_marker(row["mark"]), str(num)) for num, row in nums]
+        found = later_ones("discussion", [(mark, name) for mark, name in marked if mark])
+        for num, _ in nums:
+            ours = self.read(num).comments_of(self.client.user)
+            texts = [(find_marker(one.text), f"{num} {one.id}") for one in ours]
+            found += later_ones("comment", [(mark, name) for mark, name in texts if mark])
+        return found
+
+    def remove_duplicate(self, duplicate: Duplicate) -> None:
+        """Close an issue that repeats another, or delete a comment."""
+        num, _, comment_id = duplicate.name.partition(" ")
+        issue = self._issue(int(num))
+        if not comment_id:
+            self.client(lambda: issue.edit(state="closed", state_reason="not_planned"))
+            return
+        with suppress(NotThere):  # another process tidies up, too
+            self.client(lambda: issue.get_comment(int(comment_id)).delete())
+
+    # what GitHub tells and shows beside the talk
+
+    def may_write(self, account: str) -> bool:
+        """Whether an account may push to the repository; False where we may not ask."""
+        return self._rights.has(account)
+
+    def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
+        """Show a verdict as the status of a commit; where the token may not, the comment has to do."""
+        CommitStatuses(self.client, self.address.name).show(head, name, state, text)
+
+
+def _is_pull(issue: Row) -> bool:
+    return "pull_request" in issue
+
+
+def _status(issue: Row) -> str:
+    if issue["state"] == "open":
+        return "open"
+    return "merged" if (issue.get("pull_request") or {}).get("merged_at") else "closed"
+
+
+def _closed_by(issue: Row) -> str:
+    """Who closed it, "" while it is open."""
+    return "" if issue["state"] == "open" else str((issue.get("closed_by") or {}).get("login") or "")
+
+
+def _at(row: Row, name: str) -> float:
+    return datetime.fromisoformat(row[name]).timestamp()
+
+
+def _count(issue: Row) -> int:
+    """A number that changes with each comment: how many there are, and when something last happened."""
+    return int(_at(issue, "updated_at")) * 1000 + int(issue["comments"]) % 1000
+
+
+def _listed(issue: Row, count: int | None) -> Listed:
+    return Listed(issue["number"], issue["title"], _status(issue), login_of(issue), _is_pull(issue), count)
+
+
+def _known(issue: Row) -> dict[str, str]:
+    """What finds an issue of ours again."""
+    mark = find_marker(issue["body"] or "")
+    return {
+        "kind": "pull_request" if _is_pull(issue) else "discussion",
+        "status": _status(issue),
+        "closed_by": _closed_by(issue),
+        "mark": mark.render() if mark else "",
+        "updated": issue["updated_at"],
+    }
+
+
+def _as_comment(row: Row, place: int) -> Comment:
+    times = _at(row, "created_at"), _at(row, "updated_at")
+    return Comment(str(row["id"]), login_of(row), row["body"] or "", *times, place)

@@ -1,0 +1,247 @@
+"""Pull requests at a source on GitHub: one comment with the verdict, a status, and each command answered once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.platforms.github.fixtures import github
+from tests.service.github_stories import SOURCE, GitHubStory
+from tests.world.github_server import GitHubServer
+from tests.world.results import path_of, result
+
+__all__ = ["github"]
+
+WAIVE = "/ignore value-out-of-range until 2099-01-01 because the meter was off"
+
+
+@pytest.fixture
+def story(github: GitHubServer, tmp_path: Path) -> Iterator[GitHubStory]:
+    story = GitHubStory(github, tmp_path)
+    yield story
+    story.end()
+
+
+def test_a_good_request_of_a_fork_is_accepted_beside_its_commit(story: GitHubStory) -> None:
+    request = story.propose()
+    story.settle()
+
+    head = story.fork.git.refs["heads/run"]
+    text = story.review(request)
+    assert "### ✅ accepted: `acme/atlas-7b`" in text
+    assert "| `acme/atlas-7b` | 58.33 | – | – | 1 of 1 | new |" in text
+    assert [row["sha"] for row in story.source.statuses] == [head]
+    assert story.statuses() == [("success", "1 accepted")]
+
+
+@pytest.mark.parametrize(
+    ("data", "verdict", "status"),
+    [
+        (result(right=(50, 60, 170)), "❌ rejected", ("failure", "1 rejected")),
+        (result(right=(50, None, 70)), "🟡 incomplete", ("success", "1 incomplete")),
+        (result()[:-40], "❌ rejected", ("failure", "1 rejected")),
+    ],
+)
+def test_a_broken_request_is_told_what_is_wrong_until_it_is_corrected(
+    story: GitHubStory, data: bytes, verdict: str, status: tuple[str, str]
+) -> None:
+    request = story.propose({path_of(): data})
+    story.settle()
+    assert verdict in story.review(request)
+    assert story.statuses() == [status]
+
+    story.push_to("run")
+    story.settle()
+    assert "✅ accepted" in story.review(request)
+    assert story.statuses() == [status, ("success", "1 accepted")]
+
+
+def test_a_request_that_nobody_touched_costs_its_line_in_the_lists(story: GitHubStory) -> None:
+    request = story.propose()
+    for _ in range(3):
+        story.settle()
+    state = story.server.state
+    before = len(state.requests)
+    story.settle()
+
+    asked = state.requests[before:]
+    assert not [path for _, path in asked if f"/{request.number}" in path or "/git/trees" in path]
+
+
+def test_a_closed_request_is_left_as_it_was(story: GitHubStory) -> None:
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    story.server.state.close(SOURCE, request.number)
+    story.write(request, "/recheck")
+    before = story.world()
+    story.settle()
+
+    assert "❌ rejected" in story.review(request)
+    assert story.world() == before
+
+
+@pytest.mark.parametrize("loses_state", [False, True])
+def test_a_merged_request_leads_to_its_row_and_says_where(story: GitHubStory, loses_state: bool) -> None:
+    request = story.propose()
+    story.settle()
+    story.server.state.merge(SOURCE, request.number)
+    if loses_state:
+        story.lose_state()
+    story.settle()
+
+    [pull] = story.target.pulls("open")
+    assert f"**Merged.** Its rows are proposed in [request {pull.number}]" in story.review(request) or loses_state
+
+
+def test_a_locked_conversation_stays_quiet_and_nothing_else_waits_for_it(story: GitHubStory) -> None:
+    quiet = story.propose()
+    quiet.locked = True
+    other = story.propose({path_of("acme/borea-1b"): result("acme/borea-1b")}, "other")
+    story.settle()
+
+    assert story.comments(quiet, "verdict") == []
+    assert "✅ accepted" in story.review(other)
+    assert story.statuses() == [("success", "1 accepted")] * 2
+
+
+def test_commands_are_answered_once(story: GitHubStory) -> None:
+    request = story.propose()
+    story.write(request, "/recheck")
+    story.write(request, "/explain logic\nplease")
+    story.write(request, "say /recheck for me")
+    story.settle()
+    story.settle()
+
+    replies = story.comments(request, "reply")
+    assert [text.splitlines()[0] for text in replies] == ["Checked again: accepted.", "```"]
+    assert "Logic: 70.0000" in replies[1]
+
+
+def test_a_stranger_waives_nothing(story: GitHubStory) -> None:
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    story.write(request, WAIVE)
+    story.write(request, WAIVE, "leaderboard-b0t")
+    story.settle()
+
+    assert [text.split(".")[0] for text in story.comments(request, "reply")] == [
+        "Only the maintainers that the bot's settings name may waive a rule"
+    ] * 2
+    assert "❌ rejected" in story.review(request)
+
+
+def test_a_maintainer_s_waiver_holds_for_what_is_merged(story: GitHubStory) -> None:
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    story.write(request, WAIVE, "meg")
+    story.settle()
+    assert "waived by meg until 2099-01-01: the meter was off" in story.review(request)
+    assert story.statuses() == [("failure", "1 rejected"), ("success", "1 incomplete")]
+
+    story.server.state.merge(SOURCE, request.number)
+    story.lose_state()
+    story.settle()
+    assert "waived by meg" in story.target.pulls("open")[0].body
+
+
+def test_what_was_pushed_after_the_command_is_not_waived(story: GitHubStory) -> None:
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    story.write(request, WAIVE, "meg")
+    story.push_to("run", right=(50, 60, 180))
+    story.settle()
+
+    assert "so nothing is waived" in story.comments(request, "reply")[0]
+    assert "❌ rejected" in story.review(request)
+
+
+def test_a_path_that_names_another_file_has_nothing_waived_for_it(story: GitHubStory) -> None:
+    later = result(right=(50, 60, 180))
+    path = f"SHA-256 `{hashlib.sha256(later).hexdigest()}`/{path_of()}"
+    request = story.propose({path: result(right=(50, 60, 170))})
+    story.settle()
+    story.write(request, WAIVE, "meg")
+    story.push_to("run", {path: None, path_of(): later})
+    story.settle()
+
+    assert "so nothing is waived" in story.comments(request, "reply")[0]
+
+
+def test_who_may_write_is_a_maintainer_where_the_settings_say_so(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path, maintainers='["@writers"]')
+    story.source.writers.add("wim")
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    for author in ("ann", "@writers", "wim"):
+        story.write(request, WAIVE, author)
+    story.settle()
+
+    answers = [text.split(" ")[0] for text in story.comments(request, "reply")]
+    assert answers == ["Only", "Only", "`value-out-of-range`"]
+    assert "waived by wim" in story.review(request)
+
+    story.source.writers.clear()
+    story.settle()
+    story.write(request, "/recheck")
+    story.settle()
+    assert "❌ rejected" in story.review(request)
+    story.end()
+
+
+def test_a_token_without_rights_says_so_and_hurts_nothing_else(github: GitHubServer, tmp_path: Path) -> None:
+    github.state.add_account("poor-token", "poor", frozenset())
+    story = GitHubStory(github, tmp_path, token="poor-token")
+    request = story.propose()
+    said = story.said()
+
+    assert story.source.comments_on(request.number) == []
+    assert story.statuses() == []
+    assert "the token may not do this" in str(said)
+    story.contexts.store.close()
+
+
+def test_a_token_that_may_set_no_status_comments_all_the_same(github: GitHubServer, tmp_path: Path) -> None:
+    github.state.add_account("talk-token", "talker", frozenset({"contents", "issues", "pull-requests"}))
+    story = GitHubStory(github, tmp_path, token="talk-token")
+    request = story.propose()
+    story.settle()
+
+    assert "✅ accepted" in story.review(request)
+    assert story.statuses() == []
+    story.end()
+
+
+def test_a_request_of_very_many_folders_is_refused_before_it_is_read(story: GitHubStory) -> None:
+    files: dict[str, bytes | None] = {f"m{n}/run/a.json": b"%d" % n for n in range(300)}
+    story.settle()
+    request = story.propose(files)
+    state = story.server.state
+    cut = {"sha": "a", "url": "b", "tree": [], "truncated": True}
+    state.order("GET", r"results/git/trees/.*recursive", times=1000, status=200, body=json.dumps(cut).encode())
+    said = story.said()
+    state.faults.clear()
+
+    assert story.source.comments_on(request.number) == []
+    assert "split the request" in str(said)
+    story.server.state.close(SOURCE, request.number)
+
+
+def test_a_faulty_push_is_told_in_one_issue_that_closes_when_it_is_corrected(story: GitHubStory) -> None:
+    story.source.git.push("heads/main", {path_of(): result(right=(50, 60, 170))})
+    story.settle()
+    [issue] = story.source.issues.values()
+    assert issue.title == "Results in acme__atlas-7b were rejected"
+
+    story.write(issue, WAIVE, "ann")
+    story.settle()
+    assert issue.state == "open"
+
+    story.source.git.push("heads/main", {path_of(): result()})
+    story.settle()
+    assert issue.state == "closed"
+    assert "Corrected" in story.source.comments_on(issue.number)[-1].body
+    assert len(story.target.pulls("open")) == 1

@@ -1,0 +1,52 @@
+"""Who may do what on the local GitHub, and the statuses of commits: a call in, GitHub's answer out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.world.github_content import find, forbidden
+from tests.world.github_server import Answer, Request, refuse
+from tests.world.github_state import GitHubState, Repo
+
+
+def user(request: Request, login: str) -> dict[str, Any]:
+    kind = "Bot" if login.endswith("[bot]") else "User"
+    return {"login": login, "id": sum(map(ord, login)), "type": kind, "url": f"{request.base}/users/{login}"}
+
+
+def association(repo: Repo, login: str) -> str:
+    if repo.name.partition("/")[0] == login:
+        return "OWNER"
+    return "COLLABORATOR" if login in repo.writers else "NONE"
+
+
+def read_permission(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    refused = forbidden(request, "contents")
+    if refused:
+        return refuse(403, "Must have push access to view collaborator permission.")
+    login = request.parts[1]
+    return Answer(200, {"permission": "write" if login in repo.writers else "read", "user": user(request, login)})
+
+
+def read_status(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None or request.parts[1] not in repo.git.commits:
+        return refuse(404, "Not Found")
+    found = [row for row in repo.statuses if row["sha"] == request.parts[1]]
+    latest = {row["context"]: row for row in found}
+    return Answer(200, {"sha": request.parts[1], "state": "success", "statuses": list(latest.values())})
+
+
+def create_status(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    refused = forbidden(request, "statuses")
+    if repo is None or refused:
+        return refused or refuse(404, "Not Found")
+    if request.parts[1] not in repo.git.commits:
+        return refuse(422, f"No commit found for SHA: {request.parts[1]}")
+    words = ("context", "state", "description")
+    repo.statuses.append({"sha": request.parts[1]} | {name: request.body[name] for name in words})
+    return Answer(201, repo.statuses[-1])
