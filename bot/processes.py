@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import active_children, get_context, parent_process
 from threading import Thread
 from typing import Annotated, Any, TypeVar
@@ -56,6 +57,32 @@ def run_jobs(
             for result in results:
                 yield result
                 bar.update(1)
+
+
+PART = 32  # items that a process takes at once where each is short
+
+
+def run_parts(
+    work: Callable[[Item], Outcome], items: Sequence[Item], jobs: int, *, label: str = "", quiet: bool = False
+) -> Iterator[Outcome]:
+    """Yield work(item) for each of very many short items, in their order: a process takes 32 of them at once.
+
+    The items themselves go to each process once. What `work` raises is raised here.
+    """
+    parts = [range(start, min(start + PART, len(items))) for start in range(0, len(items), PART)]
+    for done in run_jobs(_Part(work, items), parts, jobs, label=label, quiet=quiet):
+        yield from done
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Does a part of all items."""
+
+    work: Callable[[Any], Any]
+    items: Sequence[Any]
+
+    def __call__(self, part: range) -> list[Any]:
+        return [self.work(self.items[place]) for place in part]
 
 
 @contextmanager

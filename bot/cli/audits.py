@@ -6,6 +6,7 @@ A command is imported when it is called or listed, so that `check` starts withou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +17,7 @@ from bot.errors import CallError
 
 if TYPE_CHECKING:
     from bot.audits.score_table import ScoreTable
+    from bot.platforms.inputs import Place
 
 
 def _board() -> Callable[..., None]:
@@ -27,7 +29,7 @@ def _board() -> Callable[..., None]:
 def _results() -> Callable[..., None]:
     from bot.audits.results.command import results_command
 
-    return results_command(read_result_files)
+    return results_command(find_result_files)
 
 
 class Audits(LazyGroup):
@@ -71,14 +73,29 @@ def _read_bytes(path: Path) -> bytes:
         raise CallError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def read_result_files(paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Read the result files that paths name, one after the other."""
-    from bot.evaluation.formats import MAX_BYTES
-    from bot.evaluation.submission import UnreadPath
+def find_result_files(paths: Sequence[str]) -> list[ResultPlace]:
+    """Find the result files that paths name. Raises CallError for what is not there."""
     from bot.platforms.inputs import local_places
 
-    for name in paths:
-        for place in local_places(name):
-            if not isinstance(place.parse(), UnreadPath):
-                for file in place.candidate.files:
-                    yield file.path, place.read(file.path, file.size) if file.size <= MAX_BYTES else None
+    return [ResultPlace(place) for name in paths for place in local_places(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPlace:
+    """Where a result may lie."""
+
+    place: Place
+
+    @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        return sum(file.size for file in self.place.candidate.files)
+
+    def read(self) -> Iterator[tuple[str, bytes | None]]:
+        """Its files where they are a result, one after the other."""
+        from bot.evaluation.formats import MAX_BYTES
+        from bot.evaluation.submission import UnreadPath
+
+        if not isinstance(self.place.parse(), UnreadPath):
+            for file in self.place.candidate.files:
+                yield file.path, self.place.read(file.path, file.size) if file.size <= MAX_BYTES else None

@@ -22,11 +22,13 @@ from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.registry import open_target
+from bot.processes import choose_jobs, run_parts
 from bot.reporting.escape import without_commands
 from bot.reporting.text import Ink
 from bot.service.environment import kept_answers, read_access
 
 MANY = 50
+WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
 LEADERBOARD = Annotated[
@@ -62,13 +64,15 @@ def judge_paths(
     quiet: bool = False,
     online: bool = False,
     max_bytes: int = MAX_BYTES,
+    jobs: int = 1,
 ) -> tuple[Judgement, list[Place]]:
-    """Read what the paths name, judge each submission and join them into rows."""
+    """Read what the paths name with so many processes, judge each submission and join them into rows."""
     named = parse_names(names or [])
     places = find_places(paths, read_access(), max_bytes)
     facts = Facts(today=datetime.now(UTC).date(), same_values=_values_at(board) if board else {})
     unread: list[UnreadPath] = []
-    parsed: Iterable[Parsed] = (with_names(one, named) for one in parse_places(places, unread, quiet=quiet))
+    read = parse_places(places, unread, quiet=quiet, jobs=jobs)
+    parsed: Iterable[Parsed] = (with_names(one, named) for one in read)
     if online:
         from bot.service.judging import open_look_up
 
@@ -103,8 +107,19 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def parse_places(places: list[Place], unread: list[UnreadPath], *, quiet: bool = False) -> Iterator[Parsed]:
-    """Read each submission and note what is none; long work shows how far it is, on a terminal."""
+def parse_places(
+    places: list[Place], unread: list[UnreadPath], *, quiet: bool = False, jobs: int = 1
+) -> Iterator[Parsed]:
+    """Read each submission and note what is none; long work shows how far it is, on a terminal.
+
+    `jobs` is the number of processes, 0 for as many as pay. What lies elsewhere is read by this one alone.
+    """
+    if jobs != 1 and all(place.origin is None for place in places):
+        jobs = choose_jobs(jobs, sum(file.size for place in places for file in place.candidate.files) // WORTH)
+        if jobs > 1:
+            read = run_parts(_packed, places, jobs, label="reading", quiet=quiet or len(places) < MANY)
+            yield from _sorted_out(map(_unpacked, read), unread)
+            return
     if len(places) < MANY or quiet or not sys.stderr.isatty():
         yield from _submissions(places, unread)
         return
@@ -113,8 +128,21 @@ def parse_places(places: list[Place], unread: list[UnreadPath], *, quiet: bool =
 
 
 def _submissions(places: Iterable[Place], unread: list[UnreadPath]) -> Iterator[Parsed]:
-    for place in places:
-        found = place.parse()
+    return _sorted_out((place.parse() for place in places), unread)
+
+
+def _packed(place: Place) -> bytes | UnreadPath:
+    """What a place holds, as few bytes for another process."""
+    found = place.parse()
+    return found.to_bytes() if isinstance(found, Parsed) else found
+
+
+def _unpacked(found: bytes | UnreadPath) -> Parsed | UnreadPath:
+    return Parsed.from_bytes(found) if isinstance(found, bytes) else found
+
+
+def _sorted_out(read: Iterable[Parsed | UnreadPath], unread: list[UnreadPath]) -> Iterator[Parsed]:
+    for found in read:
         if isinstance(found, UnreadPath):
             unread.append(found)
         else:

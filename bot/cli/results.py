@@ -28,6 +28,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.judgement import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
+from bot.processes import JOBS
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import judgement_text, summary_text, unreadable_text
@@ -71,11 +72,12 @@ def check(
     online: ONLINE = False,
     quiet: QUIET = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
+    jobs: JOBS = 0,
 ) -> None:
     """Check result files. Each finding says what is wrong, where it is, and how to repair it."""
     declared = open_leaderboard(leaderboard, read_access())
     judgement, places = judge_paths(
-        paths, declared, board, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes
+        paths, declared, board, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes, jobs=jobs
     )
     if form is not CheckFormat.SUMMARY:
         judgement = with_lines(judgement, reader_of(places))
@@ -114,12 +116,13 @@ def score(
     *,
     quiet: QUIET = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
+    jobs: JOBS = 0,
 ) -> None:
     """Calculate the scores of result files. All files of one model make one row."""
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
     declared = open_leaderboard(leaderboard, read_access())
-    judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes)
+    judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
     written: dict[ScoreFormat, Callable[[], str]] = {
         ScoreFormat.TEXT: lambda: scores_text(judgement),
         ScoreFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",

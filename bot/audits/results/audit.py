@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.audits.results import hashes, numbers
@@ -64,22 +64,40 @@ class ResultsAudit:
         return all(file.is_sound for file in self.files) and not any(len(one.models) > 1 for one in self.duplicates)
 
 
+@dataclass(frozen=True, slots=True)
+class ExaminedFile:
+    """What is found in one file, and what it is compared with others by: all values of its leaves, and hashes."""
+
+    found: FileForensics
+    values: tuple[tuple[str, str, float], ...] = ()
+    task_hashes: Mapping[str, object] = field(default_factory=dict)
+
+
 def audit_results(files: Sequence[tuple[str, bytes | None]]) -> ResultsAudit:
     """Judge result files, each (path, bytes); None for bytes over the size limit."""
-    found: list[FileForensics] = []
-    read: list[tuple[str, Result]] = []
-    for path, data in files:
-        if data is None:
-            found.append(FileForensics(path, problem="is larger than a result file may be"))
-            continue
-        try:
-            result = parse_result(data)
-        except MalformedResult as error:
-            found.append(FileForensics(path, problem=error.why))
-            continue
-        read.append((path, result))
-        found.append(_judge(path, result))
-    return ResultsAudit(tuple(found), tuple(duplicates_of(read)))
+    return audit_of([examine_file(path, data) for path, data in files])
+
+
+def audit_of(files: Sequence[ExaminedFile]) -> ResultsAudit:
+    """Put together what was found in each file."""
+    return ResultsAudit(tuple(file.found for file in files), tuple(duplicates_of(files)))
+
+
+def examine_file(path: str, data: bytes | None) -> ExaminedFile:
+    """Judge one result file; None for bytes over the size limit."""
+    if data is None:
+        return ExaminedFile(FileForensics(path, problem="is larger than a result file may be"))
+    try:
+        result = parse_result(data)
+    except MalformedResult as error:
+        return ExaminedFile(FileForensics(path, problem=error.why))
+    values = tuple(
+        (task, key, value)
+        for task, leaf in sorted(result.leaves.items())
+        for key, value in sorted(leaf.numbers.items())
+        if type(value) is float and "_stderr" not in key
+    )
+    return ExaminedFile(_judge(path, result), values, dict(result.task_hashes))
 
 
 def _judge(path: str, result: Result) -> FileForensics:
@@ -94,29 +112,24 @@ def _judge(path: str, result: Result) -> FileForensics:
     )
 
 
-def duplicates_of(read: Sequence[tuple[str, Result]]) -> list[DuplicateResult]:
-    """GroupCheck results by all values of their leaves, to the last bit."""
-    alike: defaultdict[tuple[tuple[str, str, float], ...], list[tuple[str, Result]]] = defaultdict(list)
-    for path, result in read:
-        values = tuple(
-            (task, key, value)
-            for task, leaf in sorted(result.leaves.items())
-            for key, value in sorted(leaf.numbers.items())
-            if type(value) is float and "_stderr" not in key
-        )
-        alike[values].append((path, result))
+def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:
+    """Group the files that could be read by all values of their leaves, to the last bit."""
+    alike: defaultdict[tuple[tuple[str, str, float], ...], list[ExaminedFile]] = defaultdict(list)
+    for file in files:
+        if not file.found.problem:
+            alike[file.values].append(file)
     return [
         DuplicateResult(
-            tuple(path for path, _ in group),
-            tuple(sorted({result.model.id for _, result in group})),
+            tuple(file.found.path for file in group),
+            tuple(sorted({file.found.model for file in group})),
             len(values),
-            _same_samples([result for _, result in group]),
+            _same_samples(group),
         )
         for values, group in alike.items()
         if len(group) > 1 and len(values) >= FEWEST_EQUAL
     ]
 
 
-def _same_samples(results: Sequence[Result]) -> bool:
-    first = dict(results[0].task_hashes)
-    return bool(first) and all(dict(result.task_hashes) == first for result in results)
+def _same_samples(files: Sequence[ExaminedFile]) -> bool:
+    first = files[0].task_hashes
+    return bool(first) and all(file.task_hashes == first for file in files)

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
 from bot.audits.output import FORMAT, AuditFormat, Renderers, as_json, write_report
 from bot.audits.results import report
-from bot.audits.results.audit import audit_results
+from bot.audits.results.audit import ExaminedFile, audit_of, examine_file
+from bot.processes import JOBS, choose_jobs, run_parts
 
-ReadFiles = Callable[[Sequence[str]], Iterable[tuple[str, bytes | None]]]
-"""Reads the result files that paths name, as (path, bytes); None for bytes over the size limit."""
+WORTH = 4_000_000  # bytes of result files that pay for one more process
 
 
-def results_command(read_files: ReadFiles) -> Callable[..., None]:
-    """Return the command; `read_files` finds and reads the files."""
+class Place(Protocol):
+    """Where result files may lie: how many bytes they have, and a way to read them."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of its files."""
+        ...
+
+    def read(self) -> Iterable[tuple[str, bytes | None]]:
+        """The result files, as (path, bytes); None for bytes over the size limit."""
+        ...
+
+
+def results_command(find_places: Callable[[Sequence[str]], Sequence[Place]]) -> Callable[..., None]:
+    """Return the command; `find_places` finds the files that paths name."""
 
     def results(
         paths: Annotated[list[str], typer.Argument(help="Result files, or folders of them.")],
         form: FORMAT = AuditFormat.TEXT,
+        jobs: JOBS = 0,
     ) -> None:
         """Detect inconsistencies in result files.
 
         Compares sample counts, groups, hashes of samples, and copies.
         Exit status 1 if a file contradicts itself or its samples, or repeats another model's values.
         """
-        found = audit_results(list(read_files(paths)))
+        places = find_places(paths)
+        jobs = choose_jobs(jobs, sum(place.size for place in places) // WORTH)
+        found = audit_of([file for files in run_parts(_examined, places, jobs, label="reading") for file in files])
         renderers: Renderers = {
             AuditFormat.TEXT: lambda: report.results_text(found),
             AuditFormat.JSON: lambda: as_json(report.results_json(found)),
@@ -37,3 +53,7 @@ def results_command(read_files: ReadFiles) -> Callable[..., None]:
         raise typer.Exit(0 if found.is_sound else 1)
 
     return results
+
+
+def _examined(place: Place) -> list[ExaminedFile]:
+    return [examine_file(path, data) for path, data in place.read()]
