@@ -12,7 +12,7 @@ from bot.pages.steps import LeafLine, leaf_lines, reasons, way
 from bot.publishing.board import BoardRow
 from bot.publishing.entry import Entry, EntryHarness, Evidence
 from bot.publishing.ranks import TIE
-from bot.publishing.verdict_texts import quoted
+from bot.publishing.repeat import explain_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         ranked=content.ranked,
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=[_task_part(entry, score, declared.get(score.id)) for score in entry.tasks],
-        files=[_file_part(content, file) for file in entry.evidence],
+        files=[_file_part(content, entry, file) for file in entry.evidence],
         harness=_harness(entry.harness),
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
         changes=content.changes_by_key.get(entry.key, []),
@@ -68,10 +68,8 @@ def _task_part(entry: Entry, score: TaskScore, task: Task | None) -> TaskPart:
     )
 
 
-def _file_part(content: PageContent, file: Evidence) -> FilePart:
-    is_remote = file.source.startswith("hf://") and file.commit
-    place = f"{file.source}@{file.commit}/{file.path}" if is_remote else file.path
-    command = f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(content.board.leaderboard.id)}"
+def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:
+    command = explain_command(file, entry.leaderboard, content.target)
     return FilePart(file, evidence_url(file), _harness(file.harness), command)
 
 

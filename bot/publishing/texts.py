@@ -12,6 +12,7 @@ from bot.publishing.comment_row import json_block
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.plan import Plan, average_change
 from bot.publishing.publication import Marker, PostText
+from bot.publishing.repeat import explain_command
 from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
@@ -25,21 +26,21 @@ ROWS = 500  # of a plan that a text names
 FILES = 10  # of a row's evidence that a text names
 
 
-def request_text(entry: Entry, standing: Entry | None, mark: Marker, first: str = "") -> PostText:
-    """The text of a request that adds or changes one row; `first` names the folder of another first submitter."""
+def request_text(entry: Entry, standing: Entry | None, mark: Marker, *, target: str = "", first: str = "") -> PostText:
+    """The text of a request that adds or changes one row at a target; `first` is another first submitter's folder."""
     verb = "Add" if standing is None else "Update"
     title = f"{verb} {_name(entry)}: {_average(entry)}"
     if not first:
-        return fitted(title, _body(entry, standing), mark)
+        return fitted(title, _body(entry, standing, target), mark)
     told = f"**This row was first submitted in {code(first)}, by files that this change does not come from.** "
     told += "Merge it only if both measure the same model."
-    return fitted(f"{title}, first submitted in {visible(first)}", f"{told}\n\n{_body(entry, standing)}", mark)
+    return fitted(f"{title}, first submitted in {visible(first)}", f"{told}\n\n{_body(entry, standing, target)}", mark)
 
 
-def row_text(entry: Entry, standing: Entry | None, mark: Marker) -> PostText:
+def row_text(entry: Entry, standing: Entry | None, mark: Marker, target: str = "") -> PostText:
     """The text of a comment for boards whose rows people enter by hand: the row, ready to be copied."""
     fold = ["<details><summary>The row as JSON</summary>", "", *json_block(entry), "", "</details>"]
-    return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, fold), mark)
+    return fitted(f"{_name(entry)}: {_average(entry)}", _body(entry, standing, target, fold), mark)
 
 
 def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> PostText:
@@ -183,7 +184,7 @@ def _average(entry: Entry) -> str:
     return f"incomplete, {len(entry.coverage.missing)} of {entry.coverage.required} subtasks missing"
 
 
-def _body(entry: Entry, standing: Entry | None, extra: Sequence[str] = ()) -> str:
+def _body(entry: Entry, standing: Entry | None, target: str, extra: Sequence[str] = ()) -> str:
     lines = [
         f"{code(entry.model.id)}, revision {code(entry.model.revision or 'unknown')}, on {code(entry.leaderboard.id)}.",
         "",
@@ -191,7 +192,7 @@ def _body(entry: Entry, standing: Entry | None, extra: Sequence[str] = ()) -> st
         "",
         *_coverage(entry),
         *_warnings(entry),
-        *_evidence(entry),
+        *_evidence(entry, target),
         *extra,
         "",
         FOOT,
@@ -231,14 +232,13 @@ def _warnings(entry: Entry) -> Iterator[str]:
         yield ""
 
 
-def _evidence(entry: Entry) -> Iterator[str]:
+def _evidence(entry: Entry, target: str) -> Iterator[str]:
     """Where the numbers come from: the first files one by one, and how many more there are."""
     yield from (_file(file) for file in entry.evidence[:FILES])
     if len(entry.evidence) > FILES:
         yield f"- and {len(entry.evidence) - FILES} more files, which the entry names"
     if len(entry.evidence) == 1:
-        path = _shell_safe(entry.evidence[0].path)
-        yield f"- Check it: `leaderboard-bot explain {path} --leaderboard {entry.leaderboard.id}`"
+        yield f"- Check it: {code(explain_command(entry.evidence[0], entry.leaderboard, target))}"
 
 
 def _file(file: Evidence) -> str:
@@ -248,8 +248,3 @@ def _file(file: Evidence) -> str:
     measured = f", measured {file.date}" if file.date else ""
     place = f"{code(file.path)}{where}{commit}"
     return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{measured}"
-
-
-def _shell_safe(path: str) -> str:
-    """A path that can be pasted into a shell inside a code span; another is left for the reader to fill in."""
-    return path if all(char.isalnum() or char in "/._-" for char in path) and path.isascii() else "FILE"

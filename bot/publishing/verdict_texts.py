@@ -39,20 +39,6 @@ class Comparison:
     after: BoardPlace
 
 
-def check_command(source: str, commit: str, path: str, declaration: str) -> str:
-    """The call that gives the same verdict on anybody's machine."""
-    place = f"{source}@{commit}/{path}" if source.startswith("hf://") else path
-    return f"leaderboard-bot check {quoted(place)} --leaderboard {quoted(declaration)}"
-
-
-def quoted(word: str) -> str:
-    """A word for a shell in single quotes where it needs them, on one line."""
-    seen = visible(word)
-    if seen == word and all(char.isascii() and (char.isalnum() or char in "/._-@:+=") for char in seen):
-        return seen
-    return "'" + seen.replace("'", "'\\''") + "'"
-
-
 def push_text(folder: str, verdicts: Sequence[str], mark: Marker, rivals: Sequence[str] = ()) -> PostText:
     """The discussion about pushed files that were rejected, or that others measured otherwise; all are Markdown."""
     where = f"in {code(folder)}" if folder else "at the top of the repository"

@@ -24,8 +24,9 @@ from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Access, Kept, Opener
 from bot.platforms.source import Source
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry, Evidence
+from bot.publishing.entry import Declared, Entry, Evidence
 from bot.publishing.made_entries import MadeEntries, make_entries
+from bot.publishing.repeat import declaration_name
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
 from bot.service.github_event import account_id
 from bot.service.judging import LookUp, no_look_up, open_look_up
@@ -70,8 +71,11 @@ class WatchContext:
 
     @property
     def declaration(self) -> str:
-        """What others call the declaration in a command: its address where it has one, else its id."""
-        return self.watch.leaderboard if "://" in self.watch.leaderboard else self.leaderboard.id
+        """What others call the declaration in a command: its address, its id, or where a target keeps it."""
+        if "://" in self.watch.leaderboard:
+            return self.watch.leaderboard
+        declared = Declared(self.leaderboard.id, self.leaderboard.digest, self.leaderboard.scoring_digest)
+        return declaration_name(declared, [one.name for one, settings in self.targets if settings.kind == "entries"])
 
     @property
     def targets_by_address(self) -> dict[str, tuple[Target, WatchTarget]]:

@@ -20,7 +20,8 @@ class DesiredRow:
     """One row of a leaderboard: its entry, or None where `source` has withdrawn it.
 
     `source` is "" for the rows of one call, which compete with what stands there whoever published it.
-    `before` is what stands at the target as it was looked at, `contested` the folder of another first submitter.
+    `before` is what stands at the target as it was looked at, `contested` the folder of another first submitter,
+    `target` the target's name.
     """
 
     leaderboard: str
@@ -29,6 +30,7 @@ class DesiredRow:
     entry: Entry | None
     before: Entry | None = None
     contested: str = ""
+    target: str = ""
 
     @property
     def mark(self) -> Marker:
@@ -59,8 +61,8 @@ class DesiredRow:
         entry = as_it_stands(choose([new], rival), [proposed, self.before, there])
         if form == "comment":
             is_said = state.note is not None and self.before is not None and self.before == entry
-            return DesiredState(_said(state) if is_said else row_text(entry, there, self.mark), {})
-        text = request_text(entry, there, self.mark, self.contested)
+            return DesiredState(_said(state) if is_said else row_text(entry, there, self.mark, self.target), {})
+        text = request_text(entry, there, self.mark, target=self.target, first=self.contested)
         return DesiredState(text, {self.path: entry.to_bytes()})
 
     def _is_of_another_source(self, state: CurrentState) -> bool:

@@ -11,7 +11,8 @@ from bot.evaluation.judgement import Judgement
 from bot.evaluation.verdict import Verdict
 from bot.platforms.discussions import Discussions
 from bot.publishing.publication import Marker, PostText, find_marker
-from bot.publishing.verdict_texts import check_command, mended_text, preformatted, push_text
+from bot.publishing.repeat import check_command
+from bot.publishing.verdict_texts import mended_text, preformatted, push_text
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.items import Item

@@ -21,7 +21,7 @@ def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bo
 
 def _publish_row(entry: Entry, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
     """Publish one row where it is proposed already, else in a request of its own."""
-    row = DesiredRow(entry.leaderboard.id, entry.key, "", entry)
+    row = DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name)
     shared = rolling_mark(entry.leaderboard.id)
     if form == "pull-request":
         request = target.read_state(shared, (row.path,)).request

@@ -86,7 +86,7 @@ class RowPublisher:
     def _row(self, look: RowLook) -> DesiredRow:
         """The row as it should be."""
         source = self.context.source.name
-        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.contested)
+        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.contested, self.target.name)
 
     def _shared(self, paths: tuple[str, ...]) -> SharedStates:
         if self.form == "comment":

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from bot.publishing.card import declaration_path
 from bot.publishing.entry import Remark
 from bot.publishing.publication import (
     CLOSING,
@@ -170,7 +171,8 @@ def test_the_text_of_a_new_row() -> None:
 
 - File: `acme__atlas-7b/results_2026-11-01T10-00-00.json`, SHA-256 `{row.evidence[0].sha256}`, \
 `lm-evaluation-harness` `abcdef12`, measured 2026-10-31T22:40:00Z
-- Check it: `leaderboard-bot explain acme__atlas-7b/results_2026-11-01T10-00-00.json --leaderboard tiny`
+- Check it: `leaderboard-bot explain acme__atlas-7b/results_2026-11-01T10-00-00.json --leaderboard \
+{declaration_path(row.leaderboard.digest)}`
 
 [leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this from the file named above; it changes \
 when that file does.

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.leaderboard import parse_leaderboard
+from bot.publishing.card import declaration_path
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.results import TINY, path_of, result
 
 
 @pytest.fixture
@@ -45,7 +47,9 @@ def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -
     head = story.source.refs[request.ref].oid
     assert "### ✅ accepted: `acme/atlas-7b`" in text
     assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 | 2 of 2 | 2 of 2 |" in text
-    assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard tiny" in text
+    kept = declaration_path(parse_leaderboard(TINY, "tiny", "tiny.toml").digest)
+    declared = f"hf://datasets/acme/contents/{kept}"
+    assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard {declared}" in text
     assert story.acts() == ["comment"]
 
 

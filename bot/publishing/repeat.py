@@ -1,0 +1,50 @@
+"""The commands that repeat a verdict or a row, with file and declaration named so that any machine finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from bot.evaluation.leaderboard import load_shipped, shipped
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import Declared, Evidence
+from bot.reporting.escape import visible
+
+HUB = "hf://"
+KEEPERS = ("hf://datasets/", "hf://spaces/")  # pages of models keep no declaration
+
+
+def check_command(source: str, commit: str, path: str, declaration: str) -> str:
+    """The call that gives the same verdict on anybody's machine."""
+    place = f"{source}@{commit}/{path}" if source.startswith(HUB) else path
+    return f"leaderboard-bot check {quoted(place)} --leaderboard {quoted(declaration)}"
+
+
+def explain_command(file: Evidence, declared: Declared, target: str) -> str:
+    """The call that shows how the numbers of a file became those of a row at a target."""
+    place = f"{file.source}@{file.commit}/{file.path}" if file.source.startswith(HUB) and file.commit else file.path
+    return f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(declaration_name(declared, [target]))}"
+
+
+def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
+    """What a command calls a declaration: the id of a shipped one, else where one of the targets keeps it.
+
+    Of targets on the Hub that is its address, of a folder its file. In a repository elsewhere, or where the target is
+    not named, it is the path in a copy of the target.
+    """
+    if declared.id in shipped() and load_shipped(declared.id).digest == declared.digest:
+        return declared.id
+    kept, names = declaration_path(declared.digest), [name.partition("#")[0] for name in targets]
+    on_hub = [name for name in names if name.startswith(KEEPERS)]
+    folders = [name for name in names if name and "://" not in name]
+    if on_hub:
+        return f"{on_hub[0]}/{kept}"
+    return str(PurePath(folders[0]) / kept) if folders else kept
+
+
+def quoted(word: str) -> str:
+    """A word for a shell in single quotes where it needs them, on one line."""
+    seen = visible(word)
+    if seen == word and all(char.isascii() and (char.isalnum() or char in "/._-@:+=") for char in seen):
+        return seen
+    return "'" + seen.replace("'", "'\\''") + "'"

@@ -1,0 +1,61 @@
+"""The commands in texts: whoever pastes one finds the file and the declaration."""
+
+from __future__ import annotations
+
+import shlex
+
+import msgspec
+import pytest
+
+from bot.evaluation.leaderboard import load_shipped
+from bot.publishing.entry import Declared
+from bot.publishing.publication import entry_marker
+from bot.publishing.repeat import declaration_name, explain_command
+from bot.publishing.texts import request_text
+from tests.platforms.git.publisher import entry
+
+OURS = Declared("board", f"sha256:{'ab' * 32}", f"sha256:{'cd' * 32}")
+KEPT = f"declarations/{'ab' * 32}.toml"
+
+
+@pytest.mark.parametrize(
+    ("targets", "name"),
+    [
+        ([], KEPT),
+        (["hf://datasets/acme/contents"], f"hf://datasets/acme/contents/{KEPT}"),
+        (["./board", "hf://spaces/acme/board"], f"hf://spaces/acme/board/{KEPT}"),
+        (["hf://models"], KEPT),
+        (["github://acme/board#3"], KEPT),
+        (["", "/srv/my board"], f"/srv/my board/{KEPT}"),
+    ],
+)
+def test_a_declaration_is_named_where_a_target_keeps_it(targets: list[str], name: str) -> None:
+    assert declaration_name(OURS, targets) == name
+
+
+def test_a_shipped_declaration_is_named_by_its_id_and_an_older_one_of_that_id_is_not() -> None:
+    shipped = load_shipped("open-llm-v2")
+    of_today = Declared(shipped.id, shipped.digest, shipped.scoring_digest)
+    assert declaration_name(of_today, ["hf://datasets/acme/contents"]) == "open-llm-v2"
+    of_then = msgspec.structs.replace(of_today, digest=OURS.digest)
+    assert declaration_name(of_then, ["hf://datasets/acme/contents"]) == f"hf://datasets/acme/contents/{KEPT}"
+
+
+def test_the_file_of_a_row_is_named_at_its_commit_and_both_words_are_one_for_a_shell() -> None:
+    (file,) = entry().evidence
+    there = msgspec.structs.replace(file, source="hf://datasets/acme/results", commit="a1" * 20, path="a b/it's.json")
+    words = shlex.split(explain_command(there, OURS, "/srv/my board"))
+    assert words[2:] == [
+        f"hf://datasets/acme/results@{'a1' * 20}/a b/it's.json", "--leaderboard", f"/srv/my board/{KEPT}",
+    ]  # fmt: skip
+    in_git = msgspec.structs.replace(there, source="./results")
+    assert shlex.split(explain_command(in_git, OURS, ""))[2] == "a b/it's.json"
+
+
+def test_a_path_cannot_leave_the_code_span_of_its_command() -> None:
+    row = entry()
+    odd = msgspec.structs.replace(row.evidence[0], path="a`b**c**`.json")
+    text = request_text(msgspec.structs.replace(row, evidence=(odd,)), None, entry_marker(row), target="./board")
+    (line,) = [line for line in text.body.split("\n") if line.startswith("- Check it: ")]
+    assert line.startswith("- Check it: ``leaderboard-bot explain 'a`b**c**`.json'")
+    assert line.endswith(".toml``")
