@@ -112,4 +112,6 @@ class Gate:
             store.hold([item for look in held for item in look.items], f"waits for the approval of plan {plan.digest}")
             store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
+        said = self.report.outcomes
+        said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
         self.report.say("held", self.target, text, status=1)

@@ -15,7 +15,8 @@ from bot.errors import BotError
 Kind = Literal[
     "source", "judge", "reviews", "review", "merged", "file", "row", "folder", "plan", "board", "alarm", "sweep"
 ]
-Cause = Literal["push", "declaration", "lost"]
+Cause = Literal["push", "declaration", "lost", "bulk"]
+Share = Literal["people", "bulk"]  # pushes of a few files are what people wait for; everything else comes after them
 
 FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
 LONGEST_WAIT = 6 * 3600.0  # seconds

@@ -16,6 +16,7 @@ from bot.service.items import Mark, marks
 from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
 
 LISTED = 1000  # files that are recorded in one transaction
+MANY = 500  # files that change at once beyond which nobody waits for each of them
 
 
 def observe(context: WatchContext) -> list[StoredSubmission]:
@@ -65,11 +66,13 @@ def _record_everything(context: WatchContext, head: str) -> tuple[list[Change], 
     Each part is recorded together with its items. A listing that breaks off is begun anew, and what it recorded is
     known by then.
     """
-    gone, faulty = context.store.file_paths(context.name), list[StoredSubmission]()
+    gone, faulty, is_bulk = context.store.file_paths(context.name), list[StoredSubmission](), False
     for some in batches(_wanted(context.source.changes(None, head), context.watch.paths), LISTED):
         gone -= {change.path for change in some}
+        new = _new(context, some)
+        is_bulk = is_bulk or len(new) > MANY
         with context.store.transaction():
-            faulty += _record(context, _new(context, some))
+            faulty += _record(context, new, is_bulk=is_bulk)
     return [Change(path, None, 0) for path in sorted(gone)], faulty
 
 
@@ -84,8 +87,12 @@ def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:
     return [change for change in changes if oids.get(change.path) != change.oid]
 
 
-def _record(context: WatchContext, changes: Sequence[Change]) -> list[StoredSubmission]:
-    """Bring the index up to date, and mark every submission that a change may touch."""
+def _record(context: WatchContext, changes: Sequence[Change], *, is_bulk: bool = False) -> list[StoredSubmission]:
+    """Bring the index up to date, and mark every submission that a change may touch.
+
+    Very many changes are bulk work, as all are that belong to the same push.
+    """
+    is_bulk = is_bulk or len(changes) > MANY
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
     context.store.set_files(context.name, there, [change.path for change in changes if change.oid is None])
     faulty = [_unreadable(change) for change in changes if change.fault and change.oid is not None]
@@ -93,7 +100,8 @@ def _record(context: WatchContext, changes: Sequence[Change]) -> list[StoredSubm
     context.store.mark(context.name, [Mark("folder", f"/{one.folder}") for one in faulty], context.clock())
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
     runs = {folder_of(path) for path in subjects if is_of_a_run(path)}
-    context.store.mark(context.name, marks("file", [*subjects, *sorted(runs - {""})]), context.clock())
+    found = [*subjects, *sorted(runs - {""})]
+    context.store.mark(context.name, marks("file", found, cause="bulk" if is_bulk else "push"), context.clock())
     return faulty
 
 

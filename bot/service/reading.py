@@ -22,6 +22,7 @@ from bot.service.observe import candidate_at
 from bot.service.store import StoredSubmission, batches, folder_of
 
 THREADS = 8
+LARGE = 2_000_000  # bytes of a submission beyond which it is read by itself
 RESULT_NAME = re.compile(r"results(_.*)?\.json")
 BATCH = 100  # files between two notes of how far a reading came
 Fail = Callable[[Item, Exception], None]
@@ -36,14 +37,15 @@ class Wanted:
     oid: str
 
 
-def read_files(context: WatchContext, items: Sequence[Item], fail: Fail) -> None:
-    """Read the submissions of these items; one that cannot be read is noted by `fail`, and the others go on."""
-    commit = context.store.cursor(context.name, "source")
-    if commit is None:  # the source was not listed to its end
+def read_files(context: WatchContext, items: Sequence[Item], fail: Fail, source: Source) -> None:
+    """Read the submissions of these items; one that cannot be read is noted by `fail`, and the others go on.
+
+    `source` is the watch's, as it is or prepared for reading very many files.
+    """
+    if context.store.cursor(context.name, "source") is None:  # the source was not listed to its end
         return
-    with in_bulk(context.source, commit, len(items)) as source:
-        for batch in batches(items, BATCH):
-            _read_batch(context, source, batch, fail)
+    for batch in batches(items, BATCH):
+        _read_batch(context, source, batch, fail)
 
 
 def read_due(context: WatchContext, fail: Fail, told: Callable[[int], object]) -> None:
@@ -73,7 +75,8 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
     failed = {one.item.subject for one in wanted} - {one.path for one in read}
     with store.transaction():
         store.set_submissions(name, read, gone)
-        mark_changed(context, [before[path] for path in gone], read, before)
+        cause: Cause = "push" if any(item.cause == "push" for item in items) else "bulk"
+        mark_changed(context, [before[path] for path in gone], read, before, cause)
         store.finish(item for item in items if item.subject not in failed)
 
 
@@ -90,13 +93,18 @@ def _read_all(
         for one in wanted:
             fail(one.item, failure)
         return
-    with ThreadPoolExecutor(THREADS) as pool:
-        reads = [(one, pool.submit(copy_context().run, _read, context, source, one, commit, touched)) for one in wanted]
-        for one, future in reads:
-            try:
-                yield future.result()
-            except Exception as failure:  # noqa: BLE001 - one file never stops the others; `fail` logs it
-                fail(one.item, failure)
+    large = [one for one in wanted if sum(file.size for file in one.candidate.files) > LARGE]
+    small = [one for one in wanted if one not in large]
+    for some, threads in ((small, THREADS), (large, 1)):  # of large ones, no two are in memory at once
+        with ThreadPoolExecutor(threads) as pool:
+            reads = [
+                (one, pool.submit(copy_context().run, _read, context, source, one, commit, touched)) for one in some
+            ]
+            for one, future in reads:
+                try:
+                    yield future.result()
+                except Exception as failure:  # noqa: BLE001 - one file never stops the others; `fail` logs it
+                    fail(one.item, failure)
 
 
 def _read(
@@ -167,13 +175,14 @@ def mark_changed(
     gone: Iterable[StoredSubmission],
     read: Iterable[StoredSubmission],
     before: Mapping[str, StoredSubmission],
+    cause: Cause = "push",
 ) -> None:
     """Mark the rows and folders that submissions touch, those from which one went among them."""
     changed = [*gone, *read]
     changed += [before[one.path] for one in changed if one.path in before]
     keys = {one.key for one in changed if one.key is not None}
-    mark_rows(context, keys, "push")
-    mark_folders(context, {one.folder for one in changed} | context.store.folders_of(context.name, keys), "push")
+    mark_rows(context, keys, cause)
+    mark_folders(context, {one.folder for one in changed} | context.store.folders_of(context.name, keys), cause)
 
 
 def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) -> None:

@@ -65,6 +65,25 @@ class RowLook:
         return self.reason == MIGRATED and self.is_merged and self.planned.action == "changed"
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedLook:
+    """What is kept of a row that was looked at, while many others are: enough for the safety catch."""
+
+    item: Item
+    planned: PlannedRow
+    entry: Entry | None = None
+
+    @property
+    def key(self) -> str:
+        """The row's key."""
+        return self.item.subject
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that wait for it."""
+        return (self.item,)
+
+
 @dataclass(frozen=True)
 class SharedStates:
     """The requests at one target that many rows share, as they stand."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
@@ -13,11 +14,15 @@ from bot.service.context import WatchContext
 from bot.service.declines import is_declined
 from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
 from bot.service.gate import Gate
-from bot.service.items import Item, marks
+from bot.service.items import FIRST_WAIT, Item, Share, marks
 from bot.service.outcome import Report
 from bot.service.reconcile import PublishResult, entries_of, parsed, reconcile
 from bot.service.row_jobs import RowJob
-from bot.service.row_looks import RowLook, RowLooker, SharedStates
+from bot.service.row_looks import PlannedLook, RowLook, RowLooker, SharedStates
+from bot.service.store import batches
+
+PART = 500  # rows that are looked at and published together
+MOST_ROWS = 1_000_000  # of one target
 
 
 @dataclass
@@ -38,20 +43,47 @@ class RowPublisher:
         store, name, to = self.context.store, self.context.name, self.settings.to
         lost = [item for item in items if not item.subject]
         if lost:
-            self.report.attempt(lost, lambda: self._mark_lost(lost))
+            self.report.attempt(lost, lambda: self._mark_lost(lost), finish=False)
             items = due_rows(self.context, to)
         items = [item for item in items if item.subject]
         held, plan = store.held(name, to), store.plan(name, to)
         if not items and not (plan is not None and plan[1]):
             return
         everything = [*items, *(item for item in held if item.kind == "row")]
-        self.report.attempt(everything, lambda: self._publish_all(everything), finish=False)
+        if len(everything) > PART and not self.context.dry_run:
+            self.report.attempt(everything, lambda: self._publish_parts(everything), finish=False)
+        else:
+            self.report.attempt(everything, lambda: self._publish_all(everything), finish=False)
+
+    def _publish_parts(self, items: Sequence[Item]) -> None:
+        """Publish very many rows part by part, so that memory does not grow with them.
+
+        All are looked at before the first is written: what a person must approve depends on all of them.
+        """
+        looks = [PlannedLook(look.item, look.planned) for some in batches(items, PART) for look in self._look(some)[0]]
+        admitted = self._gate.admit(looks)
+        is_bulk = sum(look.planned.action == "added" for look in looks) > self.context.watch.backfill_limit
+        for some in batches([look.item for look in admitted], PART):
+            self.report.attempt(some, partial(self._publish_part, some, is_bulk=is_bulk), finish=False)
+
+    def _publish_part(self, items: Sequence[Item], *, is_bulk: bool) -> None:
+        looks, shared = self._look(items)
+        self._publish_looks(looks, shared, is_bulk=is_bulk)
 
     def _publish_all(self, items: Sequence[Item]) -> None:
-        paths = tuple(entry_path(item.subject) for item in items)
-        shared = self._shared(paths)
-        looks = RowLooker(self.context, self.target, self.form, self.report).look(items, shared)
-        admitted = Gate(self.context, self.settings.to, self.report, self._board_size, self._entries).admit(looks)
+        looks, shared = self._look(items)
+        self._publish_looks(self._gate.admit(looks), shared)
+
+    @property
+    def _gate(self) -> Gate:
+        return Gate(self.context, self.settings.to, self.report, self._board_size, self._entries)
+
+    def _look(self, items: Sequence[Item]) -> tuple[list[RowLook], SharedStates]:
+        """What rows are and should be, and the requests that many rows share."""
+        shared = self._shared(tuple(entry_path(item.subject) for item in items))
+        return RowLooker(self.context, self.target, self.form, self.report).look(items, shared), shared
+
+    def _publish_looks(self, admitted: Sequence[RowLook], shared: SharedStates, *, is_bulk: bool = False) -> None:
         if self.form == "comment":
             for look in admitted:
                 self._each(look, self.form)
@@ -60,7 +92,8 @@ class RowPublisher:
         standing = shared.rolling.request.files if shared.rolling.request else {}
         left = [look for look in admitted if look.path in declined and look.path not in standing]
         self.context.store.finish([look.item for look in left])
-        single, rolling, migration = self._parted([look for look in admitted if look not in left], shared)
+        wanted = [look for look in admitted if look not in left]
+        single, rolling, migration = self._parted(wanted, shared, is_bulk=is_bulk)
         self._singly(single)
         if rolling or shared.rolling.duplicates:
             self._many(rolling_mark(self._board), rolling, shared.rolling, declined)
@@ -107,8 +140,15 @@ class RowPublisher:
         return len({*map(entry_path, merged), *map(entry_path, self.target.read_keys(board)), *proposed})
 
     def _mark_lost(self, items: Sequence[Item]) -> None:
-        """Mark the rows of ours at the target that the source has no longer, after the state was lost."""
+        """Mark the rows of ours at the target that the source has no longer, after the state was lost.
+
+        While a file could not be read, nobody knows which row it makes.
+        """
         context, store = self.context, self.context.store
+        if store.count_items(context.name, "file"):
+            for item in items:
+                store.postpone(item, context.clock() + FIRST_WAIT)
+            return
         gone = self._lost_keys() - store.row_keys(context.name)
         with store.transaction():
             store.set_row_digests(context.name, dict.fromkeys(gone, ""))
@@ -129,7 +169,7 @@ class RowPublisher:
     # where each row goes
 
     def _parted(
-        self, looks: Sequence[RowLook], shared: SharedStates
+        self, looks: Sequence[RowLook], shared: SharedStates, *, is_bulk: bool
     ) -> tuple[list[tuple[RowLook, Form]], list[RowLook], list[RowLook]]:
         """The rows that are published one by one, those of the rolling request, and those of the migration.
 
@@ -150,7 +190,8 @@ class RowPublisher:
                 rolling.append(look)
             else:
                 self._sort_out(look, shared, single, new)
-        if self.context.watch.pull_requests == "rolling" or len(new) > self.context.watch.backfill_limit:
+        is_bulk = is_bulk or len(new) > self.context.watch.backfill_limit
+        if self.context.watch.pull_requests == "rolling" or is_bulk:
             return single, [*rolling, *new], migration
         return [*single, *((look, self.form) for look in new)], rolling, migration
 
@@ -179,7 +220,7 @@ class RowPublisher:
             shared = self._shared((entry_path(item.subject),))
             looks = RowLooker(self.context, self.target, self.form, self.report).look([item], shared)
             same = [look for look in looks if look.planned.action == "unchanged" or _admission(look) == admitted]
-            for look, form in self._parted(same, shared)[0]:
+            for look, form in self._parted(same, shared, is_bulk=False)[0]:
                 self._each(look, form)
 
         self.report.attempt([item], call, finish=False)
@@ -237,9 +278,9 @@ class RowPublisher:
             self.report.say("published", done.subject, f"{done.decision.why}: {done.where}")
 
 
-def due_rows(context: WatchContext, to: str) -> list[Item]:
-    """The rows at one target that are due, but for those that a worker has already."""
-    found = [item for item in context.store.due(context.name, "row", context.clock(), 1_000_000) if item.target == to]
+def due_rows(context: WatchContext, to: str, share: Share | None = None) -> list[Item]:
+    """The rows at one target that are due, of one share only, but for those that a worker has already."""
+    found = context.store.due(context.name, "row", context.clock(), MOST_ROWS, share=share, target=to)
     waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
     return [item for item in found if item.subject not in waiting]
 

@@ -7,54 +7,28 @@ only says what may be out of step; emptied, it costs one full reading. A fault e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from bot.errors import BotError, DiscussionsDisabled
-from bot.platforms.target import Target
+from bot.platforms.source import Source, in_bulk
 from bot.publishing.plan import Plan
-from bot.publishing.publication import Marker
-from bot.service.approvals import approved_by
-from bot.service.boards import Boards
-from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
-from bot.service.declines import learn_declines
 from bot.service.folders import Folders
-from bot.service.items import Item, Kind, Mark, marks
+from bot.service.items import Item, Kind, Mark, Share, marks
 from bot.service.merged_reviews import MergedReviews
-from bot.service.model_rows import ModelPublisher
 from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files, whys_of
 from bot.service.reviews import Reviews
-from bot.service.rows import RowPublisher, due_rows
 from bot.service.store import StoredSubmission
-from bot.service.table_rows import TablePublisher
-from bot.service.template_rows import TemplatePublisher
+from bot.service.targets import Targets
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 
-
-class Publisher(Protocol):
-    """Brings rows in step at one target, each kind of target in its own way."""
-
-    def publish(self, items: Sequence[Item]) -> None:
-        """Bring the target to these rows."""
-
-
 SWEEP_EVERY = 86_400.0  # seconds
-MakePublisher = Callable[[WatchContext, Target, WatchTarget, Report], Publisher]
-PUBLISHERS: dict[str, MakePublisher] = {
-    "entries": RowPublisher,
-    "table": TablePublisher,
-    "template": TemplatePublisher,
-    "models": ModelPublisher,
-}
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
-
-
-def nothing(_: Item) -> None:
-    """Do nothing for an item: it is finished."""
+MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred bytes
+LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
+PART = 1000  # files that are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +62,11 @@ class Pass:
 
     context: WatchContext
     report: Report = field(init=False)
+    targets: Targets = field(init=False)
 
     def __post_init__(self) -> None:
         self.report = Report(self.context)
+        self.targets = Targets(self.context, self.report)
 
     def run(self, *, everything: bool) -> Settlement:
         """Observe, then do what is due, kind after kind, until nothing of it marks anything new."""
@@ -98,10 +74,8 @@ class Pass:
         if everything:
             store.retry_all(name, context.clock())
         store.mark(name, [Mark("source"), *self._always()], context.clock())
-        for _ in range(MOST_ROUNDS):
-            if not self._round():
-                break
-        self._attempt_boards()
+        self._rounds()
+        self.targets.derive()
         self._end_reviews()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
         store.add_outcomes(name, [(one.outcome, one.subject, one.text) for one in self.report.outcomes])
@@ -121,19 +95,67 @@ class Pass:
         said = [Mark("sweep")] if context.discussions is not None else []
         return [*said, *(Mark("sweep", "", settings.to) for _, settings in context.targets)]
 
-    def _round(self) -> bool:
-        """Do what is due of every kind; whether there was anything."""
-        kinds: tuple[Kind, ...] = ("source", "reviews", "review", "judge", "file")
-        done = [self._do(kind) for kind in kinds]
-        done += [self._rows(to) for to in self.context.targets_by_address]
+    def _rounds(self) -> None:
+        """First what people wait for, then what nobody waits for, until neither marks anything new."""
+        for _ in range(MOST_ROUNDS):
+            if not any([self._people(), self._read_bulk(), self._bulk()]):
+                break
+
+    def _people(self) -> bool:
+        """Do what people wait for: their requests and commands, and pushes of a few files; whether there was any."""
+        kinds: tuple[Kind, ...] = ("source", "reviews", "review", "file")
+        done = [self._do(kind, "people") for kind in kinds]
+        if self.context.dry_run or self._is_lost():  # one plan shows all, and after a loss the rest must be known
+            return any(done)
+        done += [self.targets.rows(to, "people") for to in self.context.targets_by_address]
+        return any([*done, self._do("folder", "people")])
+
+    def _is_lost(self) -> bool:
+        """Whether what was withdrawn while the state was lost is still to be looked for."""
+        store, name, now = self.context.store, self.context.name, self.context.clock()
+        return any(store.is_waiting(name, kind, [""], now) for kind in LOST)
+
+    def _read_bulk(self) -> bool:
+        """Read the files that nobody waits for, part by part; whether there were any.
+
+        Each part is followed by another look at what people wait for, which is no bulk work.
+        """
+        context, store, people = self.context, self.context.store, copy_context()
+        commit, count = None, store.count_due(context.name, "file", context.clock(), "bulk")
+        while count and commit != (commit := store.cursor(context.name, "source")) and commit is not None:
+            with in_bulk(context.source, commit, count) as source:
+                while store.cursor(context.name, "source") == commit and self._read_part(source):
+                    people.run(self._look_again)
+        return bool(count)
+
+    def _read_part(self, source: Source) -> bool:
+        """Read one part of the files that nobody waits for; whether more of them are left."""
+        context = self.context
+        items = context.store.due(context.name, "file", context.clock(), PART, share="bulk")
+        read_files(context, items, self.report.fail, source)
+        self._tell_verdicts(items)
+        return bool(context.store.count_due(context.name, "file", context.clock(), "bulk"))
+
+    def _look_again(self) -> None:
+        """Look at the source and its requests while bulk work goes on."""
+        self.context.store.mark(self.context.name, [Mark("source"), *self._always()], self.context.clock())
+        self._people()
+
+    def _bulk(self) -> bool:
+        """Do all else; whether there was any. Rows wait for the last file: what must be approved depends on all."""
+        context = self.context
+        if context.store.count_due(context.name, "file", context.clock(), "bulk"):
+            return False
+        done = [self._do("judge")]
+        done += [self.targets.rows(to) for to in context.targets_by_address]
         return any([*done, self._do("folder")])
 
-    def _due(self, kind: Kind) -> list[Item]:
-        return self.context.store.due(self.context.name, kind, self.context.clock(), 1_000_000)
+    def _due(self, kind: Kind, share: Share | None = None) -> list[Item]:
+        return self.context.store.due(self.context.name, kind, self.context.clock(), MOST_ITEMS, share=share)
 
-    def _do(self, kind: Kind) -> bool:
+    def _do(self, kind: Kind, share: Share | None = None) -> bool:
         """Do the items of one kind that are due."""
-        items = self._due(kind)
+        items = self._due(kind, share)
         if items:
             match kind:
                 case "source":
@@ -145,7 +167,7 @@ class Pass:
                 case "judge":
                     self.report.attempt(items, lambda: judge_again(self.context, items[0]))
                 case "file":
-                    read_files(self.context, items, self.report.fail)
+                    read_files(self.context, items, self.report.fail, self.context.source)
                     self._tell_verdicts(items)
                 case "folder":
                     self._folders(items)
@@ -209,66 +231,3 @@ class Pass:
             self.context.store.finish(items)
         else:
             self.report.attempt(items, lambda: call(reviews), finish=False)
-
-    # the targets
-
-    def _rows(self, to: str) -> bool:
-        items = due_rows(self.context, to)
-        target, settings = self.context.targets_by_address[to]
-        self._learn_approvals(to)
-        if settings.form == "pull-request" and not self.context.dry_run:
-            self.report.attempt([], lambda: learn_declines(self.context, target, to), subject=f"declined rows of {to}")
-            items = due_rows(self.context, to)
-        PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
-        return bool(items)
-
-    def _learn_approvals(self, to: str) -> None:
-        """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
-        context = self.context
-        plan = context.store.plan(context.name, to)
-        if plan is None or plan[1]:
-            return
-        board = context.leaderboard.id
-        mark = Marker("plan", f"plan of {board}", board)
-        target, _ = context.targets_by_address[to]
-
-        def call() -> None:
-            if plan[0] in approved_by(target.read_replies(mark), context.watch.maintainers):
-                context.store.approve_plan(context.name, plan[0])
-
-        self.report.attempt([], call, subject=f"plan of {to}")
-
-    def _attempt_boards(self) -> None:
-        """Bring what is derived from the rows in step, at every target."""
-        context = self.context
-        if context.dry_run:
-            return
-        for item in self._due("sweep"):
-            if not item.target and context.discussions is not None:
-                self.report.attempt([item], self._sweep_source)
-        for target, settings in context.targets:
-            boards = Boards(context, target, settings.to, self.report)
-            if settings.form != "comment" and settings.kind == "entries":
-                self._each_of("board", settings.to, boards.observe, boards.rebuild)
-                self._each_of("alarm", settings.to, None, boards.watch)
-            # On the page of a model nothing is said about plans.
-            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
-            self._each_of("sweep", settings.to, None, boards.sweep)
-
-    def _sweep_source(self) -> None:
-        discussions = self.context.discussions
-        if discussions is None:
-            return
-        with suppress(DiscussionsDisabled):  # where nothing can be said, nothing is said twice
-            for duplicate in discussions.find_duplicates():
-                discussions.remove_duplicate(duplicate)
-
-    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
-        if mark is not None:
-            try:
-                mark()
-            except BotError as failure:
-                self.report.say("failed", f"{kind} of {to}", str(failure), failure.status)
-        for item in self._due(kind):
-            if item.target == to:
-                self.report.attempt([item], lambda item=item: do(item))  # type: ignore[misc]

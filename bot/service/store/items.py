@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select, update
 
-from bot.service.items import Item, Kind, Mark
+from bot.service.items import Item, Kind, Mark, Share
 from bot.service.store.database import Database, batches
 from bot.service.store.tables import items
 
@@ -42,10 +42,25 @@ class Items(Database):
                 found |= {(kind, target, row.subject): row for row in rows}
         return found
 
-    def due(self, watch: str, kind: Kind, now: float, limit: int = 10_000) -> list[Item]:
-        """The items of a kind that are due and not held, the longest waiting first."""
-        where = (items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False))
-        return self._select(*where, limit=limit)
+    def due(
+        self,
+        watch: str,
+        kind: Kind,
+        now: float,
+        limit: int = 10_000,
+        *,
+        share: Share | None = None,
+        target: str | None = None,
+    ) -> list[Item]:
+        """The items of a kind that are due and not held, the longest waiting first; of one share or target only."""
+        where = _due(watch, kind, now, share)
+        return self._select(*where, *([] if target is None else [items.c.target == target]), limit=limit)
+
+    def count_due(self, watch: str, kind: Kind, now: float, share: Share | None = None) -> int:
+        """How many items of a kind are due."""
+        found = select(func.count()).select_from(items).where(*_due(watch, kind, now, share))
+        with self.transaction() as connection:
+            return int(connection.execute(found).scalar_one())
 
     def item(self, watch: str, kind: Kind, target: str, subject: str) -> Item | None:
         """One item, None where nothing of it is out of step."""
@@ -80,9 +95,10 @@ class Items(Database):
         """Let an item wait for something else; that is no failure."""
         self._change([one], due=due)
 
-    def is_waiting(self, watch: str, kind: Kind, subjects: Iterable[str]) -> bool:
-        """Whether one of these subjects is out of step still; those that wait for a person are not counted."""
-        where = (items.c.watch == watch, items.c.kind == kind, items.c.is_held.is_(False))
+    def is_waiting(self, watch: str, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
+        """Whether one of these subjects is out of step still, and due by `now`; held ones are not counted."""
+        where = [items.c.watch == watch, items.c.kind == kind, items.c.is_held.is_(False)]
+        where += [] if now is None else [items.c.due <= now]
         with self.transaction() as connection:
             return any(
                 connection.execute(select(items.c.subject).where(*where, items.c.subject.in_(some)).limit(1)).first()
@@ -131,6 +147,13 @@ class Items(Database):
             for one in found:
                 where = _of(one.watch, one.kind, one.target, one.subject)
                 connection.execute(update(items).where(*where, items.c.marked == one.marked).values(**values))
+
+
+def _due(watch: str, kind: Kind, now: float, share: Share | None) -> list[ColumnElement[bool]]:
+    where = [items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False)]
+    if share is not None:
+        where.append(items.c.cause == "push" if share == "people" else items.c.cause != "push")
+    return where
 
 
 def _of(watch: str, kind: str, target: str, subject: str) -> tuple[ColumnElement[bool], ...]:

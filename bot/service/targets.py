@@ -1,0 +1,123 @@
+"""The targets in one pass: what people decided there, the rows that are due, and what follows from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.errors import BotError, DiscussionsDisabled
+from bot.platforms.target import Target
+from bot.publishing.publication import Marker
+from bot.service.approvals import approved_by
+from bot.service.boards import Boards
+from bot.service.config import WatchTarget
+from bot.service.context import WatchContext
+from bot.service.declines import learn_declines
+from bot.service.items import Item, Kind, Share
+from bot.service.model_rows import ModelPublisher
+from bot.service.outcome import Report
+from bot.service.rows import MOST_ROWS, RowPublisher, due_rows
+from bot.service.table_rows import TablePublisher
+from bot.service.template_rows import TemplatePublisher
+
+
+class Publisher(Protocol):
+    """Brings rows in step at one target, each kind of target in its own way."""
+
+    def publish(self, items: Sequence[Item]) -> None:
+        """Bring the target to these rows."""
+
+
+MakePublisher = Callable[[WatchContext, Target, WatchTarget, Report], Publisher]
+PUBLISHERS: dict[str, MakePublisher] = {
+    "entries": RowPublisher,
+    "table": TablePublisher,
+    "template": TemplatePublisher,
+    "models": ModelPublisher,
+}
+
+
+def nothing(_: Item) -> None:
+    """Do nothing for an item: it is finished."""
+
+
+@dataclass
+class Targets:
+    """Brings the targets of one watch in step; `learned` are those of which the replies were read in this pass."""
+
+    context: WatchContext
+    report: Report
+    learned: set[str] = field(default_factory=set)
+
+    def _due(self, kind: Kind, to: str, share: Share | None = None) -> list[Item]:
+        store, now = self.context.store, self.context.clock()
+        return store.due(self.context.name, kind, now, MOST_ROWS, share=share, target=to)
+
+    def rows(self, to: str, share: Share | None = None) -> bool:
+        """Publish the rows of one target that are due, of one share only; whether there were any."""
+        items = due_rows(self.context, to, share)
+        target, settings = self.context.targets_by_address[to]
+        if to not in self.learned:
+            self.learned.add(to)
+            self._learn(target, settings)
+            items = due_rows(self.context, to, share)
+        PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
+        return bool(items)
+
+    def _learn(self, target: Target, settings: WatchTarget) -> None:
+        """Take what maintainers wrote at a target."""
+        to = settings.to
+        self._learn_approvals(to)
+        if settings.form == "pull-request" and not self.context.dry_run:
+            self.report.attempt([], lambda: learn_declines(self.context, target, to), subject=f"declined rows of {to}")
+
+    def _learn_approvals(self, to: str) -> None:
+        """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
+        context = self.context
+        plan = context.store.plan(context.name, to)
+        if plan is None or plan[1]:
+            return
+        board = context.leaderboard.id
+        mark = Marker("plan", f"plan of {board}", board)
+        target, _ = context.targets_by_address[to]
+
+        def call() -> None:
+            if plan[0] in approved_by(target.read_replies(mark), context.watch.maintainers):
+                context.store.approve_plan(context.name, plan[0])
+
+        self.report.attempt([], call, subject=f"plan of {to}")
+
+    def derive(self) -> None:
+        """Bring what is derived from the rows in step, at every target."""
+        context = self.context
+        if context.dry_run:
+            return
+        for item in self._due("sweep", ""):
+            self.report.attempt([item], self._sweep_source)
+        for target, settings in context.targets:
+            boards = Boards(context, target, settings.to, self.report)
+            if settings.form != "comment" and settings.kind == "entries":
+                self._each_of("board", settings.to, boards.observe, boards.rebuild)
+                self._each_of("alarm", settings.to, None, boards.watch)
+            # On the page of a model nothing is said about plans.
+            self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
+            self._each_of("sweep", settings.to, None, boards.sweep)
+
+    def _sweep_source(self) -> None:
+        discussions = self.context.discussions
+        if discussions is None:
+            return
+        with suppress(DiscussionsDisabled):  # where nothing can be said, nothing is said twice
+            for duplicate in discussions.find_duplicates():
+                discussions.remove_duplicate(duplicate)
+
+    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
+        if mark is not None:
+            try:
+                mark()
+            except BotError as failure:
+                self.report.say("failed", f"{kind} of {to}", str(failure), failure.status)
+        for item in self._due(kind, to):
+            self.report.attempt([item], lambda item=item: do(item))  # type: ignore[misc]

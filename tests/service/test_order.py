@@ -1,0 +1,117 @@
+"""What people wait for comes first, and very much work is taken in parts: the end is the same as all at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.service import observe, rows, settlement
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observe, "MANY", 10)
+    monkeypatch.setattr(settlement, "PART", 4)
+    monkeypatch.setattr(rows, "PART", 5)
+
+
+def many(count: int, **how: object) -> dict[str, bytes | None]:
+    return {path_of(f"acme/many-{n:02}"): result(f"acme/many-{n:02}", **how) for n in range(count)}  # type: ignore[arg-type]
+
+
+def rows_at(story: Story) -> set[str]:
+    return {path.split("/")[3] for path, _ in story.target.main.tree.files() if path.startswith("entries/")}
+
+
+def test_a_push_and_a_request_during_a_bulk_push_are_served_before_it(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "PART", 500)
+    story = Story(hub, tmp_path)
+    story.settle()
+    hub.push(story.source, many(30))
+
+    def meanwhile() -> None:
+        story.push()
+        hub.open_request(story.source, {path_of("acme/pica-3b"): result("acme/pica-3b")}, "Mine", "please", "ann")
+
+    hub.faults.order("/resolve/.*many-07", before=meanwhile)
+    story.settle()
+
+    posted = story.news()
+    assert [one.act for one in posted] == ["comment", "request", "request"]
+    assert "`acme/pica-3b`" in posted[0].text
+    assert [one.title for one in story.requests] == [
+        "Add acme/atlas-7b (bfloat16): 58.33",
+        "Update 30 rows of tiny",
+    ]
+    story.end()
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+def test_rows_in_parts_end_as_rows_at_once(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    ends = []
+    for name, part in (("parts", 5), ("once", 500)):
+        monkeypatch.setattr(rows, "PART", part)
+        (tmp_path / name).mkdir()
+        story = Story(hub, tmp_path / name, form=form)
+        hub.push(story.source, many(23))
+        story.settle()
+        requests = [(one.title, len(one.comments())) for one in story.requests]
+        talks = [(one.title, len(one.comments())) for one in hub.conversations(story.target)]
+        ends.append((requests, talks, rows_at(story)))
+        story.news()
+        story.end()
+
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("part", [4, 500])
+def test_what_must_be_approved_depends_on_all_rows_and_not_on_a_part_of_them(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    monkeypatch.setattr(rows, "PART", part)
+    story = Story(hub, tmp_path, form="commit")
+    hub.push(story.source, many(20))
+    story.settle()
+    assert len(rows_at(story)) == 20
+    story.news()
+    hub.push(story.source, {**dict.fromkeys(many(12)), path_of("acme/new-1b"): result("acme/new-1b")})
+    outcomes = story.settle()
+
+    assert [one.text.partition(";")[0] for one in outcomes if one.outcome == "held"] == [
+        "12 rows would be removed and 0 changed"
+    ]
+    assert len(rows_at(story)) == 21
+    digest, is_approved, plan = story.contexts.store.plan("tiny", "hf://datasets/acme/contents") or ("", True, b"")
+    assert not is_approved
+    assert len([row for row in json.loads(plan)["rows"] if row["action"] == "removed"]) == 12
+    story.contexts.store.approve_plan("tiny", digest)
+    story.settle()
+    assert len(rows_at(story)) == 9
+    story.news()
+    story.end()
+
+
+def test_a_file_that_cannot_be_read_after_a_loss_withdraws_no_row(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    hub.push(story.source, many(3))
+    story.settle()
+    story.remove(path_of("acme/many-02"))
+    story.lose_state()
+    fault = hub.faults.order("/resolve/.*many-01", status=500, times=-1)
+    story.settle()
+
+    assert {"many-00", "many-01"} <= rows_at(story)
+    fault.times = 0
+    story.settle()
+    assert rows_at(story) == {"many-00", "many-01"}
+    story.news()
+    story.end()
