@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.errors import MalformedEntry, Stale, Unavailable
+from bot.errors import BotError, MalformedEntry, Stale, Unavailable
 from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling, open_filling
 from bot.publishing.entry import Entry, entry_path, is_same_row
@@ -24,9 +24,11 @@ from bot.service.desired import rolling_mark
 from bot.service.items import Item
 from bot.service.observe import observe
 from bot.service.reading import read_due
+from bot.service.reconcile import rebuild_board
 from bot.service.store import StoredSubmission, batches
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
+MOST_ROWS = 20_000  # of a board that is rebuilt here
 FAILURES = 6  # outages one after the other, without progress, before it ends
 LONGEST_WAIT = 3600.0  # seconds that it waits for a service
 SHOWN = 20  # rows that are named
@@ -74,6 +76,7 @@ class ImportResult:
     unread: int = 0
     untraced: int = 0
     where: str = ""
+    board: str = ""
 
     def lines(self) -> list[str]:
         """What people read in the end."""
@@ -81,6 +84,7 @@ class ImportResult:
         said += [f"adopted {self.adopted:,} rows that stand there already"] if self.adopted else []
         said += _named(self.different, "rows stand there with other numbers, and were left alone")
         said += _named(self.refused, "rows cannot be stored")
+        said += [self.board] if self.board else []
         said += [f"{self.untraced:,} rows at the target come from no file of this source"] if self.untraced else []
         said += [f"{self.unread:,} files could not be read; run the same command again"] if self.unread else []
         return said
@@ -125,7 +129,27 @@ class Import:
             self._patiently(self._write, ends=True)
         self.result.unread = self.context.store.count_items(self.context.name, "file")
         self.result.untraced = self._untraced()
+        self._patiently(self._rebuild_board, ends=False)  # the first settlement rebuilds it, too
         return self.result
+
+    def _rebuild_board(self) -> None:
+        """Bring the table and the kept declaration to the rows on main; rows of a request come there when it is merged.
+
+        A table holds all rows at once, so a very large one is left to the first settlement: memory stays flat here.
+        """
+        target, settings = self.context.targets[0]
+        if settings.form != "commit" or not len(self.filling.paths()) + self.result.written:
+            return
+        if len(self.filling.paths()) + self.result.written > MOST_ROWS:
+            self.result.board = f"the table is left to the first settlement: it has more than {MOST_ROWS:,} rows"
+            return
+        try:
+            if rebuild_board(target, self.context.leaderboard):
+                self.result.board = "rebuilt the table, and kept the declaration"
+        except (Unavailable, Stale):
+            raise
+        except BotError as failure:  # such as a table that somebody else made
+            self.result.board = f"the table was not rebuilt: {failure}"
 
     def __post_init__(self) -> None:
         target, settings = self.context.targets[0]
