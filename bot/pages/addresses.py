@@ -70,3 +70,18 @@ def evidence_url(file: Evidence) -> str:
             name = quote(file.source.removeprefix(scheme).rstrip("/"))
             return f"{repository.format(name=name)}/{view}/{quote(file.commit)}/{quote(file.path)}"
     return ""
+
+
+def target_url(address: str, path: str = "") -> str:
+    """Where people see the repository of a target, or a file on its main branch; "" where it has no pages."""
+    for scheme, (repository, view) in HOSTS.items():
+        if address.startswith(scheme):
+            name = quote(address.removeprefix(scheme).partition("#")[0].rstrip("/"))
+            branch = "main" if scheme.startswith("hf") else "HEAD"
+            return repository.format(name=name) + (f"/{view}/{branch}/{quote(path)}" if path else "")
+    return ""
+
+
+def model_url(model: str) -> str:
+    """The page of a model."""
+    return f"https://huggingface.co/{quote(model)}"

@@ -22,6 +22,7 @@ VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with wh
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
 CUT = 200  # characters of room for the words that say so
+PLACES = 1_500  # characters of room for links to other targets
 ROWS = 500  # of a plan that a text names
 FILES = 10  # of a row's evidence that a text names
 
@@ -154,10 +155,18 @@ def judgement_text(judgement: Judgement, mark: Marker) -> PostText:
     return fitted(title, body, mark)
 
 
+def with_places(text: PostText, places: Sequence[str], mark: Marker) -> PostText:
+    """The text with links, as Markdown, to the other targets to which the same rows go."""
+    if not places:
+        return text
+    said = text.body.removesuffix(mark.render()).rstrip()
+    return PostText(text.title, f"{said}\n\nThe same rows go to {', '.join(places)}.\n\n{mark.render()}")
+
+
 def fitted(title: str, body: str, mark: Marker) -> PostText:
     """A text within the limits of Hub and GitHub: cut at the end of a line, what is open closed, the mark last."""
     last = f"\n\n{mark.render()}"
-    room = BODY_LIMIT - len(last)
+    room = BODY_LIMIT - PLACES - len(last)
     if len(body) > room:
         kept = body[: room - CUT].rpartition("\n")[0]
         kept += "\n```" if sum(line.lstrip().startswith("```") for line in kept.split("\n")) % 2 else ""

@@ -205,10 +205,12 @@ def preformatted(text: str) -> str:
     return "\n".join([fence, *lines, fence])
 
 
-def merged_text(body: str, links: Sequence[str], mark: Marker) -> str:
-    """A review whose request was merged, with links to the open requests at the targets that propose its rows."""
+def merged_text(body: str, links: Sequence[str], standing: Sequence[str], mark: Marker) -> str:
+    """A review whose request was merged: links to the requests that propose its rows, and to where these stand then."""
     said = body.partition(mark.render())[0].partition(MERGED)[0].rstrip()
     where = f" Its rows are proposed in {', '.join(links)}." if links else ""
+    subject = "Once that is merged, they stand" if links else "Its rows stand"
+    where += f" {subject} at {', '.join(standing)}." if standing else ""
     return fitted("", f"{said}\n\n{MERGED}{where}", mark).body
 
 

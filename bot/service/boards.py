@@ -17,6 +17,7 @@ from bot.service.alarms import watch_columns
 from bot.service.context import WatchContext
 from bot.service.desired import desired_together, rolling_mark
 from bot.service.items import Item, Mark
+from bot.service.links import other_places
 from bot.service.outcome import Report
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile
 from bot.service.store import KeptBoard
@@ -79,11 +80,12 @@ class Boards:
             return False
         mark = rolling_mark(board.id)
         request = self.target.read_state(mark, ()).request
+        places = other_places(self.context, self.to)
         done = reconcile(
             self.target,
             mark,
             tuple(dict.fromkeys([*files, *(request.files if request else ())])),
-            lambda state: desired_together(mark, [], state, "pull-request", self.to, derived=files),
+            lambda state: desired_together(mark, [], state, "pull-request", self.to, derived=files, places=places),
             "pull-request",
         )
         return done.decision.publication is not None

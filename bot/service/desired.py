@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
 from bot.publishing.plan import Plan, planned_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText
-from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, withdrawn_text
+from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
 from bot.reporting.escape import code
 from bot.service.reconcile import DesiredState, parsed
 
@@ -21,7 +21,7 @@ class DesiredRow:
 
     `source` is "" for the rows of one call, which compete with what stands there whoever published it.
     `before` is what stands at the target as it was looked at, `contested` the folder of another first submitter,
-    `target` the target's name.
+    `target` the target's name, `places` links to the other targets of the row.
     """
 
     leaderboard: str
@@ -31,6 +31,7 @@ class DesiredRow:
     before: Entry | None = None
     contested: str = ""
     target: str = ""
+    places: Sequence[str] = ()
 
     @property
     def mark(self) -> Marker:
@@ -61,8 +62,10 @@ class DesiredRow:
         entry = as_it_stands(choose([new], rival), [proposed, self.before, there])
         if form == "comment":
             is_said = state.note is not None and self.before is not None and self.before == entry
-            return DesiredState(_said(state) if is_said else row_text(entry, there, self.mark, self.target), {})
+            text = row_text(entry, there, self.mark, self.target)
+            return DesiredState(_said(state) if is_said else with_places(text, self.places, self.mark), {})
         text = request_text(entry, there, self.mark, target=self.target, first=self.contested)
+        text = with_places(text, self.places, self.mark)
         return DesiredState(text, {self.path: entry.to_bytes()})
 
     def _is_of_another_source(self, state: CurrentState) -> bool:
@@ -82,10 +85,12 @@ def desired_together(
     *,
     derived: Mapping[str, bytes | None] | None = None,
     without: Collection[str] = (),
+    places: Sequence[str] = (),
 ) -> DesiredState:
     """What should stand for all rows of a shared request: these anew, the others as they are proposed.
 
-    `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows.
+    `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows,
+    `places` links to the other targets of the rows.
     """
     files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
     for row in rows:
@@ -97,7 +102,7 @@ def desired_together(
         for path, data in sorted(new.items())
         if path.startswith(f"{FOLDER}/")
     ]
-    return DesiredState(_shared_text(mark, pairs, target), new)
+    return DesiredState(with_places(_shared_text(mark, pairs, target), places, mark), new)
 
 
 def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]], target: str) -> PostText:

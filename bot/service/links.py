@@ -1,37 +1,98 @@
-"""Where the rows of a source can be seen at the targets: the open requests that propose them."""
+"""Where the rows of a source can be seen at the targets: open requests that propose them, and where they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
+from bot.errors import DiscussionsDisabled, Gone
+from bot.pages.addresses import model_url, target_url
+from bot.platforms.hub.models import HubModels
+from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
-from bot.publishing.publication import CurrentState, Marker
+from bot.publishing.hub_evals.texts import model_mark
+from bot.publishing.publication import CurrentState, Marker, Request
 from bot.reporting.escape import code
+from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.desired import rolling_mark
+from bot.service.model_looks import model_of
 
+Place = tuple[str, Request | None, str]  # the name of a target, a request there, and a link
 MOST = 20  # rows of which requests are looked for
 
 
-def request_links(context: WatchContext, keys: Iterable[str]) -> list[str]:
-    """A link to each open request that proposes one of these rows, as Markdown."""
-    found: dict[str, None] = {}
-    board = context.leaderboard.id
+@dataclass(frozen=True, slots=True)
+class RowLinks:
+    """Links as Markdown: to open requests that propose rows, and to where rows stand, or will once these are merged."""
+
+    proposed: Sequence[str] = ()
+    standing: Sequence[str] = ()
+
+
+def row_links(context: WatchContext, keys: Iterable[str]) -> RowLinks:
+    """Where these rows can be seen, at every target; of very many rows the first are looked for."""
+    proposed: dict[str, None] = {}
+    standing: dict[str, None] = {}
     for target, settings in context.targets:
-        if settings.form == "comment":
-            continue
+        for name, request, link in _places(context, target, settings, list(keys)[:MOST]):
+            if request is not None:
+                where = f"[request {request.name}]({request.url})" if request.url else f"request {code(request.name)}"
+                proposed[f"{where} at {code(name)}"] = None
+            if link:
+                standing[link] = None
+    return RowLinks(tuple(proposed), tuple(standing))
+
+
+def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: Sequence[str]) -> Iterator[Place]:
+    """For each row the open request that proposes it, if any, and the link to where it stands once merged."""
+    board = context.leaderboard.id
+    if isinstance(target, HubModels):
+        yield from _models(target, settings, board, keys)
+    elif settings.kind in {"table", "template"}:
+        yield target.name, target.read_state(rolling_mark(board), ()).request, _link(settings)
+    elif settings.form == "comment":
+        yield target.name, None, _link(settings)
+    else:
         rolling = target.read_state(rolling_mark(board), ())
-        for key in list(keys)[:MOST]:
-            state = target.read_state(Marker("entry", key, board), (entry_path(key),))
-            found |= dict.fromkeys(_links(state, rolling, entry_path(key), target.name))
-    return list(found)
+        for key in keys:
+            path = entry_path(key)
+            state = target.read_state(Marker("entry", key, board), (path,))
+            request = _request(state, rolling, path)
+            if request is not None or path in state.files:
+                yield target.name, request, _link(settings, path)
 
 
-def _links(state: CurrentState, rolling: CurrentState, path: str, name: str) -> list[str]:
-    request = state.request
-    if request is None and rolling.request is not None and path in rolling.request.files:
-        request = rolling.request
-    if request is None:
-        return []
-    where = f"[request {request.name}]({request.url})" if request.url else f"request {code(request.name)}"
-    return [f"{where} at {code(name)}"]
+def _request(state: CurrentState, rolling: CurrentState, path: str) -> Request | None:
+    if state.request is None and rolling.request is not None and path in rolling.request.files:
+        return rolling.request
+    return state.request
+
+
+def _models(target: HubModels, settings: WatchTarget, board: str, keys: Sequence[str]) -> Iterator[Place]:
+    """The request at each model that is listed; whether results of ours stand there is not asked."""
+    for model in dict.fromkeys(map(model_of, keys)):
+        if settings.models is None or not settings.models.allow(model):
+            continue
+        try:
+            request = target.repository(model).read_state(model_mark(model, board), ()).request
+        except (Gone, DiscussionsDisabled):
+            continue
+        if request is not None:
+            yield model, request, f"[{code(model)}]({model_url(model)})"
+
+
+def other_places(context: WatchContext, to: str) -> list[str]:
+    """Links to the other targets of the watch, for a row that is published at one of them.
+
+    They follow from the settings alone, so that no text changes when a request elsewhere is opened or merged.
+    """
+    others = [settings for _, settings in context.targets if settings.to != to]
+    return [link for settings in others if settings.kind != "models" and (link := _link(settings))]
+
+
+def _link(settings: WatchTarget, path: str = "") -> str:
+    """A target, or a file in it, as a link; "" for a folder of this machine."""
+    path = settings.table.path if settings.table is not None and "*" not in settings.table.path else path
+    url = target_url(settings.to, path)
+    return f"[{code(f'{settings.to}/{path}' if path else settings.to)}]({url})" if url else ""

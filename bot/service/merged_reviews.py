@@ -14,7 +14,7 @@ from bot.platforms.patterns import is_wanted
 from bot.publishing.verdict_texts import is_merged_text, merged_text
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, Item
-from bot.service.links import request_links
+from bot.service.links import row_links
 from bot.service.outcome import Report
 from bot.service.proposals import subjects_of
 from bot.service.reconcile import retry_write
@@ -65,6 +65,7 @@ class MergedReviews:
         ours = stickies(self.context, thread, self.discussions.client.user)
         if thread.status != "merged" or not ours or is_merged_text(ours[0].text):
             return
-        body = merged_text(ours[0].text, request_links(self.context, keys), review_mark(self.context, num))
+        links = row_links(self.context, keys)
+        body = merged_text(ours[0].text, links.proposed, links.standing, review_mark(self.context, num))
         self.discussions.edit(num, ours[0].id, body)
         self.report.say("published", f"review #{num}", "says that the request was merged")

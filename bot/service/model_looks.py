@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from urllib.parse import unquote
 
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import ModelLayout
@@ -13,6 +14,7 @@ from bot.publishing.hub_evals.texts import model_mark, model_request_text, model
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, Decision, Marker, PostText, decide
+from bot.publishing.texts import with_places
 from bot.service.items import Item
 from bot.service.reconcile import DesiredState
 
@@ -24,13 +26,14 @@ CLOSED = "its owner closed the request; nothing more is proposed there"
 class DesiredModel:
     """What should stand in the repository of one model, given what stands there.
 
-    `changes` are all rows of the model. After `at`, `draft` has the files against main, and `is_closed` says that a
-    person closed our request: then nothing more is proposed, whatever the value.
+    `changes` are all rows of the model, `places` links to the other targets. After `at`, `draft` has the files against
+    main, and `is_closed` says that a person closed our request: then nothing more is proposed, whatever the value.
     """
 
     model: str
     layout: ModelLayout
     changes: Sequence[RowChange]
+    places: Sequence[str] = ()
     draft: Draft = field(default_factory=Draft)
     is_closed: bool = False
 
@@ -66,7 +69,8 @@ class DesiredModel:
         title = self.layout.leaderboard.title
         if row is None:
             return model_withdrawn_text(self.model, title, self.mark)
-        return model_request_text(row.entry, title, self.draft, row.links, self.mark)
+        text = model_request_text(row.entry, title, self.draft, row.links, self.mark)
+        return with_places(text, self.places, self.mark)
 
 
 @dataclass(frozen=True)
@@ -117,3 +121,8 @@ class ModelLook:
         digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
         reason = "its rows changed" if action in {"changed", "removed"} else ""
         return PlannedRow(self.model, self.model, action, reason=reason, digest=digest, values=shown)
+
+
+def model_of(key: str) -> str:
+    """The model that a row is about."""
+    return "/".join(unquote(part) for part in key.split("/")[1:3])

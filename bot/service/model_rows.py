@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from urllib.parse import unquote
 
 from bot.errors import CallError, DiscussionsDisabled, Gone
 from bot.pages.addresses import evidence_url
@@ -23,7 +22,8 @@ from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.gate import Gate
 from bot.service.items import Item
-from bot.service.model_looks import CLOSED, DesiredModel, ModelLook
+from bot.service.links import other_places
+from bot.service.model_looks import CLOSED, DesiredModel, ModelLook, model_of
 from bot.service.outcome import Report
 from bot.service.reconcile import reconcile
 
@@ -143,7 +143,7 @@ class ModelPublisher:
         changes = self._changes(items)
         listed = () if is_card else hub.result_files(repository)
         paths = layout.paths(changes, listed)
-        desired = DesiredModel(model, layout, changes)
+        desired = DesiredModel(model, layout, changes, other_places(self.context, self.settings.to))
         look = ModelLook(model, items, paths, desired, repository.read_state(desired.mark, paths))
         _ = look.decision
         return look
@@ -197,11 +197,6 @@ class ModelPublisher:
             store.set_published(name, to, {look.model: (b"", None)})
         else:
             store.forget_published(name, to, [look.model])
-
-
-def model_of(key: str) -> str:
-    """The model that a row is about."""
-    return "/".join(unquote(part) for part in key.split("/")[1:3])
 
 
 def links_of(entry: Entry | None) -> Links:

@@ -15,6 +15,7 @@ from bot.service.declines import is_declined
 from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
 from bot.service.gate import Gate
 from bot.service.items import FIRST_WAIT, Item, Share, marks
+from bot.service.links import other_places
 from bot.service.outcome import Report
 from bot.service.reconcile import PublishResult, entries_of, parsed, reconcile
 from bot.service.row_jobs import RowJob
@@ -119,7 +120,8 @@ class RowPublisher:
     def _row(self, look: RowLook) -> DesiredRow:
         """The row as it should be."""
         source = self.context.source.name
-        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.contested, self.target.name)
+        name, places = self.target.name, other_places(self.context, self.settings.to)
+        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.contested, name, places)
 
     def _shared(self, paths: tuple[str, ...]) -> SharedStates:
         if self.form == "comment":
@@ -257,7 +259,7 @@ class RowPublisher:
         """Publish rows together: in a shared request, or in one commit; `without` are paths of declined rows."""
         proposed = state.request.files if state.request else ()
         paths = tuple(dict.fromkeys([*(look.path for look in looks), *proposed]))
-        rows = [self._row(look) for look in looks]
+        rows, places = [self._row(look) for look in looks], other_places(self.context, self.settings.to)
         form: Form = "pull-request" if mark.kind == "migration" else self.form
 
         def call() -> None:
@@ -265,7 +267,9 @@ class RowPublisher:
                 self.target,
                 mark,
                 paths,
-                lambda state: desired_together(mark, rows, state, form, self.settings.to, without=without),
+                lambda state: desired_together(
+                    mark, rows, state, form, self.settings.to, without=without, places=places
+                ),
                 form,
                 dry_run=self.context.dry_run,
             )

@@ -8,7 +8,7 @@ from bot.platforms.discussions import Discussions
 from bot.publishing.publication import Marker, find_marker
 from bot.publishing.verdict_texts import success_text
 from bot.service.context import WatchContext
-from bot.service.links import request_links
+from bot.service.links import row_links
 from bot.service.reconcile import retry_write
 
 
@@ -43,7 +43,9 @@ class Successes:
             return
         rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
         said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
-        text = success_text(folder, said, request_links(self.context, sorted(keys)), Marker("accepted", folder, board))
+        text = success_text(
+            folder, said, row_links(self.context, sorted(keys)).proposed, Marker("accepted", folder, board)
+        )
         retry_write(lambda: self._write(folder, num, text.title, text.body))
 
     def _write(self, folder: str, num: int | None, title: str, body: str) -> None:

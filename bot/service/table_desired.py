@@ -13,6 +13,7 @@ from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.layout import NO_LINKS, Draft, Layout, Links, RowChange
 from bot.publishing.publication import CurrentState, Form, Marker
 from bot.publishing.tables.texts import contested_remark, table_text
+from bot.publishing.texts import with_places
 from bot.service.reconcile import DesiredState
 from bot.service.row_looks import RowLook
 
@@ -32,9 +33,9 @@ class DesiredTable:
     """One table and the rows that are brought in step.
 
     `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
-    `declaration` is given, it and the entries of rows that change are kept beside the table. After `at`,
-    `refused` has the reasons for rows that cannot be written, `written` what the record should say then, and `gone`
-    the keys that it should forget.
+    `declaration` is given, it and the entries of rows that change are kept beside the table. `places` are links to the
+    other targets. After `at`, `refused` has the reasons for rows that cannot be written, `written` what the record
+    should say then, and `gone` the keys that it should forget.
     """
 
     layout: Layout
@@ -44,6 +45,7 @@ class DesiredTable:
     known: Mapping[str, WrittenRow]
     declined: AbstractSet[str] = frozenset()
     declaration: Leaderboard | None = None
+    places: Sequence[str] = ()
     refused: dict[str, str] = field(default_factory=dict)
     written: dict[str, WrittenRow] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
@@ -68,7 +70,8 @@ class DesiredTable:
             self.refused, self.written = {}, {}
             return DesiredState(state.request.text, state.request.files)
         kept = self._records(draft, rows, main)
-        return DesiredState(table_text(draft, self._remarks(), self.mark), {**main, **draft.files, **kept})
+        text = with_places(table_text(draft, self._remarks(), self.mark), self.places, self.mark)
+        return DesiredState(text, {**main, **draft.files, **kept})
 
     def _records(self, draft: Draft, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
         """The entries of rows that the draft changes, and the declaration that they name."""

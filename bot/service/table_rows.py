@@ -17,6 +17,7 @@ from bot.service.declines import is_declined
 from bot.service.desired import rolling_mark
 from bot.service.gate import Gate
 from bot.service.items import Item
+from bot.service.links import other_places
 from bot.service.outcome import Report
 from bot.service.reconcile import parsed, reconcile
 from bot.service.row_looks import RowLook, RowLooker, SharedStates, StandingRow
@@ -98,6 +99,7 @@ class TablePublisher:
         mark = rolling_mark(self.context.leaderboard.id)
         declared = self.context.leaderboard if self._keeps_records else None
         table = DesiredTable(layout, mark, self.settings.form, looks, known, self._declined(looks), declared)
+        table.places = other_places(self.context, self.settings.to)
         done = reconcile(
             self.target,
             mark,

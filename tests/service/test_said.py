@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.publishing.entry import entry_path
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result, revision_of
@@ -80,6 +81,9 @@ def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> Non
     [text] = request.comments("bot")
     assert f"**Merged.** Its rows are proposed in [request {row.num}](http" in text
     assert f"/datasets/acme/contents/discussions/{row.num}) at `hf://datasets/acme/contents`" in text
+    key = f"tiny/acme/atlas-7b/{revision_of('acme/atlas-7b')}-bfloat16"
+    page = f"https://huggingface.co/datasets/acme/contents/blob/main/{entry_path(key)}"
+    assert f"Once that is merged, they stand at [`hf://datasets/acme/contents/{entry_path(key)}`]({page})." in text
     assert story.acts() == ["request", "edit"]
 
 

@@ -1,0 +1,93 @@
+"""One row, everywhere: what is published at several targets leads from each of them to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.publishing.entry import entry_path
+from bot.service.passes import settle_watches
+from tests.service.test_model_stories import MODEL, OTHER, SETTINGS, ModelStory
+from tests.service.test_table_stories import KEY, TABLE
+from tests.world.git import Repository
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+OTHERS = """
+[[watches.targets]]
+to = "hf://datasets/acme/contents"
+[[watches.targets]]
+to = "hf://datasets/acme/table"
+kind = "table"
+[watches.targets.table]
+path = "board.csv"
+key = ["Model"]
+columns = { Model = "model.id", Average = { value = "average", decimals = 2 } }
+"""
+ENTRIES = "[`hf://datasets/acme/contents`](https://huggingface.co/datasets/acme/contents)"
+TABLES = "[`hf://datasets/acme/table/board.csv`](https://huggingface.co/datasets/acme/table/blob/main/board.csv)"
+
+
+@pytest.fixture
+def table(hub: Hub) -> Repository:
+    made = hub.repository("acme/table")
+    hub.push(made, {"board.csv": TABLE})
+    return made
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path, table: Repository) -> Iterator[ModelStory]:
+    story = ModelStory(hub, tmp_path, settings=SETTINGS.replace("comments = false\n", "") + OTHERS)
+    yield story
+    story.end()
+
+
+def approve(story: ModelStory) -> None:
+    [held] = story.said("held")
+    settle_watches(story.contexts, [story.watch], approve=held.partition("approve plan ")[2].split()[0])
+
+
+def test_every_request_of_a_row_names_the_other_targets_and_nothing_changes_later(
+    story: ModelStory, table: Repository
+) -> None:
+    story.push()
+    approve(story)
+    [entry], [row], [model] = (story.hub.requests(one) for one in (story.target, table, story.model))
+
+    assert f"\nThe same rows go to {TABLES}.\n" in entry.description
+    assert f"\nThe same rows go to {ENTRIES}.\n" in row.description
+    assert f"\nThe same rows go to {ENTRIES}, {TABLES}.\n" in model.description
+    assert story.acts() == ["request"] * 3
+
+    for repository, request in ((story.target, entry), (table, row), (story.model, model)):
+        story.hub.merge(repository, request)
+    story.settle()
+    assert story.acts() == ["commit"]  # the board of the entries
+    story.lose_state()
+    story.settle()
+    assert story.acts() == []
+
+
+def test_a_review_leads_to_every_place_of_its_rows_once_it_is_merged(story: ModelStory, table: Repository) -> None:
+    story.new_model(OTHER)
+    story.push(model=OTHER)
+    approve(story)
+    review, _ = story.hub.open_request(story.source, {path_of(): result()}, "mine", "please", "ann")
+    story.settle()
+    story.hub.merge(story.source, review)
+    for _ in range(2):
+        story.settle()
+
+    [text] = review.comments("bot")
+    said = text.partition("**Merged.** Its rows are proposed in ")[2]
+    for repository in (story.target, table):
+        [request] = [one for one in story.hub.requests(repository) if "atlas" in f"{one.title}{one.description}"]
+        assert f"[request {request.num}](" in said
+    page = f"https://huggingface.co/datasets/acme/contents/blob/main/{entry_path(KEY)}"
+    assert f"[`hf://datasets/acme/contents/{entry_path(KEY)}`]({page})" in said
+    assert f"at `{MODEL}`" in said
+    assert TABLES in said
+    assert f"https://huggingface.co/{MODEL})" in said
+    assert set(story.acts()) == {"request", "comment", "commit", "rename", "edit"}
