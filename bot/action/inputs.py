@@ -28,6 +28,7 @@ class Inputs:
     fail_on: FailOn
     changed_only: bool
     claimed_report: str = ""
+    site: str = ""
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -49,7 +50,16 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
         claimed_report=environ.get("INPUT_CLAIMED_REPORT", "").strip(),
+        site=_site(environ, mode),
     )
+
+
+def _site(environ: Mapping[str, str], mode: str) -> str:
+    """Where the board is published as a web site, "" for nowhere; raises CallError where nothing is published."""
+    site = environ.get("INPUT_SITE", "").strip()
+    if site and mode != "publish":
+        raise CallError("the input `site` goes with `mode: publish`: the site shows what was published")
+    return site
 
 
 def one_of(environ: Mapping[str, str], name: str, words: tuple[str, ...]) -> str:

@@ -30,9 +30,9 @@ from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, evidence_of, reader_of
-from bot.platforms.registry import Access, open_target
+from bot.platforms.registry import Access, Opener, open_target
 from bot.platforms.target import Target
-from bot.publishing.board import same_values
+from bot.publishing.board import make_board, same_values
 from bot.publishing.made_entries import make_entries
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
@@ -43,7 +43,7 @@ from bot.reporting.report import make_report, summarize
 from bot.service.environment import kept_answers, read_access
 from bot.service.judging import open_look_up
 from bot.service.publish import publish
-from bot.service.reconcile import publish_comment, rebuild_board
+from bot.service.reconcile import entries_of, publish_comment, rebuild_board
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
@@ -208,7 +208,24 @@ def publish_rows(run: Run, found: Sequence[Place], judgement: Judgement, target:
         where += [done.where] if done.where else []
     if rebuild_board(target, run.leaderboard):
         run.say("rebuilt the board")
+    if run.inputs.site:
+        put_site(run, target)
     return where
+
+
+def put_site(run: Run, target: Target) -> None:
+    """Publish the board as it stands at the target as a web site."""
+    from bot.pages.content import PageContent
+    from bot.pages.site import Site
+    from bot.platforms.sites import publish_site
+
+    board = make_board(entries_of(target, run.leaderboard), run.leaderboard)
+    if not board.rows:
+        run.say("no site: there is no row on the board yet")
+        return
+    content = PageContent(board, run.inputs.to if "://" in run.inputs.to else "")
+    done = publish_site(Site(content), run.inputs.site, Opener(run.access))
+    run.say(f"site {run.inputs.site}: {done.changed} files written, {done.removed} removed")
 
 
 def keep_comment(run: Run, judgement: Judgement) -> None:

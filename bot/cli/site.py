@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,33 +12,44 @@ from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, warn
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.registry import open_target
+from bot.platforms.registry import Opener, open_target
+from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.changes import BoardChange
 from bot.service.environment import read_access
+
+if TYPE_CHECKING:
+    from bot.pages.write import Written
 
 
 def site(
     target: Annotated[
         str, typer.Argument(metavar="TARGET", help="A target with entries: a folder, hf://…, github://….")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write; only what differs is written.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="A folder, hf://spaces/org/name, or github://owner/name@branch.")
+    ],
     leaderboard: LEADERBOARD = DEFAULT,
     *,
     quiet: QUIET = False,
 ) -> None:
     """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
+    board, done = put_site(target, out, leaderboard)
+    if not quiet:
+        warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
+    typer.echo(out if "://" in out else Path(out) / "index.html")
+
+
+def put_site(target: str, out: str, leaderboard: str) -> tuple[Board, Written]:
+    """Write the site of a target's board to a place: the board, and what was done. Raises CallError."""
     from bot.pages.content import PageContent
     from bot.pages.site import Site
-    from bot.pages.write import write_site
 
     board = read_board(target, open_leaderboard(leaderboard, read_access()))
     is_folder = "://" not in target  # where a folder lies on this machine is nobody's business
     history = _history(target, board.leaderboard) if is_folder else None
-    done = write_site(Site(PageContent(board, "" if is_folder else target, history)), out)
-    if not quiet:
-        warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
-    typer.echo(out / "index.html")
+    content = PageContent(board, "" if is_folder else target, history)
+    return board, publish_site(Site(content), out, Opener(read_access()))
 
 
 def _history(folder: str, declared: Leaderboard) -> Sequence[BoardChange]:

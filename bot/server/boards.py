@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 
-from bot.evaluation.leaderboard import parse_leaderboard
 from bot.pages.compare_table import compare_live
-from bot.pages.content import PageContent
 from bot.pages.site import Site
-from bot.publishing.board import make_board
+from bot.service.board_content import board_content
 from bot.service.config import Watch
 from bot.service.store import KeptBoard, Store
 
@@ -115,10 +113,10 @@ class Boards:
         return shown
 
     def _kept(self, watch: Watch) -> tuple[str, KeptBoard] | None:
-        """The first target of a watch that has a board, and which board it is."""
+        """The first target of a watch that has a board with rows, and which board it is."""
         for target in watch.targets:
             kept = self.store.kept_board(watch.name, target.to)
-            if kept is not None and kept.declaration:
+            if kept is not None and kept.declaration and self.store.has_rows(watch.name, target.to):
                 return target.to, kept
         return None
 
@@ -143,10 +141,3 @@ class Boards:
         shown.page(FIRST)
         self.shown[name] = shown
         return shown
-
-
-def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> PageContent:
-    """What the pages of a kept board are made of; where a folder lies on this machine is nobody's business."""
-    declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
-    board = make_board(store.board_entries(watch, target), declared)
-    return PageContent(board, target if "://" in target else "", store.board_changes(watch, target))

@@ -8,18 +8,20 @@ from datetime import UTC, datetime
 import msgspec
 
 from bot.errors import NoWriteAccess
+from bot.pages.site import Site
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.plan import Plan
 from bot.publishing.publication import Marker
 from bot.publishing.texts import plan_done_text, plan_text
 from bot.service.alarms import watch_columns
+from bot.service.board_content import board_content
 from bot.service.context import WatchContext
 from bot.service.desired import desired_together, rolling_mark
 from bot.service.items import Item, Mark
 from bot.service.links import other_places
 from bot.service.outcome import Report
-from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile
+from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import KeptBoard
 
 SHOWN = 20  # files among the entries that are none, of which one pass says so
@@ -41,6 +43,15 @@ class Boards:
         kept = store.kept_board(name, self.to)
         if not head or kept is None or store.cursor(name, f"board {self.to}") != head:
             store.mark(name, [Mark("board", "", self.to)], self.context.clock())
+        if self._is_shown and store.cursor(name, "site") != self.context.watch.site:
+            store.mark(name, [Mark("site", "", self.to)], self.context.clock())
+
+    @property
+    def _is_shown(self) -> bool:
+        """Whether this board is the one that is published as a site: the first that holds entries."""
+        context = self.context
+        boards = [one.to for _, one in context.targets if one.form != "comment" and one.kind == "entries"]
+        return context.publish_site is not None and boards[:1] == [self.to]
 
     def sweep(self, item: Item) -> None:
         """Close what stands twice under one mark: two processes may have written at the same moment."""
@@ -63,6 +74,23 @@ class Boards:
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
         self._keep()
         store.set_cursor(name, f"board {self.to}", self.target.head())
+        if self._is_shown:
+            store.mark(name, [Mark("site", "", self.to)], self.context.clock())
+        del item
+
+    def publish(self, item: Item) -> None:
+        """Bring the web site of the board to what is kept of it."""
+        context, store = self.context, self.context.store
+        kept = store.kept_board(context.name, self.to)
+        is_empty = kept is None or not store.has_rows(context.name, self.to)
+        if kept is None or is_empty or context.publish_site is None or not self._is_shown:
+            return  # the last pages stay until there is a row again
+        publish, content = context.publish_site, board_content(store, context.name, self.to, kept)
+        done = retry_write(lambda: publish(Site(content)))
+        if done.changed or done.removed:
+            text = f"{done.changed} files written, {done.removed} removed"
+            self.report.say("published", f"site {context.watch.site}", text)
+        store.set_cursor(context.name, "site", context.watch.site)
         del item
 
     def _keep(self) -> None:

@@ -104,7 +104,7 @@ class Watch(_Declared):
     pass would remove or change more rows than `max_removed` and `max_changed` allow, a plan waits for approval.
     A result file of more than `max_file_bytes` is not read; archives have a limit of their own.
     `say_success` answers good pushes too. `owners` has, by the prefix of a path, the organizations whose models may
-    be submitted there.
+    be submitted there. `site` is where the board is published as a web site when it is rebuilt.
     """
 
     name: Name
@@ -122,6 +122,7 @@ class Watch(_Declared):
     max_file_bytes: Annotated[int, Field(gt=0)] = MAX_BYTES
     owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     look_up_commits: bool = False
+    site: Text | None = None
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 
     @property

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, MutableSet, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from bot import __version__
@@ -15,6 +16,8 @@ from bot.errors import CallError, MalformedEntry
 from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
+from bot.pages.site import Site
+from bot.pages.write import Written
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.github.answers import AnswersInStore
@@ -22,6 +25,7 @@ from bot.platforms.hub.address import MODELS
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Access, Kept, Opener
+from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target
 from bot.publishing.entry import Declared, Entry, Evidence
@@ -57,6 +61,7 @@ class WatchContext:
     clock: Callable[[], float] = time.time
     waivers: list[Waiver] = field(default_factory=list)
     queue: RowQueue | None = None
+    publish_site: Callable[[Site], Written] | None = None
 
     @property
     def name(self) -> str:
@@ -166,6 +171,7 @@ class ContextFactory:
             requests=self._requests(watch),
             dry_run=dry_run,
             queue=None if dry_run else self.queue,
+            publish_site=partial(publish_site, address=watch.site, opener=self.opener) if watch.site else None,
         )
 
     def _requests(self, watch: Watch) -> dict[str, Target]:

@@ -51,6 +51,18 @@ def test_a_push_to_main_publishes_one_request_however_often_it_runs(github: GitH
     assert (file["source"], file["commit"], file["path"]) == (f"github://{BOARD}", sha, GOOD)
 
 
+def test_the_board_is_published_as_a_site_where_one_is_named(github: GitHubServer, runner: Runner) -> None:
+    event, sha = push(github, {GOOD: result()})
+    site = f"github://{BOARD}@gh-pages"
+
+    first = runner.run("push", event, token="app-token", sha=sha, site=site, **PUBLISH)
+    ran = runner.run("push", event, token="app-token", sha=sha, site=site, **{**PUBLISH, "as": "commit"})
+
+    assert "no site: there is no row on the board yet" in first.log
+    assert ran.status == 0, ran.log
+    assert b"acme/atlas-7b" in github.state.repos[BOARD].git.read("heads/gh-pages", "index.html")
+
+
 @pytest.mark.campaign
 def test_two_publishing_runs_at_once_leave_one_request(github: GitHubServer, runner: Runner) -> None:
     event, sha = push(github, {GOOD: result()})

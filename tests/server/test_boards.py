@@ -15,7 +15,8 @@ from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.server.app import make_app
 from bot.server.board_routes import board_routes
-from bot.server.boards import Boards, board_content
+from bot.server.boards import Boards
+from bot.service.board_content import board_content
 from tests.pages.boards import found
 from tests.server.test_server import Taken
 from tests.service.stories import Story
@@ -129,3 +130,14 @@ def test_a_board_that_moves_is_shown_as_soon_as_it_is_made(story: Story, web: Te
     story.settle()
     wait_until(lambda: "crane-7b" in web.get("/board/tiny/").text)
     assert "crane-7b" in web.get("/board/tiny/changes.html").text
+
+
+def test_a_board_without_rows_is_none(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit", more='max_removed = "100%"')
+    story.settle()
+    boards = Boards(story.contexts.store, lambda: [story.watch])
+    web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
+    assert boards.names() == []
+    assert web.get("/board/tiny/").status_code == 404
+    assert web.get("/board/tiny/columns/tiny.html").status_code == 404
+    story.contexts.store.close()

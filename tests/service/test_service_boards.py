@@ -53,3 +53,35 @@ def test_a_lost_state_is_found_again_without_a_commit(hub: Hub, tmp_path: Path) 
     assert story.target.main.oid == head
     assert kinds(story) == [("added", "acme/atlas-7b")]
     story.contexts.store.close()
+
+
+def test_a_watch_publishes_its_board_as_a_site_when_it_is_rebuilt(hub: Hub, tmp_path: Path) -> None:
+    site = hub.repository("acme/site", "space")
+    hub.push(site, {"README.md": b"---\nsdk: static\n---\n"})
+    story = Story(hub, tmp_path, form="commit", more='site = "hf://spaces/acme/site"')
+    hub.writers.add(("bot", "acme/site"))
+    story.push()
+    assert "site hf://spaces/acme/site" in [one.subject for one in story.settle()]
+    assert b"acme/atlas-7b" in (hub.file(site, "index.html") or b"")
+    head = site.main.oid
+    story.settle()
+    assert site.main.oid == head
+    story.push(model="acme/bison-7b", path=path_of("acme/bison-7b"))
+    story.settle()
+    assert b"acme/bison-7b" in (hub.file(site, "index.html") or b"")
+    story.contexts.store.close()
+
+
+def test_a_site_that_cannot_be_written_stops_nothing_else_and_is_tried_again(hub: Hub, tmp_path: Path) -> None:
+    site = hub.repository("acme/site", "space")
+    hub.push(site, {"README.md": b"---\nsdk: docker\n---\n"})
+    hub.writers.add(("bot", "acme/site"))
+    story = Story(hub, tmp_path, form="commit", more='site = "hf://spaces/acme/site"')
+    story.push()
+    outcomes = {one.outcome: one for one in story.settle()}
+    assert "sdk: static" in outcomes["failed"].text
+    assert "published" in outcomes
+    hub.push(site, {"README.md": b"---\nsdk: static\n---\n"})
+    story.settle()
+    assert hub.file(site, "index.html")
+    story.contexts.store.close()

@@ -61,6 +61,21 @@ class Branches:
         self._call(lambda: ref.edit(commit.sha))
         return commit.sha
 
+    def commit_to(self, branch: str, files: Mapping[str, bytes | None], message: str, parent: str) -> str:
+        """Commit on any branch, which is made without a parent where `parent` is ""; raises Stale where it moved."""
+        ref = self.ref(branch)
+        if (ref.object.sha if ref else "") != parent:
+            raise Stale(f"the branch {branch} moved meanwhile")
+        if ref is None:
+            elements = [self._element(path, data) for path, data in files.items() if data is not None]
+            tree = self._call(lambda: self._repo.create_git_tree(elements))
+            first = self._call(lambda: self._repo.create_git_commit(message, tree, []))
+            self._call(lambda: self._repo.create_git_ref(f"refs/heads/{branch}", first.sha))
+            return first.sha
+        commit = self._commit(files, message, [parent])
+        self._call(lambda: ref.edit(commit.sha))
+        return commit.sha
+
     def propose(self, branch: str, files: Mapping[str, bytes | None], message: str) -> str:
         """Bring a branch to main with these files changed.
 

@@ -41,6 +41,12 @@ class Boards(Database):
             row = connection.execute(found).one_or_none()
         return None if row is None else KeptBoard(row.head, row.leaderboard, row.declaration)
 
+    def has_rows(self, watch: str, target: str) -> bool:
+        """Whether there is any row on a board."""
+        where = (board_rows.c.watch == watch, board_rows.c.target == target)
+        with self.transaction() as connection:
+            return connection.execute(select(board_rows.c.key).where(*where).limit(1)).first() is not None
+
     def board_entries(self, watch: str, target: str) -> list[Entry]:
         """The rows of a board."""
         found = select(board_rows.c.data).where(board_rows.c.watch == watch, board_rows.c.target == target)

@@ -1,0 +1,152 @@
+"""Sites in repositories: only what differs is written, in commits that services take; foreign files are never touched.
+
+A list in the repository says which files are the site's. It is written with the first commit of several, so that what a
+killed process wrote is known as ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from bot.errors import CallError
+from bot.pages.site import Site
+from bot.pages.write import Written, write_site
+from bot.platforms.chunks import BYTES, FILES
+from bot.platforms.digest import is_content
+from bot.platforms.registry import Opener
+
+LIST = "leaderboard-bot-site.json"
+SCHEMA = "leaderboard-bot/site/1"
+TITLE = "Bring the site in step with the board"
+MAX_LIST = 50_000_000  # bytes
+Part = dict[str, bytes | None]
+
+
+class SiteHost(Protocol):
+    """A repository that a site is published in, as it stood when it was first looked at."""
+
+    @property
+    def name(self) -> str:
+        """How people write it."""
+        ...
+
+    def files(self) -> Mapping[str, str]:
+        """The object ids of all files by path. Raises CallError where no site can be published here."""
+        ...
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """The bytes of a file, None where there is none."""
+        ...
+
+    def write(self, files: Mapping[str, bytes | None], title: str) -> None:
+        """One commit; None deletes. Raises Stale where somebody else wrote meanwhile."""
+
+
+class SiteList(msgspec.Struct, frozen=True):
+    """The files of a site, each with the stamp of what it was made of, "" where it has none."""
+
+    files: dict[str, str]
+    schema: str = SCHEMA
+
+
+def open_host(address: str, opener: Opener) -> SiteHost | None:
+    """The repository at an address, None for a folder. Raises CallError for what is none."""
+    if address.startswith("hf://"):
+        from bot.platforms.hub.site import open_hub_site
+
+        return open_hub_site(address, opener)
+    if address.startswith("github://"):
+        from bot.platforms.github.site import open_github_site
+
+        return open_github_site(address, opener)
+    if "://" in address:
+        raise CallError(f"{address}: a site goes to hf://spaces/org/name, github://owner/name@branch, or a folder")
+    return None
+
+
+def publish_site(site: Site, address: str, opener: Opener) -> Written:
+    """Bring the site at an address in step. Raises CallError where it is somebody else's, or cannot be written."""
+    host = open_host(address, opener)
+    return write_site(site, opener.folder / Path(address)) if host is None else _publish(site, host)
+
+
+def _publish(site: Site, host: SiteHost) -> Written:
+    there, stamps = host.files(), site.stamps()
+    known = _known(host, there)
+    fresh = {path for path, stamp in stamps.items() if path in there and stamp == known.get(path)}
+    _refuse_foreign(site, host, there, known)
+    stale = [path for path in known if path in there and path not in site]
+    final = _list_of({path: stamps.get(path, "") for path in site})
+    claimed = _list_of({**dict.fromkeys((*known, *site), ""), **{path: stamps[path] for path in fresh}})
+    changed = 0
+    parts = _parts(_differing(site, there, fresh), stale)
+    part = next(parts, None)
+    is_listed = LIST in there and is_content(final, there[LIST])
+    is_first = True
+    while part is not None or not is_listed:
+        following = next(parts, None)
+        said = final if following is None else claimed if is_first else None
+        host.write({**(part or {}), **({} if said is None else {LIST: said})}, TITLE)
+        changed += sum(data is not None for data in (part or {}).values())
+        part, is_first, is_listed = following, False, True
+    return Written(changed, len(site) - changed, len(stale))
+
+
+def _known(host: SiteHost, there: Mapping[str, str]) -> dict[str, str]:
+    """The files of ours with their stamps, as the list says."""
+    data = host.read(LIST, MAX_LIST) if LIST in there else None
+    if data is None:
+        return {}
+    try:
+        known = msgspec.json.decode(data, type=SiteList)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise CallError(f"{host.name}: its {LIST} is none of ours; take it away, or name another place") from None
+    return known.files
+
+
+def _refuse_foreign(site: Site, host: SiteHost, there: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Raise CallError where a file that is not the site's stands where one of its would."""
+    foreign = [path for path in there if path in site and path not in known and not is_content(site[path], there[path])]
+    if foreign:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise CallError(f"{host.name}: {foreign[0]}{more} is not the site's; take it away, or name another place")
+
+
+def _differing(site: Site, there: Mapping[str, str], fresh: set[str]) -> Iterator[tuple[str, bytes]]:
+    """What is not there as it should be; of pages with the right stamp, none is made."""
+    for path in site:
+        if path not in fresh:
+            data = site[path]
+            if path not in there or not is_content(data, there[path]):
+                yield path, data
+
+
+def _parts(changed: Iterator[tuple[str, bytes]], stale: list[str]) -> Iterator[Part]:
+    """The commits, in the order of the site, one after the other in memory; what goes comes last.
+
+    Each leaves room for the list.
+    """
+    part: Part = {}
+    size = 0
+    for path, data in _with_removals(changed, stale):
+        more = len(data or b"")
+        if part and (len(part) >= FILES - 1 or size + more > BYTES // 2):
+            yield part
+            part, size = {}, 0
+        part[path] = data
+        size += more
+    if part:
+        yield part
+
+
+def _with_removals(changed: Iterator[tuple[str, bytes]], stale: list[str]) -> Iterator[tuple[str, bytes | None]]:
+    yield from changed
+    yield from ((path, None) for path in stale)
+
+
+def _list_of(files: Mapping[str, str]) -> bytes:
+    return msgspec.json.encode(SiteList(dict(sorted(files.items())))) + b"\n"

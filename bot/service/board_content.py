@@ -1,0 +1,15 @@
+"""What the pages of a board are made of, from what the service keeps of it."""
+
+from __future__ import annotations
+
+from bot.evaluation.leaderboard import parse_leaderboard
+from bot.pages.content import PageContent
+from bot.publishing.board import make_board
+from bot.service.store import KeptBoard, Store
+
+
+def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> PageContent:
+    """What the pages of a kept board are made of; where a folder lies on this machine is nobody's business."""
+    declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
+    board = make_board(store.board_entries(watch, target), declared)
+    return PageContent(board, target if "://" in target else "", store.board_changes(watch, target))
