@@ -120,6 +120,7 @@ class Service:
         for watch in settings.watches:
             with suppress(Unavailable):
                 self.contexts.open_context(watch)
+        self.contexts.take(settings)
         known = {watch.name: watch for watch in self.watches_settings}
         wanted = {watch.name: watch for watch in settings.watches}
         for name in known.keys() - wanted.keys():

@@ -19,6 +19,8 @@ from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
+# Nothing in it can end a link of Markdown.
+PublicUrl = Annotated[str, StringConstraints(pattern=r"^$|^https?://[\w.:\[\]-]+(/[\w./~-]*[\w~-])?$")]
 
 
 def seconds(value: object) -> float:
@@ -122,7 +124,7 @@ class Watch(_Declared):
     max_file_bytes: Annotated[int, Field(gt=0)] = MAX_BYTES
     owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     look_up_commits: bool = False
-    site: Text | None = None
+    site: str = ""
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 
     @property
@@ -141,8 +143,9 @@ class Watch(_Declared):
 
 
 class Settings(_Declared):
-    """All watches of one service."""
+    """All watches of one service; `public_url` is where people reach its pages, without a slash at its end."""
 
+    public_url: PublicUrl = ""
     watches: Annotated[tuple[Watch, ...], Field(min_length=1)]
 
     @model_validator(mode="after")

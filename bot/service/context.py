@@ -32,6 +32,7 @@ from bot.publishing.entry import Declared, Entry, Evidence
 from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
 from bot.service.config import Settings, Watch, WatchTarget, load_settings
+from bot.service.environment import space_url
 from bot.service.github_event import account_id
 from bot.service.judging import LookUp, no_look_up, open_look_up
 from bot.service.maintainers import Maintainers, nobody_writes
@@ -62,6 +63,11 @@ class WatchContext:
     waivers: list[Waiver] = field(default_factory=list)
     queue: RowQueue | None = None
     publish_site: Callable[[Site], Written] | None = None
+    public_url: str = ""
+
+    def page_link(self, words: str, page: str) -> str:
+        """A link to a page of the service as Markdown, "" where nobody can reach it."""
+        return f"[{words}]({self.public_url}/{page})" if self.public_url else ""
 
     @property
     def name(self) -> str:
@@ -119,7 +125,9 @@ class WatchContext:
 def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:
     """Read the settings and open the store beside them. Raises CallError or MalformedDeclaration."""
     settings = load_settings(path)
-    return settings, ContextFactory(access, Store(connect(database)), path.resolve().parent)
+    contexts = ContextFactory(access, Store(connect(database)), path.resolve().parent)
+    contexts.take(settings)
+    return settings, contexts
 
 
 @dataclass
@@ -133,10 +141,15 @@ class ContextFactory:
     store: Store
     folder: Path
     queue: RowQueue | None = None
+    public_url: str = ""
     opener: Opener = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.opener = Opener(self.access, self.folder, Kept(self.store.memory, is_service=True))
+
+    def take(self, settings: Settings) -> None:
+        """Take over what settings say of the whole service."""
+        self.public_url = settings.public_url or space_url()
 
     @property
     def client(self) -> HubClient:
@@ -172,6 +185,7 @@ class ContextFactory:
             dry_run=dry_run,
             queue=None if dry_run else self.queue,
             publish_site=partial(publish_site, address=watch.site, opener=self.opener) if watch.site else None,
+            public_url=self.public_url,
         )
 
     def _requests(self, watch: Watch) -> dict[str, Target]:

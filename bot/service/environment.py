@@ -41,6 +41,12 @@ def operator_token(environ: Mapping[str, str] = os.environ) -> str | None:
     return environ.get("OPERATOR_TOKEN") or None
 
 
+def space_url(environ: Mapping[str, str] = os.environ) -> str:
+    """Where people reach the pages of the Space that this runs in, "" elsewhere."""
+    host = environ.get("SPACE_HOST") or ""
+    return f"https://{host}" if host else ""
+
+
 def log_format(environ: Mapping[str, str] = os.environ) -> str:
     """How log lines are written: "json", or "" for lines for people."""
     return "json" if environ.get("LOG_FORMAT", "").lower() == "json" else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from urllib.parse import quote
 
 from bot.errors import BotError, DiscussionsDisabled
 from bot.evaluation.judgement import Judgement
@@ -143,7 +144,9 @@ class Folders:
         for verdict in unresolved(verdicts):
             one = found[verdict.path]
             text = describe(self.context.judge([one]), self.context.source.name, one.commit, self.context.declaration)
-            faults.append(FolderFault(verdict, text))
+            page = f"submissions/{self.context.name}/{quote(verdict.path)}"
+            link = self.context.page_link("How it stands now", page)
+            faults.append(FolderFault(verdict, f"{text}\n{link}\n" if link else text))
         return faults
 
     def _settle_folder(self, folder: str, faults: Sequence[FolderFault], *, few: bool = False) -> None:

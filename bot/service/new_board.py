@@ -82,7 +82,8 @@ def settings_text(board: NewBoard) -> str:
     document: Any = tomlkit.parse(_example())
     watch = document["watches"][0]
     changes = {"name": _name(board), "leaderboard": BOARD, "source": board.source, "paths": list(PATHS)}
-    for key, value in {**changes, "maintainers": [], "owners": tomlkit.inline_table()}.items():
+    document["public_url"] = ""
+    for key, value in {**changes, "maintainers": [], "owners": tomlkit.inline_table(), "site": ""}.items():
         watch[key] = value
     target, *others = watch["targets"]
     target["to"], target["as"] = board.target, board.form

@@ -58,7 +58,8 @@ def test_the_settings_explain_every_key_of_the_example() -> None:
     assert [line for line in example.splitlines() if line.startswith("#")][1:10] == [
         line for line in text.splitlines() if line.startswith("#")
     ][1:10]
-    assert (ours["maintainers"], ours["owners"]) == ([], {})
+    assert (ours["maintainers"], ours["owners"], ours["site"]) == ([], {}, "")
+    assert tomllib.loads(text)["public_url"] == ""
     assert [dict(target) for target in ours["targets"]] == [{"to": "github://acme/board", "as": "comment"}]
     assert tomllib.loads(settings_text(NewBoard("./results", "./", "commit")))["watches"][0]["name"] == "board"
 

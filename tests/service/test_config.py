@@ -94,3 +94,12 @@ def test_a_watch_that_is_not_there_is_a_wrong_call(tmp_path: Path) -> None:
         settings.only("x")
     with pytest.raises(CallError, match="leaderboard-bot init writes one"):
         load_settings(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "url", ["board.example", "https://b.example/", "https://b.example/x)y", "javascript:alert(1)", "https://a b"]
+)
+def test_an_address_of_the_pages_that_would_break_a_link_is_refused(url: str) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8").replace("https://leaderboard.example.org", url)
+    with pytest.raises(MalformedDeclaration, match="public_url"):
+        parse_settings(text, "bot.toml")

@@ -114,3 +114,14 @@ def test_a_maintainer_declines_one_row_of_the_rolling_request(hub: Hub, tmp_path
     assert hub.file(story.target, f"entries/{key}.json", request.ref) is not None
     assert "request" in story.acts()
     story.end()
+
+
+def test_what_is_said_of_a_file_leads_to_its_page_where_people_can_reach_it(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.contexts.public_url = "https://board.example"
+    story.push(path="a b/results (1).json", right=(50, 60, 170))
+    story.settle()
+    page = "https://board.example/submissions/tiny/a%20b/results%20%281%29.json"
+    assert f"[How it stands now]({page})" in story.discussions[0].description
+    assert story.acts() == ["discussion"]
+    story.end()
