@@ -9,9 +9,10 @@ from typing import Literal, TypeVar, get_args
 from bot.errors import CallError
 from bot.publishing.publication import Form
 
-Mode = Literal["check", "publish"]
+Mode = Literal["check", "publish", "verify"]
 When = Literal["on-findings", "always", "never"]
 FailOn = Literal["error", "warning", "never"]
+DEFAULT = "open-llm-v2"
 Word = TypeVar("Word", bound=str)
 
 
@@ -29,26 +30,28 @@ class Inputs:
     changed_only: bool
     claimed_report: str = ""
     site: str = ""
+    badge: str = ""
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
     """Read the inputs that `action.yml` hands over as INPUT_…; raises CallError with the input's name."""
     mode = one_of(environ, "mode", get_args(Mode))
     to = environ.get("INPUT_TO", "").strip()
-    if mode == "publish" and not to:
-        raise CallError("the input `to` names no target, and `mode: publish` needs one")
+    if mode != "check" and not to:
+        raise CallError(f"the input `to` names no target, and `mode: {mode}` needs one")
     results = tuple(line.strip() for line in environ.get("INPUT_RESULTS", "").splitlines() if line.strip())
     if not results:
         raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
     return Inputs(
         results=results,
-        leaderboard=environ.get("INPUT_LEADERBOARD", "").strip() or "open-llm-v2",
+        leaderboard=environ.get("INPUT_LEADERBOARD", "").strip() or DEFAULT,
         mode=mode,  # type: ignore[arg-type]
         to=to,
         form=one_of(environ, "as", get_args(Form)),  # type: ignore[arg-type]
         comment=one_of(environ, "comment", get_args(When)),  # type: ignore[arg-type]
         fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
+        badge=environ.get("INPUT_BADGE", "").strip(),
         claimed_report=environ.get("INPUT_CLAIMED_REPORT", "").strip(),
         site=_site(environ, mode),
     )

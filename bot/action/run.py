@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TextIO
 
 from bot.action.gather import gather
 from bot.action.inputs import Inputs, read_inputs
+from bot.action.job import Run, one_line
 from bot.action.outputs import (
     Outputs,
     outputs_of,
@@ -18,26 +18,26 @@ from bot.action.outputs import (
     write_report,
     write_summary,
 )
-from bot.action.trigger import TRUSTED, TriggerContext, read_occasion
+from bot.action.trigger import TRUSTED, read_occasion
+from bot.action.verify import verify
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.judgement import Judgement, judge_all
-from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.client import GitHubAddress
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, evidence_of, reader_of
-from bot.platforms.registry import Access, Opener, open_target
+from bot.platforms.registry import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import make_board, same_values
 from bot.publishing.made_entries import make_entries
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
 from bot.reporting.annotations import annotate, command
-from bot.reporting.escape import brief, visible, without_commands
+from bot.reporting.escape import brief
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, summarize
 from bot.service.environment import kept_answers, read_access
@@ -48,8 +48,8 @@ from bot.service.reconcile import entries_of, publish_comment, rebuild_board
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
 NOT_HERE = (
-    "`mode: publish` is for what is merged: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
-    " (docs/github.md has both workflows)"
+    "`mode: {mode}` is for what is merged: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
+    " (docs/github.md has the workflows)"
 )
 NO_COMMENT = "the comment could not be written, the verdict stands all the same: {error}"
 CLAIM_DIFFERS = "the claimed report is not what these files give: its run was changed, or is of older files"
@@ -58,30 +58,6 @@ FAILS: dict[str, tuple[Severity, ...]] = {
     "warning": (Severity.ERROR, Severity.WARNING),
     "never": (),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """All that a run knows; `out` is the log, where workflow commands are heard."""
-
-    inputs: Inputs
-    occasion: TriggerContext
-    access: Access
-    leaderboard: Leaderboard
-    environ: Mapping[str, str]
-    out: TextIO
-
-    def say(self, text: str) -> None:
-        """Write one line to the log, in which nothing is a command to the runner."""
-        self.out.write(f"{without_commands(one_line(text))}\n")
-
-    def warn(self, text: str) -> None:
-        """Annotate the run, on no file."""
-        self.out.write(f"{command(Severity.WARNING, one_line(text), title='leaderboard-bot')}\n")
-
-    def client(self) -> GitHubClient:
-        """The workflow's token at its own GitHub."""
-        return GitHubClient(self.access.github_token, self.access.github_api_url)
 
 
 def main(environ: Mapping[str, str], out: TextIO) -> int:
@@ -108,8 +84,11 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     """Read what is asked for, then check, and comment or publish."""
     inputs, occasion, access = read_inputs(environ), read_occasion(environ), read_access(environ)
     run = Run(inputs, occasion, access, open_leaderboard(inputs.leaderboard, access), environ, out)
-    if inputs.mode == "publish" and not occasion.may_publish:
-        raise CallError(NOT_HERE.format(trusted=", ".join(TRUSTED), kind=occasion.kind or "an event without a name"))
+    if inputs.mode != "check" and not occasion.may_publish:
+        kind = occasion.kind or "an event without a name"
+        raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
+    if inputs.mode == "verify":
+        return verify(run)
     found = gather(inputs, occasion, GitHubSource(run.client(), GitHubAddress(occasion.repository)), access)
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     judgement = judge(run, found, target)
@@ -128,11 +107,6 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
     return status
-
-
-def one_line(text: str) -> str:
-    """The text in one line of what can be printed."""
-    return visible(" ".join(text.split()))
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:

@@ -9,13 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import visible
 from bot.service.environment import read_access
+from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
 
 SHOWN = 5  # numbers of one row
@@ -41,6 +41,12 @@ def verify(
         Path, typer.Option("--sources", help="The folder that relative paths of local sources start at.")
     ] = Path(),
     *,
+    badge: Annotated[
+        Path | None, typer.Option("--badge", help="Also write a badge there: an SVG, or .json for shields.io.")
+    ] = None,
+    models: Annotated[
+        bool, typer.Option("--models", help="Also ask the Hub whether the revision of each model is still there.")
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show only rows that differ from their evidence.")
     ] = False,
@@ -51,21 +57,24 @@ def verify(
     opened.check()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     rows: list[VerifiedRow] = []
-    for row in Verifier(opened, Opener(access, sources), today).verify(entries or []):
+    for row in Verifier(opened, Opener(access, sources), today, models).verify(entries or []):
         rows.append(row)
         if form is VerifyFormat.TEXT and not (quiet and row.follows):
             typer.echo("\n".join(_lines(row)))
     if form is VerifyFormat.JSON:
-        typer.echo(json.dumps([_to_json(row) for row in rows], indent=2))
+        typer.echo(json.dumps([to_json(row) for row in rows], indent=2))
     else:
         typer.echo(_summary(rows))
+    if badge is not None:
+        write_badge(badge, rows)
     if not all(row.follows for row in rows):
         raise typer.Exit(1)
 
 
 def _lines(row: VerifiedRow) -> list[str]:
     mark = "✓" if row.follows else "✗"
-    lines = [f"{mark} {row.outcome}  {visible(row.key)}" + (f": {visible(row.why)}" if row.why else "")]
+    said = row.why or row.notice
+    lines = [f"{mark} {row.outcome}  {visible(row.key)}" + (f": {visible(said)}" if said else "")]
     lines += [f"    {one.name}: published {one.published}, computed {one.computed}" for one in row.differences[:SHOWN]]
     more = len(row.differences) - SHOWN
     return lines + ([f"    and {more} more numbers"] if more > 0 else [])
@@ -75,12 +84,3 @@ def _summary(rows: Sequence[VerifiedRow]) -> str:
     counts = Counter(row.outcome for row in rows)
     parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
     return f"{len(rows)} rows: {parts}" if rows else "0 rows"
-
-
-def _to_json(row: VerifiedRow) -> dict[str, object]:
-    return {
-        "key": row.key,
-        "outcome": row.outcome,
-        "why": row.why,
-        "differences": msgspec.to_builtins(row.differences),
-    }

@@ -10,7 +10,9 @@ from typing import Any, Literal, get_args
 from bot.publishing.entry import Entry, is_same_row
 from bot.reporting.escape import without_references
 
-Kind = Literal["entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm", "model"]
+Kind = Literal[
+    "entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm", "model", "verify"
+]
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]
 STANDS = "What this request proposes stands on the main branch already."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from typing import Literal
 
 from bot.errors import BotError, CallError, MalformedDeclaration, MalformedEntry
@@ -21,8 +22,9 @@ from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.publishing.publication import Marker
 from bot.publishing.row_difference import Difference, differences
+from bot.service.model_lookup import ModelLookup, ModelState
 
-Outcome = Literal["follows", "differs", "declaration", "evidence", "untraceable", "unavailable"]
+Outcome = Literal["follows", "differs", "declaration", "evidence", "model", "untraceable", "unavailable"]
 DECLARATION_BYTES = 1024 * 1024
 
 
@@ -31,14 +33,16 @@ class VerifiedRow:
     """Whether a row follows from its evidence.
 
     `follows`: every number is the same. `differs`: a number is another under the row's own declaration. `declaration`:
-    only under today's. `evidence`: a file is gone or has other bytes. `untraceable`: no repository is named, or no
-    declaration that can be read. `unavailable`: a service could not be asked.
+    only under today's. `evidence`: a file is gone or has other bytes. `model`: the revision of the model is gone, so
+    that nobody can run it again. `untraceable`: no repository is named, or no declaration that can be read.
+    `unavailable`: a service could not be asked. `notice` is something to know of a row with which nothing is wrong.
     """
 
     key: str
     outcome: Outcome
     why: str = ""
     differences: tuple[Difference, ...] = ()
+    notice: str = ""
 
     @property
     def follows(self) -> bool:
@@ -48,11 +52,15 @@ class VerifiedRow:
 
 @dataclass
 class Verifier:
-    """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one."""
+    """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one.
+
+    With `asks_models` the Hub is asked whether the revision of each model is still there.
+    """
 
     target: Target
     opener: Opener
     today: Leaderboard | None = None
+    asks_models: bool = False
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
@@ -87,7 +95,14 @@ class Verifier:
             other = differences(entry, _recomputed(entry, read, self.today))
             if other:
                 return VerifiedRow(entry.key, "declaration", "today's declaration gives other numbers", other)
-        return VerifiedRow(entry.key, "follows")
+        model = self._models.look(entry.model.id, entry.model.revision) if self.asks_models else ModelState()
+        if model.is_gone:
+            return VerifiedRow(entry.key, "model", model.said)
+        return VerifiedRow(entry.key, "follows", notice=model.said)
+
+    @cached_property
+    def _models(self) -> ModelLookup:
+        return ModelLookup(self.opener)
 
     def _declaration(self, entry: Entry) -> Leaderboard:
         """The declaration that a row names: kept at the target, shipped, or today's."""

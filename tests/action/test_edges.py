@@ -22,7 +22,7 @@ from tests.world.results import TINY
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("MODE", "chek", "the input `mode` is 'chek'; it takes check, publish"),
+        ("MODE", "chek", "the input `mode` is 'chek'; it takes check, publish, verify"),
         ("MODE", "publish", "the input `to` names no target, and `mode: publish` needs one"),
         ("AS", "gift", "the input `as` is 'gift'; it takes pull-request, commit, comment"),
         ("COMMENT", "yes", "the input `comment` is 'yes'; it takes on-findings, always, never"),

@@ -49,7 +49,12 @@ def test_every_input_reaches_the_program_by_environment_and_none_a_shell_line() 
 
 def test_the_three_workflows_use_inputs_that_there_are() -> None:
     names = re.findall(r"```yaml\n# \.github/workflows/([\w-]+\.yml)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert [name for name, _ in names] == ["check-results.yml", "comment-results.yml", "publish-results.yml"]
+    assert [name for name, _ in names] == [
+        "check-results.yml",
+        "comment-results.yml",
+        "publish-results.yml",
+        "verify-board.yml",
+    ]
 
     for _, text in names:
         assert "pull_request_target" not in text

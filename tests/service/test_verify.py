@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -12,13 +13,16 @@ from bot.evaluation.leaderboard import load_leaderboard
 from bot.platforms.registry import Access, Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import parse_entry
+from bot.reporting.badge import Badge, badge_of
 from bot.service.config import parse_settings
 from bot.service.context import ContextFactory
+from bot.service.model_lookup import ModelLookup
 from bot.service.settlement import settle
 from bot.service.store import Store, connect
 from bot.service.verify import VerifiedRow, Verifier
 from tests.command import bot
 from tests.platforms.git.test_source import Folder
+from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
 SETTINGS = """
@@ -134,3 +138,76 @@ def test_the_command_says_which_rows_do_not_follow(place: Path) -> None:
     assert sorted(row["outcome"] for row in json.loads(out)) == ["follows", "untraceable"]
     status, _, err = bot("verify", place / "board", "acme/none", "--sources", place)
     assert (status, err) == (2, "leaderboard-bot: acme/none: no row at the target has this key, path or model\n")
+
+
+def test_all_reference_rows_follow_and_one_that_is_edited_does_not(reference: Path, tmp_path: Path) -> None:
+    results = reference / "openllm_v2" / "results"
+    files = {str(path.relative_to(results)): path.read_bytes() for path in sorted(results.rglob("*.json"))}
+    Folder(tmp_path / "results").push(files)
+    store = Store(connect(f"sqlite:///{tmp_path / 'bot.db'}"))
+    text = SETTINGS.replace('"tiny.toml"', '"open-llm-v2"')
+    settle(ContextFactory(Access(), store, tmp_path).open_context(parse_settings(text, "bot.toml").watches[0]))
+    store.close()
+
+    rows = verify(tmp_path, today="open-llm-v2")
+    assert len(rows) > 10
+    assert set(outcomes(rows)) == {"follows"}
+
+    path = tmp_path / "board" / "entries" / f"{rows[0].key}.json"
+    whole = json.loads(path.read_text())
+    whole["average"] += 0.001
+    edit(tmp_path, f"entries/{rows[0].key}.json", json.dumps(whole).encode())
+    assert [row.outcome for row in verify(tmp_path) if not row.follows] == ["differs"]
+
+
+@pytest.mark.parametrize("name", ["badge.svg", "badge.json"])
+def test_a_badge_says_how_many_rows_follow(place: Path, name: str) -> None:
+    path = entry_file(place, MODELS[0])
+    assert bot("verify", place / "board", "--sources", place, "--badge", place / name)[0] == 0
+    first = (place / name).read_text()
+    whole = json.loads((place / "board" / path).read_text())
+    whole["average"] += 0.5
+    edit(place, path, json.dumps(whole).encode())
+    assert bot("verify", place / "board", "--sources", place, "--badge", place / name)[0] == 1
+    second = (place / name).read_text()
+
+    if name.endswith("json"):
+        assert [json.loads(text)["message"] for text in (first, second)] == ["2 of 2", "1 of 2 do not follow"]
+        assert set(json.loads(first)) == {"schemaVersion", "label", "message", "color", "isError"}
+    else:
+        assert [ET.fromstring(text).get("aria-label") for text in (first, second)] == [
+            "rows verified: 2 of 2",
+            "rows verified: 1 of 2 do not follow",
+        ]
+
+
+def test_a_badge_without_certainty_is_neither_good_nor_bad() -> None:
+    assert badge_of(3, 0, 1) == Badge("1 of 3 not checked", "unknown")
+    assert badge_of(0, 0, 0) == Badge("no rows", "unknown")
+    assert badge_of(3, 1, 1).mood == "bad"
+
+
+def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice(place: Path, hub: Hub) -> None:
+    models = {model: hub.repository(model, "model") for model in MODELS}
+    heads = {model: hub.push(repository, {"a": b"1"}).oid for model, repository in models.items()}
+    for path in (place / "board" / "entries").rglob("*.json"):
+        whole = json.loads(path.read_text())
+        assert whole["model"]["id"] in heads
+    opener = Opener(Access(hf_endpoint=hub.url), place)
+
+    def states() -> dict[str, tuple[bool, str]]:
+        lookup = ModelLookup(opener)
+        found = {model: lookup.look(model, heads[model]) for model in MODELS}
+        return {model: (state.is_gone, state.said) for model, state in found.items()}
+
+    assert set(states().values()) == {(False, "")}
+    moved = hub.push(models[MODELS[0]], {"a": b"2"}).oid
+    assert states()[MODELS[0]] == (False, f"the model's main branch has moved on to {moved[:12]}")
+    heads[MODELS[1]] = "e" * 40
+    assert states()[MODELS[1]] == (True, f"{MODELS[1]} is at the Hub without its revision eeeeeeeeeeee")
+    heads["acme/none"] = "e" * 40
+    assert ModelLookup(opener).look("acme/none", "e" * 40).said == "the model is not at the Hub, or may not be seen"
+    assert not ModelLookup(opener).look("../x", "e" * 40).is_gone
+
+    rows = list(Verifier(opener.target("board"), opener, None, asks_models=True).verify())
+    assert outcomes(rows) == ["model", "model"]

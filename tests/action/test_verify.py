@@ -1,0 +1,123 @@
+"""The Action recomputes the rows of a target on a schedule, and keeps one issue as long as some do not follow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.action.jobs import GOOD, PUBLISH, hub, push, runner, temp
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_runner import Ran, Runner
+from tests.world.github_server import GitHubServer
+from tests.world.github_state import Issue
+from tests.world.hub import Hub
+from tests.world.results import result
+
+__all__ = ["github", "hub", "runner", "temp"]
+
+VERIFY = {"mode": "verify", "to": f"github://{BOARD}", "leaderboard": "tiny.toml"}
+
+
+@pytest.fixture
+def published(github: GitHubServer, runner: Runner, hub: Hub) -> str:
+    """A board with one row; gives the path of its file."""
+    runner.variables["HF_ENDPOINT"] = hub.url
+    event, sha = push(github, {GOOD: result()})
+    ran = runner.run("push", event, token="app-token", sha=sha, **PUBLISH | {"as": "commit"})
+    assert ran.status == 0, ran.log
+    git = github.state.repos[BOARD].git
+    [path] = [path for path in git.files(git.refs["heads/main"]) if path.startswith("entries/")]
+    return path
+
+
+def verify(runner: Runner, **more: str) -> Ran:
+    return runner.run("schedule", None, token="app-token", **VERIFY | more)
+
+
+def edit(github: GitHubServer, path: str, average: float) -> None:
+    """What somebody commits by hand."""
+    git = github.state.repos[BOARD].git
+    whole = json.loads(git.read("heads/main", path))
+    git.push("heads/main", {path: json.dumps(whole | {"average": average}).encode()})
+
+
+def issues(github: GitHubServer) -> list[Issue]:
+    return [issue for issue in github.state.repos[BOARD].issues.values() if not issue.head]
+
+
+def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
+    github: GitHubServer, runner: Runner, published: str
+) -> None:
+    good = json.loads(github.state.repos[BOARD].git.read("heads/main", published))["average"]
+    first = verify(runner, badge="badge.svg")
+    assert (first.status, first.outputs["verdict"], issues(github)) == (0, "accepted", []), first.log
+    assert "1 of 1" in (runner.workspace / "badge.svg").read_text()
+
+    edit(github, published, 99.0)
+    ran = [verify(runner) for _ in range(2)]
+    assert [one.status for one in ran] == [1, 1], ran[0].log
+    [issue] = issues(github)
+    assert (issue.state, issue.author) == ("open", "github-actions[bot]")
+    assert ran[0].outputs["pull-request"] == f"{BOARD}#{issue.number}"
+    assert "**differs**, `the evidence gives other numbers`" in issue.body
+    assert len(ran[0].commands("error")) == 1
+    report = json.loads(Path(ran[0].outputs["report"]).read_text())
+    assert [(row["outcome"], row["differences"][0]["published"]) for row in report] == [("differs", 99.0)]
+
+    edit(github, published, good)
+    assert verify(runner).status == 0
+    assert [one.state for one in issues(github)] == ["closed"]
+    edit(github, published, 98.0)
+    assert verify(runner, fail_on="never").status == 0
+    assert [one.state for one in issues(github)] == ["open"]
+
+
+def test_what_a_person_closed_stays_closed_until_something_else_is_wrong(
+    github: GitHubServer, runner: Runner, published: str
+) -> None:
+    edit(github, published, 99.0)
+    verify(runner)
+    [issue] = issues(github)
+    github.state.close(BOARD, issue.number)
+    assert verify(runner).status == 1
+    assert issue.state == "closed"
+
+    git = github.state.repos[BOARD].git
+    whole = json.loads(git.read("heads/main", published))
+    whole["evidence"][0]["source"] = ""
+    git.push("heads/main", {published: json.dumps(whole).encode()})
+    verify(runner)
+    assert (issue.state, len(issues(github))) == ("open", 1)
+    assert "**untraceable**" in issue.body
+
+
+def test_a_service_that_does_not_answer_closes_and_opens_nothing(
+    github: GitHubServer, runner: Runner, published: str, hub: Hub
+) -> None:
+    edit(github, published, 99.0)
+    verify(runner)
+    github.state.order("GET", "/git/blobs|/contents/acme", times=100, status=502)
+    ran = verify(runner)
+    github.state.faults.clear()
+
+    assert ran.status == 3, ran.log
+    assert [one.state for one in issues(github)] == ["open"]
+
+
+def test_a_token_that_may_not_write_issues_is_a_warning(github: GitHubServer, runner: Runner, published: str) -> None:
+    edit(github, published, 99.0)
+    ran = runner.run("schedule", None, token="read-token", **VERIFY)
+
+    assert (ran.status, issues(github)) == (1, [])
+    assert "the issue could not be written" in ran.commands("warning")[0]
+
+
+@pytest.mark.parametrize("kind", ["pull_request", "issue_comment", "pull_request_target"])
+def test_strangers_events_verify_nothing(github: GitHubServer, runner: Runner, kind: str) -> None:
+    event = {"pull_request": {"number": 1, "head": {"sha": "a" * 40}}}
+    ran = runner.run(kind, event, token="app-token", **VERIFY)
+
+    assert ran.status == 2
+    assert "`mode: verify` is for what is merged" in ran.commands("error")[0]
