@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all check coverage fuzz bench browser install clean
+.PHONY: run test test-all test-live check coverage fuzz bench browser install clean
 
 # The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run
@@ -20,6 +20,10 @@ test: .venv/.all
 
 test-all: .venv/.all
 	$(PYTEST) -n 2 -q
+
+# Stories on the real Hub and GitHub, where HF_TOKEN or GITHUB_TOKEN are given; see tests/world/README.md.
+test-live: .venv/.all
+	.venv/bin/python -m tests.live
 
 check: .venv/.all
 	.venv/bin/ruff check .

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.world import github_accounts, github_content, github_history, github_rights, github_talk
+from tests.world import github_accounts, github_content, github_history, github_repositories, github_rights, github_talk
 from tests.world.github_server import Answer, Request
 from tests.world.github_state import GitHubState
 
@@ -16,6 +16,8 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/user", github_accounts.read_user),
     ("POST", "/graphql", github_accounts.query),
     ("GET", "/rate_limit", github_accounts.read_rate_limit),
+    ("POST", "/user/repos", github_repositories.create),
+    ("DELETE", REPO, github_repositories.delete),
     ("GET", REPO, github_talk.read_repo),
     ("GET", f"{REPO}/contents/(.*)", github_content.read_contents),
     ("PUT", f"{REPO}/contents/(.+)", github_content.write_contents),

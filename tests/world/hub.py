@@ -54,6 +54,7 @@ class Hub:
         self.log: list[Posted] = []
         self.writers: set[tuple[str, str]] = set()
         self.publishers: dict[str, str] = {}
+        self.members: dict[str, set[str]] = {}  # of organizations
         self.moved: dict[tuple[str, str], str] = {}
         self.lock = threading.RLock()
         self.allowed = 0  # requests to the API in each window; 0 for no end of them
@@ -123,7 +124,8 @@ class Hub:
         return self.discussions[repository.kind, repository.name]
 
     def may_write(self, user: str, repository: Repository) -> bool:
-        return (user, repository.name) in self.writers or repository.name.startswith(f"{user}/")
+        owner = repository.name.partition("/")[0]
+        return (user, repository.name) in self.writers or user == owner or user in self.members.get(owner, ())
 
     # what people do
 

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import eval_results, git_wire
+from . import eval_results, git_wire, routes_repositories
 from . import routes_files as files
 from . import routes_talk as talk
 from .deliver import Webhook
@@ -36,6 +36,8 @@ def route(hub: Hub, call: Call) -> Reply:
         return download(hub, call, parts)
     if parts[1] == "whoami-v2":
         return whoami(hub, call)
+    if parts[1] == "repos":
+        return routes_repositories.changed(hub, call, parts[2])
     if parts[1] == "validate-yaml":
         return answer({"errors": [], "warnings": []})
     if parts[1:3] == ["settings", "webhooks"]:

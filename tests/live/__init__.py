@@ -1,0 +1,1 @@
+"""Stories on the real Hub and the real GitHub, in private repositories that are deleted at their end."""
