@@ -70,11 +70,6 @@ def overall(statuses: Iterable[Status]) -> Status:
     return "failed" if found == {"failed"} else "degraded"
 
 
-def failing_items(items: Iterable[Item]) -> list[Item]:
-    """Those that were tried and could not be carried out."""
-    return [item for item in items if item.attempts and not item.is_held]
-
-
 def named(items: Sequence[Item]) -> list[Mapping[str, Any]]:
     """The first failing items for people: name, target, reason, tries, and when the next one is."""
     return [

@@ -16,8 +16,8 @@ from prometheus_client import CollectorRegistry
 from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
 from bot.server.health import (
+    SHOWN,
     State,
-    failing_items,
     has_moved,
     in_state,
     named,
@@ -238,5 +238,5 @@ class Service:
             "age": round(now - (state.settled or self.started), 1),
             "failure": brief(state.failure, 500),
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
-            "failing": named(failing_items(store.all(watch.name))) if failing else [],
+            "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],
         }

@@ -102,9 +102,7 @@ class Views:
 
     def busiest_state(self, watch: str) -> ItemState:
         """The first state, from failing on, in which there is anything."""
-        counts = self.store.counts(watch)
-        there = {state for _, state in counts}
-        return next((state for state in STATES if state in there), "failing")
+        return next((state for state in STATES if self.store.items_page(watch, state, None, 1)), "failing")
 
     # submissions
 

@@ -121,13 +121,17 @@ class Items(Database):
 
     def counts(self, watch: str) -> dict[tuple[str, str], int]:
         """How many items there are, by kind and state: waiting, failing, held."""
-        failed = (items.c.attempts > 0).label("has_failed")
-        found = select(items.c.kind, items.c.is_held, failed, func.count()).where(items.c.watch == watch)
-        grouped = found.group_by(items.c.kind, items.c.is_held, failed)
+        states = {
+            "waiting": (items.c.is_held.is_(False), items.c.attempts == 0),
+            "failing": (items.c.is_held.is_(False), items.c.attempts > 0),
+            "held": (items.c.is_held.is_(True),),
+        }
+        counted = select(items.c.kind, func.count()).where(items.c.watch == watch).group_by(items.c.kind)
         with self.transaction() as connection:
             return {
-                (kind, "held" if is_held else "failing" if has_failed else "waiting"): count
-                for kind, is_held, has_failed, count in connection.execute(grouped)
+                (kind, state): count
+                for state, where in states.items()
+                for kind, count in connection.execute(counted.where(*where))
             }
 
     def count_items(self, watch: str, kind: Kind) -> int:

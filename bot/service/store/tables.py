@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 3  # a state of another version is emptied: that costs one full reading
+VERSION = 4  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -75,7 +75,8 @@ submissions = Table(
     Column("data", LargeBinary, nullable=False),
     Index("submissions_by_key", "watch", "key"),
     Index("submissions_by_folder", "watch", "folder"),
-    Index("submissions_by_status", "watch", "status", "path", "key"),
+    Index("submissions_by_status", "watch", "status", "path"),
+    Index("submissions_by_path", "watch", "path", "status", "key"),  # a search reads this, and no row
 )
 
 # The digest of each row that the submissions make, "" for a row that they make no longer.
@@ -108,6 +109,7 @@ items = Table(
     Column("due", Float, nullable=False),
     Column("reason", Words, nullable=False, default=""),
     Index("items_by_due", "watch", "kind", "due"),
+    Index("items_by_state", "watch", "is_held", "attempts", "kind", "due"),
 )
 
 # Plans that wait for a person, one for each target at most.

@@ -70,7 +70,7 @@ class Views(Database):
             where.append(submissions.c.status == status)
         if text:
             where.append(_has(text))
-        # The index on watch, status, path and key answers this without the rows, which hold what was read.
+        # The index on watch, path, status and key answers this without the rows, which hold what was read.
         found = select(submissions.c.path).where(*where).order_by(submissions.c.path).limit(limit)
         with self.transaction() as connection:
             paths = list(connection.execute(found).scalars())
@@ -97,7 +97,8 @@ class Views(Database):
 def _in_state(state: ItemState) -> ColumnElement[bool]:
     if state == "held":
         return items.c.is_held.is_(True)
-    tried = items.c.attempts > 0 if state == "failing" else items.c.attempts == 0
+    # Most items wait: the sum keeps the database from taking all of them by this, and sorting them.
+    tried = items.c.attempts > 0 if state == "failing" else items.c.attempts + 0 == 0
     return and_(items.c.is_held.is_(False), tried)
 
 
