@@ -36,11 +36,21 @@ BUILT_IN = {
 
 
 @dataclass(frozen=True, slots=True)
+class GitHubApp:
+    """An app that we are at GitHub; `installation` is the number of one, None for the only one that there is."""
+
+    app_id: str
+    private_key: str = field(repr=False)
+    installation: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Access:
     """Where the services are and who we are there; no token is ever shown."""
 
     github_token: str | None = field(default=None, repr=False)
     github_api_url: str = GITHUB_API_URL
+    github_app: GitHubApp | None = None
     hf_token: str | None = field(default=None, repr=False)
     hf_endpoint: str = HF_ENDPOINT
     hf_keyless: bool = False

@@ -28,10 +28,10 @@ def check_github(case: ServiceCase) -> Iterator[Diagnosis]:
 def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
     """Whether there is a token, and who it is; reading works without one, slowly."""
     name = "token for GitHub"
-    if not client.token:
+    if not client.has_account:
         text = "GITHUB_TOKEN is not set" + ("" if is_needed else ": 60 requests an hour")
         return Diagnosis(name, "wrong" if is_needed else "warning", text, "make a token and set GITHUB_TOKEN")
-    return attempt(name, lambda: client.login, "see that GITHUB_TOKEN is whole and not expired")
+    return attempt(name, lambda: client.login, f"see that {client.account_name} is whole and not expired")
 
 
 def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnosis:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from bot.errors import CallError
 from bot.platforms.github.answers import AnswersInFile
-from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access
+from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
 
 
 def environment() -> Mapping[str, str]:
@@ -20,10 +21,25 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
     return Access(
         github_token=environ.get("GITHUB_TOKEN") or None,
         github_api_url=environ.get("GITHUB_API_URL") or GITHUB_API_URL,
+        github_app=github_app(environ),
         hf_token=environ.get("HF_TOKEN") or None,
         hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
         hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not environ.get("HF_TOKEN"),
     )
+
+
+def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
+    """The app that we are at GitHub, None where none is named. Raises CallError where a part of it is missing."""
+    app_id, key = environ.get("GITHUB_APP_ID", "").strip(), environ.get("GITHUB_APP_PRIVATE_KEY", "").strip()
+    installation = environ.get("GITHUB_APP_INSTALLATION_ID", "").strip()
+    if not app_id and not key:
+        return None
+    if not app_id or not key:
+        raise CallError("GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY go together: set both, or neither")
+    if installation and not (installation.isascii() and installation.isdigit()):
+        raise CallError("GITHUB_APP_INSTALLATION_ID is the number at the end of the installation's address")
+    # Files of environments hold a value in one line.
+    return GitHubApp(app_id, key.replace("\\n", "\n"), int(installation) if installation else None)
 
 
 def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:

@@ -33,7 +33,7 @@ def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> L
     from bot.platforms.github.client import GitHubClient
     from bot.platforms.github.commits import Commits
 
-    client = GitHubClient(access.github_token, access.github_api_url, patience=0)
+    client = GitHubClient(access.github_token, access.github_api_url, patience=0, app=access.github_app)
     commits = Commits(client, kept)
 
     def look_up(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> Facts:

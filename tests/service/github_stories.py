@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.platforms.github.platform import GitHubPlatform
-from bot.platforms.registry import Access
+from bot.platforms.registry import Access, GitHubApp
 from bot.publishing.publication import find_marker
 from bot.service.config import Watch, parse_settings
 from bot.service.context import ContextFactory
@@ -36,6 +36,7 @@ class GitHubStory:
     folder: Path
     token: str = "bot-token"
     maintainers: str = '["meg"]'
+    app: GitHubApp | None = None
     contexts: ContextFactory = field(init=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +53,7 @@ class GitHubStory:
 
     def open_contexts(self) -> ContextFactory:
         store = Store(connect(f"sqlite:///{self.folder / 'state.db'}"))
-        access = Access(github_token=self.token, github_api_url=self.server.url)
+        access = Access(None if self.app else self.token, self.server.url, self.app)
         contexts = ContextFactory(access, store, self.folder)
         client = GitHubPlatform.client(contexts.opener)
         client.seconds_between_writes, client.sleep, client.unknown_fate = 0, lambda _: None, 0.1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import jwt
 
 from tests.world.github_rights import user
 from tests.world.github_server import Answer, Request, refuse
@@ -52,3 +55,30 @@ def _text(repo: Repo, oid: str) -> dict[str, Any] | None:
         return {"text": data.decode()[:TEXT_LIMIT] if b"\0" not in data else None}
     except UnicodeDecodeError:
         return {"text": None}
+
+
+def _app(state: GitHubState, request: Request) -> Answer | None:
+    """The refusal of a call that no app of ours has signed."""
+    try:
+        jwt.decode(request.bearer, state.app_key, ["RS256"], issuer=state.app_id)
+    except jwt.PyJWTError:
+        return refuse(401, "A JSON web token could not be decoded")
+    return None
+
+
+def list_installations(state: GitHubState, request: Request) -> Answer:
+    rows = [{"id": number, "account": {"login": owner}} for number, owner in state.installations.items()]
+    return _app(state, request) or Answer(200, rows)
+
+
+def make_token(state: GitHubState, request: Request) -> Answer:
+    """A new token of an installation, in the place of the one before; it ends when the world says."""
+    refused = _app(state, request)
+    if refused or int(request.parts[0]) not in state.installations:
+        return refused or refuse(404, "Not Found")
+    for token in [token for token in state.accounts if token.startswith("ghs_")]:
+        del state.accounts[token]
+    token = f"ghs_{state.next_id()}"
+    state.add_account(token, "board-app[bot]", is_app=True)
+    ends = datetime.now(UTC) + timedelta(seconds=state.token_seconds)
+    return Answer(201, {"token": token, "expires_at": ends.strftime("%Y-%m-%dT%H:%M:%SZ")})

@@ -15,6 +15,8 @@ NUMBER = r"(\d+)"
 ROUTES: list[tuple[str, str, Route]] = [
     ("GET", "/user", github_accounts.read_user),
     ("POST", "/graphql", github_accounts.query),
+    ("GET", "/app/installations", github_accounts.list_installations),
+    ("POST", f"/app/installations/{NUMBER}/access_tokens", github_accounts.make_token),
     ("GET", "/rate_limit", github_accounts.read_rate_limit),
     ("POST", "/user/repos", github_repositories.create),
     ("DELETE", REPO, github_repositories.delete),

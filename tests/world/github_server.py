@@ -30,6 +30,7 @@ class Request:
     base: str
     parts: tuple[str, ...] = ()
     accept: str = ""
+    bearer: str = ""
 
 
 @dataclass
@@ -115,13 +116,15 @@ class GitHubServer:
             if fault and fault.status and not fault.landed:
                 return spend(fault, None)
             who = self.state.accounts.get(header.split(" ")[-1]) if header else None
-            if header and who is None:
+            is_for_app = url.path.startswith("/app/")
+            if header and who is None and not is_for_app:
                 return refuse(401, "Bad credentials")
             query = {key: values[0] for key, values in parse_qs(url.query).items()}
             body = json.loads(raw) if raw else {}
             request = Request(handler.command, unquote(url.path), query, body, who, self.url)
+            request.bearer = header.split(" ")[-1]
             request.accept = handler.headers.get("Accept") or ""
-            answer = self._limited(who) or self.answer(request)
+            answer = (None if is_for_app else self._limited(who)) or self.answer(request)
             return spend(fault, answer) if fault else answer
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

@@ -109,6 +109,10 @@ class GitHubState:
     allowed: int = 0  # requests of one window, which the answers then name; 0 for no end of them
     last_id: int = 1000
     seconds: int = 0
+    app_id: str = ""
+    app_key: str = ""  # the public one
+    installations: dict[int, str] = field(default_factory=dict)
+    token_seconds: int = 3600
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def add_account(self, token: str, login: str, permissions: frozenset[str] = ALL, *, is_app: bool = False) -> None:

@@ -20,7 +20,7 @@ OID = re.compile(r"[0-9a-f]{40}")
 def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> None:
     """Ask for many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
     missing = [oid for oid in dict.fromkeys(oids) if oid not in client.blobs]
-    if client.token and len(missing) > FEW:
+    if client.has_account and len(missing) > FEW:
         for start in range(0, len(missing), BATCH):
             client.blobs.update(_ask(client, repository, missing[start : start + BATCH]))
 

@@ -17,10 +17,12 @@ from requests.exceptions import RequestException
 
 from bot.errors import Gone, Refused, Unavailable
 from bot.platforms.bounded import Contents
+from bot.platforms.github.accounts import account_of
 from bot.platforms.github.address import GitHubAddress, parse_address
 from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
 from bot.platforms.github.wire import Asked, install_connections, note, noted
 from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
+from bot.platforms.registry import GitHubApp
 from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
@@ -33,7 +35,7 @@ ODD_ANSWERS = (JSONDecodeError, KeyError, TypeError, AttributeError, AssertionEr
 
 @dataclass
 class GitHubClient:
-    """Calls of one token to one GitHub; without a token it is anonymous, with 60 requests an hour.
+    """Calls of one token, or of one app, to one GitHub; without either it is anonymous, with 60 requests an hour.
 
     All times are in seconds: `seconds_between_writes` is GitHub's advice against secondary rate limits, `patience` what
     all waits for rate limits may last, `timeout` how long each answer may take to begin, `deadline` one operation,
@@ -49,22 +51,41 @@ class GitHubClient:
     timeout: float = TIMEOUT
     deadline: float = DEADLINE
     unknown_fate: float = UNKNOWN_FATE
+    app: GitHubApp | None = None
     blobs: Contents = field(default_factory=Contents, init=False, repr=False)
+    _auth: Auth.Auth | None = field(default=None, init=False, repr=False)
     _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def github(self) -> Github:
         """PyGithub; it opens its line with the first call."""
         install_connections()
-        return Github(
-            auth=Auth.Token(self.token) if self.token else None,
-            base_url=self.api_url.rstrip("/"),
-            user_agent="leaderboard-bot",
-            per_page=100,
-            retry=None,  # what may be repeated is decided here, with one limit for all
-            seconds_between_requests=0,
-            seconds_between_writes=self.seconds_between_writes,
-        )
+        options: dict[str, Any] = {
+            "base_url": self.api_url.rstrip("/"),
+            "user_agent": "leaderboard-bot",
+            "per_page": 100,
+            "retry": None,  # what may be repeated is decided here, with one limit for all
+            "seconds_between_requests": 0,
+            "seconds_between_writes": self.seconds_between_writes,
+        }
+        self._auth = account_of(self.token, self.app, **options)
+        return Github(auth=self._auth, **options)
+
+    @property
+    def has_account(self) -> bool:
+        """Whether we are anybody at GitHub."""
+        return bool(self.token) or self.app is not None
+
+    @property
+    def account_name(self) -> str:
+        """What the settings call who we are."""
+        return "GITHUB_APP_ID" if self.app else "GITHUB_TOKEN"
+
+    @property
+    def bearer(self) -> str | None:
+        """The token of this moment; that of an app lasts an hour."""
+        _ = self.github
+        return self._auth.token if self._auth else None
 
     @property
     def backoff(self) -> Backoff:
@@ -119,8 +140,8 @@ class GitHubClient:
 
     def _stream(self, path: str, limit: int) -> bytes:
         headers = {"Accept": "application/vnd.github.raw+json", "Accept-Encoding": "identity"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        if bearer := self.bearer:
+            headers["Authorization"] = f"Bearer {bearer}"
         note("GET", path)
         body, limits = bytearray(), current_limits()
         seconds = limits.answer_seconds(0)
@@ -152,7 +173,7 @@ class GitHubClient:
 
         Asked by GraphQL, because a workflow's token may not `GET /user`. Raises Refused without a token.
         """
-        if not self.token:
+        if not self.has_account:
             raise Refused(SERVICE, "writing needs a token; set GITHUB_TOKEN")
         return self.ask_graphql("query { viewer { login } }", {}, lambda data: str(data["viewer"]["login"]))
 

@@ -32,7 +32,7 @@ class GitHubPlatform:
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
         """The issues and pull requests of a repository of results; None without an account, which can say nothing."""
         client, address = self.client(opener), parse_address(name)
-        if not client.token:
+        if not client.has_account:
             return None
         source = RequestSource(client, address, self.open_source(name, opener).trees)
         return GitHubDiscussions(client, address, opener.kept.memory(f"github://{address.name}"), source)
@@ -40,7 +40,10 @@ class GitHubPlatform:
     @staticmethod
     def client(opener: Opener) -> GitHubClient:
         """The one way to GitHub."""
-        return opener.client("github", lambda: GitHubClient(opener.access.github_token, opener.access.github_api_url))
+        access = opener.access
+        return opener.client(
+            "github", lambda: GitHubClient(access.github_token, access.github_api_url, app=access.github_app)
+        )
 
 
 PLATFORM = GitHubPlatform()

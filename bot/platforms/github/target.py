@@ -54,7 +54,7 @@ class GitHubTarget:
 
     def check(self) -> None:
         """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
-        if not self._client.token:
+        if not self._client.has_account:
             raise CallError(f"{self.name}: publishing to GitHub needs a token; set GITHUB_TOKEN")
         _ = self._client.login, self._repo
 

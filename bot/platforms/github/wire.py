@@ -37,7 +37,7 @@ class Asked:
     def note(self, method: str, url: str) -> None:
         """Note a request. Raises Unavailable for a page that names itself as the next."""
         self.place = place_of(url)
-        self.is_write = method not in {"GET", "HEAD"} and not url.endswith("/graphql")
+        self.is_write = method not in {"GET", "HEAD"} and not url.endswith(("/graphql", "/access_tokens"))
         if method == "GET" and url in self.pages:
             raise Unavailable(SERVICE, f"{self.place}: its list of pages does not end")
         self.pages.add(url)
