@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Who = Literal["anybody", "maintainers"]
-Where = Literal["source", "plan", "request"]
+Where = Literal["source", "plan", "request", "shared"]
 PLACES: dict[Where, str] = {
     "source": "a request at the source, or a discussion about a push",
     "plan": "the discussion of plans at the target",
-    "request": "the rolling request at a target on the Hub",
+    "request": "a request of the bot at a target on the Hub or on GitHub",
+    "shared": "a request of the bot that holds many rows",
 }
 
 
@@ -38,9 +39,16 @@ COMMANDS: tuple[CommandHelp, ...] = (
         "waives a rule for the very files that stood there when it was written",
     ),
     CommandHelp(
+        "merge",
+        "/merge [COMMIT]",
+        "request",
+        "maintainers",
+        "merges the request at the commit that it had when this was written, where the bot may",
+    ),
+    CommandHelp(
         "decline",
         "/decline KEY",
-        "request",
+        "shared",
         "maintainers",
         "leaves the row out, and never proposes it again with the same content",
     ),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
-from bot.errors import BotError, Unavailable
+from bot.errors import BotError, StateUnavailable, Unavailable
 from bot.reporting.escape import brief
 from bot.server.health import (
     SHOWN,
@@ -30,6 +30,7 @@ from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
 from bot.service.github_event import ANY, SCHEME, repository_name
+from bot.service.items import marks
 from bot.service.outcome import Outcome
 from bot.service.settlement import settle
 from bot.service.workers import QUIET, WatchWorker
@@ -203,8 +204,18 @@ class Service:
         for watch in hinted:
             if event.moves_content:
                 self.states[watch.name].heard = self.clock()
+            self._mark_talk(watch, event)
             self.workers[watch.name].hint()
         return bool(hinted)
+
+    def _mark_talk(self, watch: Watch, event: Event) -> None:
+        """Note on which request of ours at a target somebody may have written a command."""
+        if not (event.is_talk and event.number and watch.maintainers):
+            return
+        targets = [one.to for one in watch.targets if one.form == "pull-request"]
+        asked = [to for to in targets if repository_of(to) == event.repository]
+        with suppress(StateUnavailable):  # the daily sweep finds it too
+            self.contexts.store.mark(watch.name, marks("request", [str(event.number)], asked), self.clock())
 
     @staticmethod
     def names(watch: Watch) -> set[str]:

@@ -1,39 +1,56 @@
-"""Rows of the rolling request that maintainers declined: left out, and not proposed again with the same content."""
+"""Rows of shared requests that maintainers declined: left out, and not proposed again with the same content.
+
+What was declined is found again in our answers at the target; the state only spares reading them in every pass.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections.abc import Collection, Iterable
 
-from bot.platforms.target import Target
+from bot.platforms.conversations import Conversation
 from bot.publishing.entry import Entry, digest_of
+from bot.publishing.publication import find_marker
 from bot.service.context import WatchContext
-from bot.service.desired import rolling_mark
 from bot.service.items import Mark
-from bot.service.reading import row_digests
 
-DECLINE = re.compile(r"\s*/decline[ \t]+(\S+)")
+DECLINED = re.compile(r"The row `([^`\s]+)` is left out as it is now \(`([0-9a-f]{64})`\)")
 
 
-def learn_declines(context: WatchContext, target: Target, to: str) -> None:
-    """Note which rows were declined since, as they are now, and mark them."""
-    replies = target.read_replies(rolling_mark(context.leaderboard.id))
-    found = [DECLINE.match(reply.body) for reply in replies if reply.author in context.watch.maintainers]
+def declined_words(key: str, digest: str) -> str:
+    """The words by which a row is declined."""
+    return (
+        f"The row `{key}` is left out as it is now (`{digest}`). It is proposed again when its numbers or files change."
+    )
+
+
+def declines_in(talk: Conversation, us: str, maintainers: Collection[str]) -> list[tuple[str, str]]:
+    """The rows that the present maintainers declined on a request, with the digests of what they declined."""
+    asked = {one.id for one in talk.said if one.author in maintainers}
+    ours = [one.text for one in talk.said if one.author == us]
+    answers = [text for text in ours if (mark := find_marker(text)) and mark.kind == "reply" and mark.key in asked]
+    return [(match[1], match[2]) for text in answers if (match := DECLINED.match(text))]
+
+
+def note_declines(context: WatchContext, to: str, found: Iterable[tuple[str, str]]) -> None:
+    """Remember what was declined, and mark those rows."""
     store, name = context.store, context.name
-    for key, count in Counter(match[1].strip("`") for match in found if match).items():
-        known = json.loads(store.cursor(name, _subject(to, key)) or "[0]")
-        digest = row_digests(context, [key])[key]
-        if count > known[0] and digest:
-            with store.transaction():
-                store.set_cursor(name, _subject(to, key), json.dumps([count, digest]))
+    with store.transaction():
+        for key, digest in found:
+            known = _digests(context, to, key)
+            if digest not in known:
+                store.set_cursor(name, _subject(to, key), json.dumps([*known, digest]))
                 store.mark(name, [Mark("row", key, to)], context.clock())
 
 
 def is_declined(context: WatchContext, to: str, key: str, entry: Entry | None) -> bool:
     """Whether a maintainer declined this very row."""
-    known = json.loads(context.store.cursor(context.name, _subject(to, key)) or "[0]")
-    return entry is not None and known[1:] == [digest_of(entry)]
+    return entry is not None and digest_of(entry) in _digests(context, to, key)
+
+
+def _digests(context: WatchContext, to: str, key: str) -> list[str]:
+    return list(json.loads(context.store.cursor(context.name, _subject(to, key)) or "[]"))
 
 
 def _subject(to: str, key: str) -> str:

@@ -22,7 +22,8 @@ class Event:
     """What the Hub told us, as far as it concerns anybody.
 
     `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` the
-    refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment.
+    refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment, `number` names
+    the discussion, 0 where it tells none.
     """
 
     repository: str
@@ -30,6 +31,7 @@ class Event:
     action: str
     refs: tuple[tuple[str, str | None], ...] = ()
     author: str = ""
+    number: int = 0
 
     @property
     def moves_content(self) -> bool:
@@ -59,6 +61,7 @@ def parse_event(body: bytes) -> Event | None:
         action=text(event, "action"),
         refs=moved_refs(payload),
         author=text(part(subject, "author"), "id"),
+        number=number_of(part(payload, "discussion")),
     )
 
 
@@ -72,6 +75,12 @@ def text(value: Any, key: str) -> str:
     """A text inside an object; "" where there is none."""
     found = value.get(key)
     return found if isinstance(found, str) else ""
+
+
+def number_of(value: Any) -> int:
+    """The number of a discussion or request; 0 where there is none that can be one."""
+    found = value.get("num", value.get("number"))
+    return found if type(found) is int and 0 < found < 2**31 else 0
 
 
 def moved_refs(payload: Any) -> tuple[tuple[str, str | None], ...]:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from bot.service.event import MAIN, Event, part, text
+from bot.service.event import MAIN, Event, number_of, part, text
 
 SCHEME = "github://"
 ANY = Event(SCHEME, "repo", "update")  # something happened at GitHub, and nobody can say where
@@ -46,7 +46,8 @@ def parse_github_event(kind: str, body: bytes, content_type: str = "") -> Event 
         refs = ((_ref(text(payload, "ref"), text(repository, "default_branch")), _commit(text(payload, "after"))),)
         return Event(repository_name(name), "repo.content", "update", refs, author)
     if kind in TALK:
-        return Event(repository_name(name), TALK[kind], text(payload, "action"), author=author)
+        number = number_of(part(payload, "issue") or part(payload, "pull_request"))
+        return Event(repository_name(name), TALK[kind], text(payload, "action"), (), author, number)
     return None
 
 

@@ -13,7 +13,20 @@ import msgspec
 from bot.errors import BotError
 
 Kind = Literal[
-    "source", "judge", "reviews", "review", "merged", "file", "row", "folder", "plan", "board", "alarm", "site", "sweep"
+    "source",
+    "judge",
+    "reviews",
+    "review",
+    "merged",
+    "file",
+    "row",
+    "folder",
+    "request",
+    "plan",
+    "board",
+    "alarm",
+    "site",
+    "sweep",
 ]
 Cause = Literal["push", "declaration", "lost", "bulk"]
 Share = Literal["people", "bulk"]  # pushes of a few files are what people wait for; everything else comes after them

@@ -12,7 +12,7 @@ from bot.platforms.patterns import is_wanted
 from bot.platforms.source import Change
 from bot.service.config import Watch, WatchTarget
 from bot.service.context import WatchContext
-from bot.service.items import Mark, marks
+from bot.service.items import Cause, Mark, marks
 from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
 
 LISTED = 1000  # files that are recorded in one transaction
@@ -36,7 +36,8 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     changes: Sequence[Change] = []
     faulty: list[StoredSubmission] = []
     if old is None:
-        changes, faulty = _record_everything(context, head)
+        cause: Cause = "lost" if store.cursor(name, "source") is None else "push"
+        changes, faulty = _record_everything(context, head, cause)
     elif old != head:
         changes = _new(context, list(_wanted(source.changes(old, head), context.watch.paths)))
     with store.transaction():
@@ -58,7 +59,7 @@ def selection_of(watch: Watch) -> str:
     return repr((watch.source, sorted(watch.paths)))
 
 
-def _record_everything(context: WatchContext, head: str) -> tuple[list[Change], list[StoredSubmission]]:
+def _record_everything(context: WatchContext, head: str, cause: Cause) -> tuple[list[Change], list[StoredSubmission]]:
     """Record all files of a commit, part by part, so that memory does not grow with them.
 
     Gives what is gone, and the new files that cannot be asked for.
@@ -66,13 +67,13 @@ def _record_everything(context: WatchContext, head: str) -> tuple[list[Change], 
     Each part is recorded together with its items. A listing that breaks off is begun anew, and what it recorded is
     known by then.
     """
-    gone, faulty, is_bulk = context.store.file_paths(context.name), list[StoredSubmission](), False
+    gone, faulty = context.store.file_paths(context.name), list[StoredSubmission]()
     for some in batches(_wanted(context.source.changes(None, head), context.watch.paths), LISTED):
         gone -= {change.path for change in some}
         new = _new(context, some)
-        is_bulk = is_bulk or len(new) > MANY
+        cause = "bulk" if cause == "push" and len(new) > MANY else cause
         with context.store.transaction():
-            faulty += _record(context, new, is_bulk=is_bulk)
+            faulty += _record(context, new, cause)
     return [Change(path, None, 0) for path in sorted(gone)], faulty
 
 
@@ -87,12 +88,12 @@ def _new(context: WatchContext, changes: Sequence[Change]) -> list[Change]:
     return [change for change in changes if oids.get(change.path) != change.oid]
 
 
-def _record(context: WatchContext, changes: Sequence[Change], *, is_bulk: bool = False) -> list[StoredSubmission]:
+def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "push") -> list[StoredSubmission]:
     """Bring the index up to date, and mark every submission that a change may touch.
 
     Very many changes are bulk work, as all are that belong to the same push.
     """
-    is_bulk = is_bulk or len(changes) > MANY
+    cause = "bulk" if cause == "push" and len(changes) > MANY else cause
     there = [IndexedFile(change.path, change.oid, change.size) for change in changes if change.oid is not None]
     context.store.set_files(context.name, there, [change.path for change in changes if change.oid is None])
     faulty = [_unreadable(change) for change in changes if change.fault and change.oid is not None]
@@ -101,7 +102,7 @@ def _record(context: WatchContext, changes: Sequence[Change], *, is_bulk: bool =
     subjects = dict.fromkeys(change.path for change in changes if not change.fault or change.oid is None)
     runs = {folder_of(path) for path in subjects if is_of_a_run(path)}
     found = [*subjects, *sorted(runs - {""})]
-    context.store.mark(context.name, marks("file", found, cause="bulk" if is_bulk else "push"), context.clock())
+    context.store.mark(context.name, marks("file", found, cause=cause), context.clock())
     return faulty
 
 

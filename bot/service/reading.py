@@ -75,7 +75,8 @@ def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fa
     failed = {one.item.subject for one in wanted} - {one.path for one in read}
     with store.transaction():
         store.set_submissions(name, read, gone)
-        cause: Cause = "push" if any(item.cause == "push" for item in items) else "bulk"
+        causes = {item.cause for item in items}
+        cause: Cause = "push" if "push" in causes else "bulk" if "bulk" in causes else "lost"
         mark_changed(context, [before[path] for path in gone], read, before, cause)
         store.finish(item for item in items if item.subject not in failed)
 

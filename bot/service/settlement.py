@@ -14,7 +14,7 @@ from bot.platforms.source import Source, in_bulk
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.folders import Folders
-from bot.service.items import Item, Kind, Mark, Share, marks
+from bot.service.items import Cause, Item, Kind, Mark, Share, marks
 from bot.service.merged_reviews import MergedReviews
 from bot.service.observe import observe
 from bot.service.outcome import Outcome, Report
@@ -28,6 +28,7 @@ SWEEP_EVERY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one
 MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred bytes
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
+UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
 
 
@@ -200,13 +201,16 @@ class Pass:
         return Folders(self.context, discussions, self.report)
 
     def _folders(self, items: Sequence[Item]) -> None:
-        """Say what is wrong with pushed files; what a changed declaration would say waits while a plan is held."""
+        """Say what is wrong with pushed files; what a changed declaration would say waits while a plan is held.
+
+        After a loss of the state nobody knows whether the files changed or the declaration did.
+        """
         keeper = self._folder_keeper()
         if keeper is None:
             self.context.store.finish(items)
             return
         waiting = bool(self.context.store.held(self.context.name))
-        items = [item for item in items if not (waiting and item.cause == "declaration")]
+        items = [item for item in items if not (waiting and item.cause in UNSURE)]
         if items:
             keeper.settle(items)
 

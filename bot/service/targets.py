@@ -8,18 +8,19 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.errors import BotError, DiscussionsDisabled
+from bot.platforms.conversations import HasConversations
 from bot.platforms.target import Target
 from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
 from bot.service.boards import Boards
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
-from bot.service.declines import learn_declines
 from bot.service.items import Item, Kind, Share
 from bot.service.model_rows import ModelPublisher
 from bot.service.outcome import Report
 from bot.service.rows import MOST_ROWS, RowPublisher, due_rows
 from bot.service.table_rows import TablePublisher
+from bot.service.target_commands import TargetCommands
 from bot.service.template_rows import TemplatePublisher
 
 
@@ -70,8 +71,17 @@ class Targets:
         """Take what maintainers wrote at a target."""
         to = settings.to
         self._learn_approvals(to)
-        if settings.form == "pull-request" and not self.context.dry_run:
-            self.report.attempt([], lambda: learn_declines(self.context, target, to), subject=f"declined rows of {to}")
+        commands = self._commands(target, settings)
+        if commands is not None:
+            self.report.attempt([], commands.observe, subject=f"commands at {to}")
+            commands.settle(self._due("request", to))
+
+    def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
+        """What people write on our requests, where there are any."""
+        is_asked = settings.form == "pull-request" and not self.context.dry_run and bool(self.context.watch.maintainers)
+        if not is_asked or not isinstance(target, HasConversations):
+            return None
+        return TargetCommands(self.context, target.conversations, settings.to, self.report)
 
     def _learn_approvals(self, to: str) -> None:
         """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
@@ -105,6 +115,13 @@ class Targets:
             # On the page of a model nothing is said about plans.
             self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
             self._each_of("sweep", settings.to, None, boards.sweep)
+            self._observe_all(target, settings)
+
+    def _observe_all(self, target: Target, settings: WatchTarget) -> None:
+        """Look for commands on requests that were listed since, as by a sweep; they are done in the next pass."""
+        commands = self._commands(target, settings)
+        if commands is not None:
+            self.report.attempt([], commands.observe, subject=f"commands at {settings.to}")
 
     def _sweep_source(self) -> None:
         discussions = self.context.discussions

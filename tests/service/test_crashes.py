@@ -30,7 +30,7 @@ from tests.service.crash_worker import work
 from tests.service.stories import Story
 from tests.world.git import Repository
 from tests.world.hub import Hub
-from tests.world.results import path_of, result
+from tests.world.results import path_of, result, revision_of
 from tests.world.routes_talk import merge_changes
 from tests.world.server import served
 
@@ -69,6 +69,20 @@ def say(text: str, user: str) -> Step:
     return lambda story: story.hub.comment(story.source, story.hub.requests(story.source)[0], text, user)
 
 
+def key_of(model: str) -> str:
+    return f"tiny/{model}/{revision_of(model)}-bfloat16"
+
+
+def command_at(story: Story, word: str, text: str) -> object:
+    return story.hub.comment(story.target, request_at(story, word), text, "meg")  # type: ignore[arg-type]
+
+
+def approve(story: Story) -> object:
+    [plan] = [row for row in story.hub.conversations(story.target) if "Plans of" in row.title]
+    [command] = re.findall(r"/approve [0-9a-f]{12}", "\n".join(plan.comments("bot")))
+    return story.hub.comment(story.target, plan, command, "meg")
+
+
 def another_bound(story: Story) -> None:
     declared = story.folder / "tiny.toml"
     declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
@@ -90,12 +104,16 @@ SCRIPT: list[tuple[str, Step]] = [
     ("a waiver", say("/ignore value-out-of-range until 2099-01-01 because of the meter", "meg")),
     ("the merged result changes", push(right=(61, 60, 70))),
     ("a withdrawal", lambda story: story.remove(path_of("acme/borea-1b"))),
-    ("the many are merged", merge("8 rows")),
+    ("a row is declined", lambda s: command_at(s, "8 rows", f"/decline {key_of('acme/many-5')}")),
+    ("the many are merged", merge("7 rows")),
     ("the request at the source is merged", lambda s: s.hub.merge(s.source, s.hub.requests(s.source)[0])),
     ("the merged row is withdrawn", lambda story: story.remove()),
     ("a file that is no result", lambda s: s.hub.push(s.source, {"acme__x/results_1.json": b"{"})),
     ("a last good push", push(model="acme/dryas-4b")),
+    ("a maintainer merges by a command", lambda s: command_at(s, "dryas-4b", "/merge")),
     ("the declaration changes", another_bound),
+    ("the plan is approved", approve),
+    ("the migration is merged", merge("Score ")),
 ]
 
 
@@ -220,3 +238,20 @@ def test_a_dozen_kills_and_faults_change_nothing(tmp_path: Path) -> None:
 def test_200_kills_and_faults_change_nothing(tmp_path: Path, seed: int) -> None:
     seed = int(os.environ.get("CRASH_SEED", str(seed)))
     campaign(tmp_path, Disturbance(seed=seed, kills=200))
+
+
+def test_a_wiped_disk_after_each_step_changes_nothing(tmp_path: Path) -> None:
+    with served(Hub()) as hub:
+        story = Story(hub, tmp_path, limit=LIMIT)
+        for name, step in SCRIPT:
+            step(story)
+            settle_until_done(story)
+            settle_until_done(story)  # what a review or a board says of the last moment
+            before = {at: parts(hub, getattr(story, at)) for at in ("source", "target")}
+            story.lose_state()
+            settle_until_done(story)
+            settle_until_done(story)
+            for at, expected in before.items():
+                found = parts(hub, getattr(story, at))
+                assert [pair for pair in zip_longest(found, expected) if len(set(pair)) > 1] == [], (name, at)
+        story.contexts.store.close()

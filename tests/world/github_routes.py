@@ -45,6 +45,7 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("GET", f"{REPO}/pulls/{NUMBER}", github_talk.read_pull),
     ("PATCH", f"{REPO}/pulls/{NUMBER}", github_talk.edit_pull),
     ("GET", f"{REPO}/pulls/{NUMBER}/files", github_talk.list_files),
+    ("PUT", f"{REPO}/pulls/{NUMBER}/merge", github_talk.merge_pull),
     ("GET", f"{REPO}/issues", github_talk.list_issues),
     ("POST", f"{REPO}/issues", github_talk.create_issue),
     ("GET", f"{REPO}/issues/comments", github_talk.list_all_comments),

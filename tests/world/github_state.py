@@ -64,6 +64,7 @@ class Repo:
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
     has_issues: bool = True
+    protected: bool = False  # by a rule that keeps requests from being merged
     writers: set[str] = field(default_factory=set)
     statuses: list[dict[str, str]] = field(default_factory=list)
 

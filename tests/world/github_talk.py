@@ -156,6 +156,22 @@ def edit_pull(state: GitHubState, request: Request) -> Answer:
     return done if isinstance(done, Answer) else Answer(200, _pull(state, request, *done))
 
 
+def merge_pull(state: GitHubState, request: Request) -> Answer:
+    """Merge a request at the commit that is named; a rule of the branch may forbid it."""
+    found = _issue_of(state, request)
+    refused = forbidden(request, "contents")
+    if found is None or refused:
+        return refused or refuse(404, "Not Found")
+    repo, issue = found
+    if issue.state != "open" or repo.protected:
+        return refuse(405, "Repository rule violations found" if repo.protected else "Pull Request is not mergeable")
+    if request.body.get("sha", _head(state, repo, issue)) != _head(state, repo, issue):
+        return refuse(409, "Head branch was modified. Review and try the merge again.")
+    state.merge(repo.name, issue.number)
+    sha = repo.git.refs[f"heads/{issue.base}"]
+    return Answer(200, {"sha": sha, "merged": True, "message": "Pull Request successfully merged"})
+
+
 def list_files(state: GitHubState, request: Request) -> Answer:
     found = _issue_of(state, request)
     if found is None:

@@ -121,6 +121,12 @@ def status_changed(hub: Hub, call: Call, repository: Repository, row: Discussion
 def merged(hub: Hub, call: Call, repository: Repository, row: Discussion) -> Reply:
     if not hub.may_write(call.user, repository):
         raise Failure(403, "Forbidden")
+    if row.status != "open":
+        raise Failure(400, "Only an open pull request can be merged")
+    text = json.loads(call.body or b"{}").get("comment")
+    if text:
+        hub.comment(repository, row, text, call.user)
+    hub.posted(call.user, "merge", repository, row.num, "")
     hub.merge(repository, row, call.user)
     return answer({})
 

@@ -12,6 +12,7 @@ from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.conversations import GitHubConversations
 from bot.platforms.github.discussions import GitHubComments
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
@@ -65,6 +66,11 @@ class GitHubTarget:
     @cached_property
     def _branches(self) -> Branches:
         return Branches(self._client, self._repo)
+
+    @cached_property
+    def conversations(self) -> GitHubConversations:
+        """What people say on our requests."""
+        return GitHubConversations(self._client, self._repo)
 
     @cached_property
     def _talk(self) -> GitHubComments:
@@ -167,7 +173,7 @@ class GitHubTarget:
 
     def read_replies(self, mark: Marker) -> list[Reply]:
         """What others wrote on the issue that holds a comment of ours."""
-        return [] if mark.is_shared else self._talk.replies(mark)
+        return self._talk.replies(mark)
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""

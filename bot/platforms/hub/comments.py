@@ -31,15 +31,9 @@ class HubComments:
         return [comment.text for comment in (thread.comments if thread else ()) if comment.author == us]
 
     def replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours, or on our open request of many rows."""
-        thread, us = self._request(mark) if mark.is_shared else self._thread(mark), self.talk.client.user
+        """What others wrote in the discussion that holds a comment of ours."""
+        thread, us = self._thread(mark), self.talk.client.user
         return [Reply(one.author, one.text) for one in (thread.comments if thread else ()) if one.author != us]
-
-    def _request(self, mark: Marker) -> Thread | None:
-        """Our open request with a mark, as far as it is remembered: where there is none, nothing is asked."""
-        known = [(num, row) for num, row in self.talk.ours_known("pull_request") if row["status"] in {"open", "draft"}]
-        nums = [num for num, row in known if find_marker(row["mark"]) == mark]
-        return self.talk.read(nums[0]) if nums else None
 
     def _thread(self, mark: Marker) -> Thread | None:
         """The discussion that holds a comment, None where it is still to be opened."""

@@ -318,6 +318,10 @@ class HubDiscussions:
             self.client.api.rename_discussion, discussion_num=num, new_title=title[:TITLE_LIMIT], **self._where
         )
 
+    def merge(self, num: int, text: str) -> None:
+        """Merge a request, with a comment; sent once, and what failed may have landed."""
+        self.client.write(self.client.api.merge_pull_request, discussion_num=num, comment=text, **self._where)
+
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
         """Close or open a discussion or request, with a reason."""
         try:

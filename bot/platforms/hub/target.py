@@ -13,6 +13,7 @@ from bot.platforms.bounded import Contents, Latest
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
 from bot.platforms.hub.comments import HubComments
+from bot.platforms.hub.conversations import HubConversations
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.filling import HubFilling
 from bot.platforms.hub.source import HubSource, added
@@ -82,6 +83,11 @@ class HubTarget:
     def comments(self) -> HubComments:
         """Our comments on rows, alarms and plans."""
         return HubComments(self.talk, self.discussion)
+
+    @property
+    def conversations(self) -> HubConversations:
+        """What people say on our requests."""
+        return HubConversations(self)
 
     @cached_property
     def refs(self) -> dict[str, str]:
@@ -180,7 +186,7 @@ class HubTarget:
         return HubFilling(self.talk, mark, form)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours, or on our open request of many rows."""
+        """What others wrote in the discussion that holds a comment of ours."""
         return self.comments.replies(mark)
 
     def read_entries(self) -> list[Entry]:

@@ -1,0 +1,70 @@
+"""What people say on our requests at a target: the commands that maintainers write there, and what we do and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from bot.publishing.publication import Marker
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One comment; `is_newest` says that the newest commit of the request was there when it was written."""
+
+    id: str
+    author: str
+    text: str
+    is_newest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One request of ours with what was said on it; `head` is its newest commit, "" where that is not known."""
+
+    name: str
+    mark: Marker | None
+    status: Literal["open", "closed", "merged"]
+    head: str
+    said: tuple[Said, ...]
+
+
+class Conversations(Protocol):
+    """The conversations on our requests in one repository."""
+
+    @property
+    def us(self) -> str:
+        """Our account."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """How many comments our open requests have, as far as that is known without asking for each of them."""
+        ...
+
+    def shared(self) -> list[str]:
+        """The requests of ours that many rows share, open or not, oldest first."""
+        ...
+
+    def read(self, name: str) -> Conversation | None:
+        """One request of ours; None where it is none."""
+        ...
+
+    def answer(self, name: str, text: str) -> None:
+        """Add a comment of ours."""
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request at its head, and say so. Raises Stale where it has another by now, Refused where we may not.
+
+        The comment may be missing where the call ended in between.
+        """
+
+
+@runtime_checkable
+class HasConversations(Protocol):
+    """A target at which people write comments on requests."""
+
+    @property
+    def conversations(self) -> Conversations:
+        """The conversations on our requests."""
+        ...

@@ -1,0 +1,101 @@
+"""Comments on our pull requests in one repository of GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from github.PullRequest import PullRequest
+from github.Repository import Repository
+
+from bot.errors import Refused, Unavailable
+from bot.platforms.conversations import Conversation, Said
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.errors import NotThere
+from bot.publishing.publication import find_marker
+
+LISTED = 100  # requests, those in which something happened last, of which one list says how many comments they have
+
+
+@dataclass(frozen=True)
+class GitHubConversations:
+    """The conversations on the requests that the bot opened in one repository."""
+
+    client: GitHubClient
+    repo: Repository
+
+    @property
+    def us(self) -> str:
+        """Our account."""
+        return self.client.login
+
+    def counts(self) -> Mapping[str, int]:
+        """How many comments our open requests have, those in which something happened last."""
+        creator: Any = self.us
+        filters = {"state": "open", "creator": creator, "sort": "updated", "direction": "desc"}
+        found = self.client(lambda: self.repo.get_issues(**filters).get_page(0))
+        ours = [one for one in found if one.pull_request is not None and one.user.login == self.us]
+        return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
+
+    def shared(self) -> list[str]:
+        """The requests of ours that many rows share, open or not, oldest first."""
+        creator: Any = self.us
+        found = self.client(lambda: list(self.repo.get_issues(state="all", creator=creator)))
+        marks = [(one.number, find_marker(one.body or "")) for one in found if one.pull_request is not None]
+        return [str(number) for number, mark in sorted(marks, key=lambda one: one[0]) if mark and mark.is_shared]
+
+    def read(self, name: str) -> Conversation | None:
+        """One request of ours; None where it is none."""
+        try:
+            pull = self.client(lambda: self.repo.get_pull(int(name)))
+        except NotThere:
+            return None
+        if pull.user.login != self.us:
+            return None
+        comments = self.client(lambda: list(self.repo.get_issue(int(name)).get_comments()))
+        since = self._pushed(pull)
+        said = [
+            Said(str(one.id), one.user.login, one.body or "", since is not None and one.created_at.timestamp() > since)
+            for one in comments
+        ]
+        status: Any = "merged" if pull.merged_at is not None else pull.state
+        return Conversation(name, find_marker(pull.body or ""), status, pull.head.sha or "", tuple(said))
+
+    def _pushed(self, pull: PullRequest) -> float | None:
+        """When the newest commit was made, in Unix seconds; a date in it is the bot's own."""
+        if not pull.head.sha:
+            return None
+        commit = self.client(lambda: self.repo.get_commit(pull.head.sha))
+        return commit.commit.committer.date.timestamp()
+
+    def answer(self, name: str, text: str) -> None:
+        """Add a comment of ours."""
+        issue = self.client(lambda: self.repo.get_issue(int(name)))
+        try:
+            self.client(lambda: issue.create_comment(text))
+        except Unavailable as failure:
+            self.client.landed(failure, lambda: self._find(name, text))
+
+    def _find(self, name: str, text: str) -> bool | None:
+        """Whether a comment of ours has this text; None where there is none."""
+        comments = self.client(lambda: list(self.repo.get_issue(int(name)).get_comments()))
+        return any(one.user.login == self.us and (one.body or "").strip() == text.strip() for one in comments) or None
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request at its head, and say so. Raises Stale for another head, Refused where we may not.
+
+        GitHub answers 405 where rules of the branch or its checks forbid it, and 409 for another head.
+        """
+        pull = self.client(lambda: self.repo.get_pull(int(name)))
+        try:
+            done = self.client(lambda: pull.merge(sha=head))
+        except Unavailable as failure:
+            self.client.landed(failure, lambda: self._is_merged(name))
+        else:
+            if not done.merged:
+                raise Refused("GitHub", f"#{name}: {done.message}")
+        self.answer(name, text)
+
+    def _is_merged(self, name: str) -> bool | None:
+        return True if self.client(lambda: self.repo.get_pull(int(name))).merged_at is not None else None

@@ -1,0 +1,80 @@
+"""Comments on our requests at one repository of the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from bot.errors import Gone, Stale, Unavailable
+from bot.platforms.conversations import Conversation, Said
+from bot.platforms.hub.discussions import Thread
+from bot.publishing.publication import find_marker
+
+if TYPE_CHECKING:
+    from bot.platforms.hub.target import HubTarget
+
+
+@dataclass(frozen=True)
+class HubConversations:
+    """The conversations on the requests that the bot opened at one target."""
+
+    target: HubTarget
+
+    @property
+    def us(self) -> str:
+        """Our account."""
+        return self.target.client.user
+
+    def counts(self) -> Mapping[str, int]:
+        """How many comments our open requests have, as the lists say that were read for other reasons."""
+        found = {num: self.target.talk.counts.get(num) for num, _ in self.target.open_requests}
+        return {str(num): count for num, count in found.items() if count is not None}
+
+    def shared(self) -> list[str]:
+        """The requests of ours that many rows share, open or not, oldest first."""
+        marks = [(num, find_marker(row["mark"])) for num, row in self.target.requests]
+        return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
+
+    def read(self, name: str) -> Conversation | None:
+        """One request of ours; None where it is none."""
+        try:
+            thread = self.target.talk.read(int(name))
+        except Gone:
+            return None
+        if not thread.pull_request or thread.author != self.us:
+            return None
+        head, place = thread.commits[-1] if thread.commits else ("", 0)
+        said = [
+            Said(one.id, one.author, one.text, bool(head) and place < one.place)
+            for one in thread.comments
+            if thread.opening is None or one.id != thread.opening.id
+        ]
+        return Conversation(name, find_marker(thread.description), _status(thread), head, tuple(said))
+
+    def answer(self, name: str, text: str) -> None:
+        """Add a comment of ours."""
+        self.target.talk.comment(int(name), text)
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request and say so, in one call.
+
+        The Hub has no way to name the commit, so it is looked at just before. Raises Stale where the request has
+        another head by now, Refused where the token may not.
+        """
+        talk, num = self.target.talk, int(name)
+        self.target.look_again()
+        if self.target.refs.get(f"refs/pr/{num}") != head:
+            raise Stale(f"{self.target.name}: request #{num} has another commit by now")
+        try:
+            talk.merge(num, text)
+        except Unavailable as failure:
+            talk.client.landed(failure, lambda: True if talk.read(num).status == "merged" else None)
+        talk.read(num)
+        self.target.look_again()
+
+
+def _status(thread: Thread) -> Literal["open", "closed", "merged"]:
+    if thread.is_open:
+        return "open"
+    return "merged" if thread.status == "merged" else "closed"

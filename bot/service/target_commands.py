@@ -1,0 +1,139 @@
+"""Commands that maintainers write on our requests at a target: `/merge` and `/decline`, each answered once.
+
+The truth is the target: a command without an answer of ours is still to be done, and what was declined stands in our
+answers. The state remembers how many comments were seen, so that nothing is asked where nobody wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.errors import Refused, Stale
+from bot.platforms.conversations import Conversation, Conversations, Said
+from bot.publishing.command_list import names_at
+from bot.publishing.publication import find_marker
+from bot.publishing.verdict_texts import reply_text
+from bot.reporting.escape import brief, code
+from bot.service.context import WatchContext
+from bot.service.declines import declined_words, declines_in, note_declines
+from bot.service.items import Item, marks
+from bot.service.outcome import Report
+from bot.service.reading import row_digests
+
+COMMAND = re.compile(rf"\s*/({'|'.join([*names_at('request'), *names_at('shared')])})\b[ \t]*(.*)")
+COMMIT = re.compile(r"[0-9a-f]{7,40}")
+OTHER_COMMIT = (
+    "The request has another commit than when this was written, so nothing is merged. Look again, and write it again."
+)
+USAGE = "This cannot be read: write `/merge`, or `/merge COMMIT` with at least 7 digits of the request's newest commit."
+
+
+@dataclass
+class TargetCommands:
+    """Carries out what maintainers write on the requests of one target."""
+
+    context: WatchContext
+    conversations: Conversations
+    to: str
+    report: Report
+
+    def observe(self) -> None:
+        """Mark the requests on which somebody wrote since they were read last."""
+        self._find_declines()
+        store, name = self.context.store, self.context.name
+        counts = self.conversations.counts()
+        moved = {num: count for num, count in counts.items() if store.cursor(name, self._seen(num)) != str(count)}
+        with store.transaction():
+            for num, count in moved.items():
+                store.set_cursor(name, self._seen(num), str(count))
+            written = [num for num, count in moved.items() if count > 1]  # its text alone is no command
+            store.mark(name, marks("request", written, [self.to]), self.context.clock())
+
+    def settle(self, items: Sequence[Item]) -> None:
+        """Do and answer what was written on these requests; one that fails is tried again, the others go on."""
+        for item in items:
+            self.report.attempt([item], lambda one=item: self._settle_one(one.subject))  # type: ignore[misc]
+
+    def _seen(self, num: str) -> str:
+        return f"written {self.to} {num}"
+
+    def _find_declines(self) -> None:
+        """After a loss of the state, or where others are maintainers, find again what was declined."""
+        store, name = self.context.store, self.context.name
+        subject, maintainers = f"declines {self.to}", sorted(self.context.watch.maintainers)
+        if store.cursor(name, subject) == json.dumps(maintainers):
+            return
+        for num in self.conversations.shared() if maintainers else ():
+            talk = self.conversations.read(num)
+            if talk is not None:
+                note_declines(self.context, self.to, declines_in(talk, self.conversations.us, maintainers))
+        store.set_cursor(name, subject, json.dumps(maintainers))
+
+    def _settle_one(self, num: str) -> None:
+        talk = self.conversations.read(num)
+        if talk is None or talk.mark is None or talk.mark.leaderboard != self.context.leaderboard.id:
+            return
+        us = self.conversations.us
+        marked = [find_marker(one.text) for one in talk.said if one.author == us]
+        answered = {mark.key for mark in marked if mark is not None and mark.kind == "reply"}
+        for one in talk.said:
+            match = COMMAND.match(one.text)
+            is_asked = match is not None and one.author in self.context.watch.maintainers and one.id not in answered
+            if match and is_asked and not self._do(talk, one, match[1], match[2].strip().strip("`")):
+                break  # it is merged: what else was written there waits for nobody
+        after = self.conversations.read(num)
+        if after is not None:
+            note_declines(self.context, self.to, declines_in(after, us, self.context.watch.maintainers))
+
+    def _do(self, talk: Conversation, said: Said, name: str, rest: str) -> bool:
+        """Carry a command out and answer it; whether the request is still open then."""
+        words = self._merge(talk, said, rest) if name == "merge" else self._decline(talk, rest)
+        if words:
+            self.conversations.answer(talk.name, self._reply(words, said))
+        return bool(words)
+
+    def _reply(self, words: str, said: Said) -> str:
+        return reply_text(words, said.id, self.context.leaderboard.id)
+
+    def _decline(self, talk: Conversation, key: str) -> str:
+        """Leave a row out of a shared request: the answer."""
+        if talk.mark is None or not talk.mark.is_shared:
+            return "This request holds one row: close it, and it is not proposed again with the same content."
+        digest = row_digests(self.context, [key]).get(key, "") if key else ""
+        if len(digest) != 64:
+            return f"There is no row {code(brief(key))} of this source." if key else "Name the row: `/decline KEY`."
+        return declined_words(key, digest)
+
+    def _merge(self, talk: Conversation, said: Said, commit: str) -> str:
+        """Merge a request, or say truly why not: the answer, "" where merging has said it already."""
+        if why := self._why_not(talk, said, commit):
+            return why
+        try:
+            self.conversations.merge(talk.name, talk.head, self._reply(f"Merged at {code(talk.head[:12])}.", said))
+        except Refused as refusal:
+            return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody who may write here can."
+        except Stale as failure:
+            return f"It cannot be merged as it stands: {code(brief(str(failure)))}. Look again, and write it again."
+        self.report.say("published", f"request {talk.name}", f"merged at {talk.head[:12]}, as {said.author} asked")
+        return ""
+
+    def _why_not(self, talk: Conversation, said: Said, commit: str) -> str:
+        """Why a request is not merged at the commit that the maintainer saw, "" where it may be tried."""
+        if talk.status != "open":
+            return f"The request is {talk.status} already."
+        if commit and not COMMIT.fullmatch(commit):
+            return USAGE
+        if not (talk.head.startswith(commit) if commit else said.is_newest):
+            return OTHER_COMMIT
+        if self._is_behind(talk):
+            return "A newer push changes this row, and the request follows it now. Look again, and write it again."
+        return ""
+
+    def _is_behind(self, talk: Conversation) -> bool:
+        """Whether the row of a request waits to be brought in step."""
+        mark = talk.mark
+        is_row = mark is not None and mark.kind == "entry"
+        return is_row and self.context.store.is_waiting(self.context.name, "row", [mark.key])  # type: ignore[union-attr]

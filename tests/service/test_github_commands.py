@@ -1,0 +1,150 @@
+"""Commands of maintainers on the bot's pull requests at a target on GitHub."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bot.platforms.registry import Access
+from bot.service.context import ContextFactory, open_context_factory
+from bot.service.settlement import settle
+from tests.platforms.github.fixtures import BOARD, github
+from tests.world.github_server import GitHubServer
+from tests.world.github_state import Issue
+from tests.world.results import TINY, path_of, result, revision_of
+
+__all__ = ["github"]
+SETTINGS = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "results"
+pull_requests = "{style}"
+maintainers = ["meg"]
+[[watches.targets]]
+to = "github://acme/leaderboard"
+"""
+
+
+@dataclass
+class GitHubStory:
+    """A local source, a target on GitHub, and a bot."""
+
+    server: GitHubServer
+    folder: Path
+    style: str = "entry"
+    contexts: ContextFactory = field(init=False)
+
+    def __post_init__(self) -> None:
+        (self.folder / "tiny.toml").write_text(TINY)
+        (self.folder / "bot.toml").write_text(SETTINGS.format(style=self.style))
+        subprocess.run(["git", "init", "-q", "-b", "main", str(self.folder / "results")], check=True)
+        self.open()
+
+    def open(self) -> None:
+        access = Access(github_token="bot-token", github_api_url=self.server.url)
+        self.settings, self.contexts = open_context_factory(
+            self.folder / "bot.toml", access, f"sqlite:///{self.folder / 'state.db'}"
+        )
+
+    def lose_state(self) -> None:
+        self.contexts.store.close()
+        for file in self.folder.glob("state.db*"):
+            file.unlink()
+        self.open()
+
+    def push(self, model: str = "acme/atlas-7b", **how: object) -> None:
+        place = self.folder / "results" / path_of(model)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(result(model, **how))  # type: ignore[arg-type]
+        author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        for words in (["add", "-A"], ["commit", "-qm", "results"]):
+            subprocess.run(["git", *words], cwd=self.folder / "results", check=True, env=os.environ | author)
+
+    def settle(self) -> list[str]:
+        outcomes = settle(self.contexts.open_context(self.settings.watches[0]))
+        return [f"{one.outcome} {one.subject}: {one.text}" for one in outcomes if one.outcome == "failed"]
+
+    @property
+    def pulls(self) -> list[Issue]:
+        return self.server.state.repos[BOARD].pulls("open")
+
+    def write(self, pull: Issue, text: str, user: str = "meg") -> str:
+        """Somebody writes, the bot settles: its answer, "" where it gave none."""
+        state = self.server.state
+        state.comment(BOARD, pull.number, text, user)
+        before = len(state.repos[BOARD].comments)
+        assert self.settle() == []
+        new = [one.body for one in state.repos[BOARD].comments.values()][before:]
+        return (new or [""])[-1].partition("\n\n<!--")[0]
+
+    def end(self) -> None:
+        writes = self.server.state.writes()
+        assert self.settle() == []
+        assert self.server.state.writes() == writes
+        self.contexts.store.close()
+
+
+def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    assert story.settle() == []
+    [pull] = story.pulls
+    assert story.write(pull, "/merge", "eve") == ""
+    assert story.write(pull, "/merge abc") == (
+        "This cannot be read: write `/merge`, or `/merge COMMIT` with at least 7 digits of the request's newest commit."
+    )
+    assert story.write(pull, "/merge").startswith("Merged at `")
+
+    assert pull.merged
+    story.end()
+
+
+def test_a_rule_of_the_branch_is_told_truly(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    github.state.repos[BOARD].protected = True
+    answer = story.write(pull, "/merge")
+
+    assert answer.startswith("The bot may not merge this: ")
+    assert "Repository rule violations found" in answer
+    assert not pull.merged
+    story.end()
+
+
+def test_a_merge_of_which_the_answer_is_lost_is_made_once(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    github.state.order("PUT", "/merge$", status=502, landed=True)
+    assert story.write(pull, "/merge").startswith("Merged at `")
+
+    assert pull.merged
+    story.end()
+
+
+@pytest.mark.parametrize("is_merged", [True, False])
+def test_declined_rows_are_found_again_on_github(github: GitHubServer, tmp_path: Path, *, is_merged: bool) -> None:
+    story = GitHubStory(github, tmp_path, style="rolling")
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):
+        story.push(model)
+    assert story.settle() == []
+    [pull] = story.pulls
+    key = f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
+    assert story.write(pull, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
+    assert pull.title == "Update 2 rows of tiny"
+    if is_merged:
+        github.state.merge(BOARD, pull.number)
+        story.settle()
+    story.lose_state()
+    story.settle()
+
+    assert [one.title for one in story.pulls] == ([] if is_merged else ["Update 2 rows of tiny"])
+    story.end()

@@ -1,0 +1,216 @@
+"""Commands of maintainers on the bot's requests at a target: `/merge` and `/decline`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.service.settlement import SWEEP_EVERY, settle
+from tests.service.stories import Story
+from tests.world.discussions import Discussion
+from tests.world.hub import Hub
+from tests.world.results import path_of, result, revision_of
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
+    story = Story(hub, tmp_path)
+    yield story
+    story.end()
+
+
+def proposed(story: Story) -> Discussion:
+    story.push()
+    story.settle()
+    [request] = story.requests
+    assert story.acts() == ["request"]
+    return request
+
+
+def write(story: Story, request: Discussion, text: str, user: str = "meg") -> str:
+    """Somebody writes, the bot settles: its last comment on the request, "" where it wrote none."""
+    before = request.comments("bot")
+    story.hub.comment(story.target, request, text, user)
+    story.settle()
+    return (request.comments("bot")[len(before) :] or [""])[-1].partition("\n\n<!--")[0]
+
+
+def head_of(story: Story, request: Discussion) -> str:
+    return story.target.refs[request.ref].oid
+
+
+def test_a_maintainer_merges_what_was_proposed(story: Story) -> None:
+    request = proposed(story)
+    head = head_of(story, request)
+    assert write(story, request, "/merge\nlooks good") == f"Merged at `{head[:12]}`."
+
+    assert request.status == "merged"
+    assert story.hub.file(story.target, f"entries/tiny/acme/atlas-7b/{revision_of('acme/atlas-7b')}-bfloat16.json")
+    assert b"acme/atlas-7b" in (story.hub.file(story.target, "leaderboard.csv") or b"")
+    assert [act for act in story.acts() if act != "commit"] == ["comment", "merge"]
+
+
+def test_nobody_else_merges(story: Story) -> None:
+    request = proposed(story)
+    assert write(story, request, "/merge", "eve") == ""
+    assert write(story, request, f"/merge {head_of(story, request)}", "ann") == ""
+    assert write(story, request, "please /merge this") == ""
+
+    assert request.status == "open"
+    assert story.acts() == []
+
+
+def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) -> None:
+    request = proposed(story)
+    old = head_of(story, request)
+    story.hub.comment(story.target, request, "/merge", "meg")
+    story.hub.push(story.target, {"README.md": b"sneaked in"}, ref=request.ref, user="eve")
+    story.settle()
+    assert "The request has another commit than when this was written" in request.comments("bot")[-1]
+    assert "The request has another commit" in write(story, request, f"/merge {old}")
+    assert request.status == "open"
+
+    head = head_of(story, request)
+    assert "write `/merge`, or `/merge COMMIT`" in write(story, request, f"/merge {head[:5]}")
+    assert write(story, request, f"/merge `{head[:10]}`") == f"Merged at `{head[:12]}`."
+    assert request.status == "merged"
+    story.news()
+
+
+def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story) -> None:
+    request = proposed(story)
+    story.push(right=(90, 90, 90))
+    assert "A newer push changes this row" in write(story, request, "/merge")
+
+    assert request.status == "open"
+    assert "90.00" not in request.comments("bot")[-1]
+    assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."
+    story.news()
+
+
+def test_a_token_that_may_not_merge_says_so_once(story: Story) -> None:
+    request = proposed(story)
+    story.hub.writers.discard(("bot", "acme/contents"))
+    answer = write(story, request, "/merge")
+    assert answer.startswith("The bot may not merge this: ")
+    assert "403" in answer
+    story.settle()
+
+    assert request.status == "open"
+    assert story.acts() == ["comment"]
+
+
+@pytest.mark.parametrize("how", [{"status": 504, "landed": True}, {"reset": True, "landed": True}, {"status": 500}])
+def test_a_merge_of_unknown_fate_is_made_once(story: Story, how: dict[str, object]) -> None:
+    request = proposed(story)
+    story.hub.faults.order("/merge$", method="POST", **how)
+    write(story, request, "/merge")
+    story.settle()
+
+    assert request.status == "merged"
+    assert [act for act in story.acts() if act != "commit"] == ["comment", "merge"]
+
+
+def test_two_commands_on_one_request_merge_once(story: Story) -> None:
+    request = proposed(story)
+    story.hub.comment(story.target, request, "/merge", "meg")
+    write(story, request, "/merge")
+    story.settle()
+
+    assert request.status == "merged"
+    assert [act for act in story.acts() if act != "commit"] == ["comment", "merge"]
+
+
+def rolling(hub: Hub, tmp_path: Path) -> tuple[Story, Discussion, str]:
+    story = Story(hub, tmp_path, style="rolling")
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):
+        story.push(model=model)
+    story.settle()
+    [request] = story.requests
+    story.news()
+    return story, request, f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
+
+
+@pytest.mark.parametrize("end", ["merged", "closed", "open"])
+def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
+    hub: Hub, tmp_path: Path, end: str
+) -> None:
+    story, request, key = rolling(hub, tmp_path)
+    assert write(story, request, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
+    assert request.title == "Update 2 rows of tiny"
+    if end == "merged":
+        hub.merge(story.target, request)
+    elif end == "closed":
+        hub.set_status(story.target, request, "closed", "ann")
+    story.settle()
+    story.news()
+    story.lose_state()
+    story.settle()
+
+    assert hub.file(story.target, f"entries/{key}.json") is None
+    assert all(hub.file(story.target, f"entries/{key}.json", one.ref) is None for one in story.requests)
+    assert "request" not in story.acts()
+    story.push(model="acme/borea-1b", right=(90, 90, 90))
+    story.settle()
+    [now] = [one for one in story.requests if hub.file(story.target, f"entries/{key}.json", one.ref)]
+    assert "borea-1b" in now.description
+    story.news()
+    story.end()
+
+
+def test_a_former_maintainer_s_declines_count_no_more(hub: Hub, tmp_path: Path) -> None:
+    story, request, key = rolling(hub, tmp_path)
+    write(story, request, f"/decline {key}")
+    story.maintainer = "ann"
+    story.lose_state()
+    story.settle()
+
+    assert request.title == "Update 3 rows of tiny"
+    story.news()
+    story.end()
+
+
+def test_a_decline_that_names_no_row_says_so(hub: Hub, tmp_path: Path) -> None:
+    story, request, key = rolling(hub, tmp_path)
+    unknown = write(story, request, "/decline tiny/acme/`@eve`/x")
+    assert unknown == "There is no row ``tiny/acme/`@eve`/x`` of this source."
+    assert write(story, request, "/decline") == "Name the row: `/decline KEY`."
+    assert write(story, request, f"/decline {key}", "eve") == ""
+
+    assert request.title == "Update 3 rows of tiny"
+    assert story.acts() == ["comment", "comment"]
+    story.end()
+
+
+def test_a_single_row_is_declined_by_closing_its_request(story: Story) -> None:
+    request = proposed(story)
+    assert "close it, and it is not proposed again" in write(story, request, "/decline x")
+    assert story.acts() == ["comment"]
+
+
+def test_a_rolling_request_is_merged_too(hub: Hub, tmp_path: Path) -> None:
+    story, request, key = rolling(hub, tmp_path)
+    assert write(story, request, "/merge").startswith("Merged at `")
+
+    assert hub.file(story.target, f"entries/{key}.json")
+    story.news()
+    story.end()
+
+
+def test_a_command_on_an_old_request_is_found_by_the_next_sweep(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=100)
+    hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(15)})  # 10 make a page here
+    story.settle()
+    story.settle()
+    oldest = story.requests[0] if story.requests[0].num == 1 else story.requests[-1]
+    hub.comment(story.target, oldest, "/merge", "meg")
+    for day in (1, 1):
+        context = story.contexts.open_context(story.watch)
+        context.clock = lambda days=day: time.time() + days * SWEEP_EVERY  # type: ignore[misc]
+        settle(context)
+
+    assert oldest.status == "merged"
+    story.contexts.store.close()
