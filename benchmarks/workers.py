@@ -1,0 +1,102 @@
+"""How much faster several processes on one PostgreSQL settle rows than one: rows with a request of their own.
+
+A Hub on loopback takes 20 ms for each request. As many results are pushed as asked for; the watch proposes each row in
+a request of its own, and `leaderboard-bot work` runs once or several times. Counted are the seconds from the push until
+nothing waits any more; the processes run already. In the end each row must have exactly one request.
+Bar: four processes at least 2.5 times as fast as one. Status 1 where it is missed. Two processors are shared by the
+workers, the Hub and PostgreSQL.
+
+    python benchmarks/workers.py [--rows 1000] [--workers 1 4] [--delay 0.02]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bot.service.jobs.queue import Jobs
+from bot.service.store import Store, connect
+from tests.world.hub import Hub
+from tests.world.postgres import running
+from tests.world.results import TINY, path_of, result
+from tests.world.server import served
+
+BAR = 2.5
+ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = """
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "hf://datasets/acme/results"
+backfill_limit = 1000000
+[[watches.targets]]
+to = "hf://datasets/acme/contents"
+"""
+
+
+def measure(rows: int, workers: int, delay: float) -> tuple[float, float]:
+    """Seconds until all rows are proposed, and requests to the Hub for each."""
+    with running() as cluster, served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
+        folder, database = Path(name), cluster.database()
+        (folder / "tiny.toml").write_text(TINY)
+        (folder / "bot.toml").write_text(SETTINGS)
+        source, target = hub.repository("acme/results"), hub.repository("acme/contents")
+        environment = {**os.environ, "DATABASE_URL": database, "PYTHONPATH": str(ROOT)}
+        environment |= {"HF_TOKEN": hub.person("bot"), "HF_ENDPOINT": hub.url, "XDG_CACHE_HOME": str(folder / "cache")}
+        command = [sys.executable, "-m", "bot", "work"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started = [subprocess.Popen(command, cwd=folder, env=environment, **quiet) for _ in range(workers)]  # type: ignore[call-overload]
+        store, jobs = Store(connect(database)), Jobs(database)
+        jobs.open()
+        while store.cursor("tiny", "tried") is None or jobs.undone():
+            time.sleep(0.2)
+        time.sleep(3.0)  # until the last of them has begun
+        hub.faults.order("", delay=delay, times=-1)
+        hub.push(source, {path_of(f"acme/m{n}"): result(f"acme/m{n}", right=(50, 60, n % 101)) for n in range(rows)})
+        hub.calls.clear()
+        start = time.monotonic()
+        jobs.want_pass("tiny")
+        while jobs.undone() or store.cursor("tiny", "source") != source.main.oid or store.counts("tiny"):
+            time.sleep(0.05)
+        seconds = time.monotonic() - start
+        for process in started:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        calls = len(hub.calls)
+        titles = Counter(request.title for request in hub.requests(target))
+        jobs.close()
+        store.close()
+    if len(titles) != rows or set(titles.values()) != {1}:
+        raise SystemExit(f"{len(titles)} rows are proposed, not {rows}, or one of them twice")
+    return seconds, calls / rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds that the Hub takes for each request")
+    call = parser.parse_args()
+    first = 0.0
+    for workers in call.workers:
+        seconds, requests = measure(call.rows, workers, call.delay)
+        first = first or seconds
+        print(
+            f"{workers} processes: {call.rows:,} rows in {seconds:.1f} s, {call.rows / seconds:.1f} a second, "
+            f"{requests:.1f} requests each, {first / seconds:.2f} times as fast (bar for 4: {BAR})",
+            flush=True,
+        )
+    return first / seconds < BAR
+
+
+if __name__ == "__main__":
+    sys.exit(main())
