@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all test-live check coverage fuzz bench browser install clean
+.PHONY: run test test-all test-live check coverage fuzz bench browser docs install clean
 
 # The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run
@@ -40,6 +40,10 @@ browser: .venv/.browser
 	npm ci --silent --ignore-scripts --prefix tests/browser
 	node tests/browser/unpack.mjs
 	touch $@
+
+# The documentation as a web site: open build/docs/index.html.
+docs: .venv/.all
+	.venv/bin/python docs/site_pages.py build/docs
 
 # Lines and branches that no test of `make test` runs, by file; processes that a test starts are not counted.
 coverage: .venv/.all
@@ -77,4 +81,4 @@ bench: .venv/.all .venv/.browser
 	.uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.8
 
 clean:
-	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .fuzz-corpus .coverage
+	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .fuzz-corpus .coverage
