@@ -46,7 +46,10 @@ def nothing(_: Item) -> None:
 
 @dataclass
 class Targets:
-    """Brings the targets of one watch in step; `learned` are those of which the replies were read in this pass."""
+    """Brings the targets of one watch in step.
+
+    `learned` are the targets of which the replies were read in this pass, and the plans of which the approvals were.
+    """
 
     context: WatchContext
     report: Report
@@ -60,6 +63,7 @@ class Targets:
         """Publish the rows of one target that are due, of one share only; whether there were any."""
         items = due_rows(self.context, to, share)
         target, settings = self.context.targets_by_address[to]
+        self._learn_approvals(to)
         if to not in self.learned:
             self.learned.add(to)
             self._learn(target, settings)
@@ -68,9 +72,8 @@ class Targets:
         return bool(items)
 
     def _learn(self, target: Target, settings: WatchTarget) -> None:
-        """Take what maintainers wrote at a target."""
+        """Take what maintainers wrote on our requests at a target."""
         to = settings.to
-        self._learn_approvals(to)
         commands = self._commands(target, settings)
         if commands is not None:
             self.report.attempt([], commands.observe, subject=f"commands at {to}")
@@ -87,8 +90,9 @@ class Targets:
         """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""
         context = self.context
         plan = context.store.plan(context.name, to)
-        if plan is None or plan[1]:
+        if plan is None or plan[1] or f"{to} {plan[0]}" in self.learned:
             return
+        self.learned.add(f"{to} {plan[0]}")
         board = context.leaderboard.id
         mark = Marker("plan", f"plan of {board}", board)
         target, _ = context.targets_by_address[to]
