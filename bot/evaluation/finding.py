@@ -93,3 +93,8 @@ def examples(names: list[str] | tuple[str, ...], limit: int = 3) -> str:
     """The first few names and how many more there are: "a, b, c and 4 more"."""
     more = len(names) - limit
     return ", ".join(shown(name) for name in names[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: "1 file", "2,000 files"."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, digest_of
@@ -132,7 +133,7 @@ def plan_lines(plan: Plan, most: int = 20) -> list[str]:
     """A plan for the terminal: counts, reasons, and the first rows of each kind."""
     counts = ", ".join(f"{len(plan.having(action))} {action}" for action in ("added", "changed", "removed"))
     lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged; plan {plan.digest}"]
-    lines += [f"  {count} rows: {reason}" for reason, count in plan.reasons.items()]
+    lines += [f"  {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     for action in ("added", "changed", "removed"):
         rows = plan.having(action)
         lines += [f"  {action}  {row.key}  {average_change(row)}" for row in rows[:most]]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from bot import HOME
 from bot.audits.board.audit import BoardAudit
 from bot.audits.board.report import board_markdown
+from bot.evaluation.finding import counted
 from bot.evaluation.judgement import Judgement
 from bot.publishing.comment_row import json_block
 from bot.publishing.entry import Entry, Evidence
@@ -49,13 +50,15 @@ def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker
     lines = ["| Model | Average before and after |", "| --- | ---: |"]
     lines += [_shared_line(old, new) for old, new in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
-    body = "\n".join([f"{len(rows)} rows of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT])
+    body = "\n".join([f"{counted(len(rows), 'row')} of {code(mark.leaderboard)}.", "", *lines, "", *more, FOOT])
     return fitted(_shared_title(rows, mark), body, mark)
 
 
 def filling_text(count: int, source: str, mark: Marker) -> PostText:
     """The text of the commits, or of the one request, that fill a board; `count` is how many rows are proposed."""
-    body = f"{count:,} rows of {code(mark.leaderboard)}, made from the result files of {code(source)}.\n\n{FOOT}"
+    body = (
+        f"{counted(count, 'row')} of {code(mark.leaderboard)}, made from the result files of {code(source)}.\n\n{FOOT}"
+    )
     return fitted(f"Import the rows of {mark.leaderboard}", body, mark)
 
 
@@ -70,13 +73,9 @@ def _shared_title(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marke
     """How many rows are added or changed, and how many removed."""
     removed = sum(new is None for _, new in rows)
     changed = len(rows) - removed
-    parts = [f"{verb} {_rows(count)}" for verb, count in (("update", changed), ("remove", removed)) if count]
+    parts = [f"{verb} {counted(count, 'row')}" for verb, count in (("update", changed), ("remove", removed)) if count]
     title = " and ".join(parts) or "update no rows"
     return f"{title[0].upper()}{title[1:]} of {mark.leaderboard}"
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
 
 
 def migration_text(plan: Plan, mark: Marker) -> PostText:
@@ -87,7 +86,7 @@ def migration_text(plan: Plan, mark: Marker) -> PostText:
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
     head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
     body = "\n".join([head, "", *lines, "", *more, FOOT])
-    return fitted(f"Score {len(rows)} rows of {mark.leaderboard} again", body, mark)
+    return fitted(f"Score {counted(len(rows), 'row')} of {mark.leaderboard} again", body, mark)
 
 
 def plan_done_text(mark: Marker) -> PostText:
@@ -99,16 +98,18 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
     """The discussion about a plan that waits for a maintainer."""
     changed, removed = len(plan.having("changed")), len(plan.having("removed"))
     head = (
-        f"{removed} rows would be removed and {changed} changed, more than the settings allow without a person. "
-        f"Nothing of this is done until a maintainer writes `/approve {plan.digest}` here."
+        f"{counted(removed, 'row')} would be removed and {changed} changed, more than the settings allow without a "
+        f"person. Nothing of this is done until a maintainer writes `/approve {plan.digest}` here."
     )
-    reasons = [f"- {count} rows: {reason}" for reason, count in plan.reasons.items()]
+    reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
     rows = plan.having("removed") + plan.having("changed")
     lines += [f"| {code_in_table(row.key)} | {row.action} | {average_change(row)} |" for row in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
     body = "\n".join([head, "", *reasons, "", *lines, "", *more, FOOT])
-    return fitted(f"Held: {removed} rows of {mark.leaderboard} to be removed, {changed} to be changed", body, mark)
+    return fitted(
+        f"Held: {counted(removed, 'row')} of {mark.leaderboard} to be removed, {changed} to be changed", body, mark
+    )
 
 
 def withdrawn_text(entry_path: str, mark: Marker) -> PostText:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot import HOME
+from bot.evaluation.finding import counted
 from bot.publishing.command_list import commands_line
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import fitted
@@ -42,7 +43,7 @@ class Comparison:
 def push_text(folder: str, verdicts: Sequence[str], mark: Marker, rivals: Sequence[str] = ()) -> PostText:
     """The discussion about pushed files that were rejected, or that others measured otherwise; all are Markdown."""
     where = f"in {code(folder)}" if folder else "at the top of the repository"
-    files = "1 file" if len(verdicts) == 1 else f"{len(verdicts)} files"
+    files = counted(len(verdicts), "file")
     were = "was" if len(verdicts) == 1 else "were"
     first = f"{files} {where} {were} rejected. Push corrected files and this discussion closes automatically."
     said = "\n".join(rivals)
@@ -155,11 +156,6 @@ def _row_lines(effects: Effects) -> Iterator[str]:
         yield f"- the row {code(key)} cannot be published: {code(why)}"
     if effects.is_cut:
         yield "- touches more rows than are compared here"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def names(words: Sequence[str]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot import HOME
+from bot.evaluation.finding import counted
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import quoted
 from bot.publishing.texts import fitted
-from bot.publishing.verdict_texts import counted
 from bot.reporting.escape import brief, code, visible
 
 SHOWN = 100  # rows that a text names

@@ -30,7 +30,7 @@ def limited_run(case: Case) -> Iterator[Violation]:
     cut = [measurement for measurement in case.measurements.present if _is_cut(case, measurement)]
     limit = case.result.limit
     if limit is not None and (len(cut) == len(case.measurements.present)):
-        share = f"{limit:.4g} of the samples" if 0 < limit < 1 else f"{limit:g} samples"
+        share = f"{limit:.4g} of the samples" if 0 < limit < 1 else _samples(limit)
         yield Violation(
             f"the run was limited to {share} of each task (--limit)",
             "run it again without --limit",
@@ -39,6 +39,10 @@ def limited_run(case: Case) -> Iterator[Violation]:
         return
     for found in in_tasks(cut).values():
         yield _violation(case, found)
+
+
+def _samples(limit: float) -> str:
+    return "1 sample" if limit == 1 else f"{limit:g} samples"
 
 
 def _is_cut(case: Case, measurement: Measurement) -> bool:
@@ -55,7 +59,7 @@ def _violation(case: Case, found: list[Measurement]) -> Violation:
     keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
     hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all of it")
     samples, original = first.leaf.samples, first.leaf.original or first.required.size
-    part = f"{case.result.limit:g} samples at most" if samples is None else f"{samples:,}"
+    part = f"{_samples(case.result.limit or 0)} at most" if samples is None else f"{samples:,}"
     more = f", and {len(keys) - 1} more of {task.title} in part" if len(keys) > 1 else ""
     return Violation(
         f"{first.required.leaf_key} was run on {part} of its {original or 'unknown number of'}{more}"

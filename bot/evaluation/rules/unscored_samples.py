@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity
+from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, rule
 
@@ -34,15 +34,20 @@ def unscored_samples(case: Case) -> Iterator[Violation]:
     for task_id, found in by_task.items():
         leaves = {measurement.required.leaf_key: measurement for measurement in found}
         first, total = found[0], sum(measurement.leaf.unscored or 0 for measurement in leaves.values())
-        more = f" (and {len(leaves) - 1} more leaves have some)" if len(leaves) > 1 else ""
+        more = f" (and {_others(len(leaves) - 1)} some)" if len(leaves) > 1 else ""
+        were = "was" if first.leaf.unscored == 1 else "were"
         yield Violation(
-            f"{first.required.leaf_key}: {first.leaf.unscored:,} samples were run and not scored{more}"
+            f"{first.required.leaf_key}: {counted(first.leaf.unscored or 0, 'sample')} {were} run and not scored{more}"
             f"{_as_wrong(first) if len(leaves) == 1 else f'; {total:,} in all'}",
-            "find out why the scorer gave no score, and run these samples again",
+            "find out why the scorer gave no score, then run what has no score again",
             case.result.pointer_to("unscored", first.required.leaf_key),
             task_id,
             tuple(dict.fromkeys(measurement.required.leaf_id for measurement in found)),
         )
+
+
+def _others(count: int) -> str:
+    return "1 more leaf has" if count == 1 else f"{count:,} more leaves have"
 
 
 def _as_wrong(measurement: Measurement) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity
+from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rerun import rerun_advice
 from bot.evaluation.rules.rule import Case, Violation, rule
@@ -36,9 +36,10 @@ def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
         keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
         task = required.task
         count = f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
+        wanted = f"{task.num_fewshot} {'is' if task.num_fewshot == 1 else 'are'} required"
         hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure it again")
         yield Violation(
-            f"{keys[0] if len(keys) == 1 else count} was run with {shots} shots, {task.num_fewshot} are required",
+            f"{keys[0] if len(keys) == 1 else count} was run with {counted(shots, 'shot')}, {wanted}",
             hint,
             case.result.pointer_to("num_fewshot", keys[0]),
             task_id,

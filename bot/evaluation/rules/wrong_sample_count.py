@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity
+from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rerun import rerun_advice
 from bot.evaluation.rules.rule import Case, Violation, rule
@@ -63,7 +63,7 @@ def _violation(case: Case, found: list[Counted]) -> Violation:
     keys = dict.fromkeys(one.required.leaf_key for one, *_ in found)
     hint, command = rerun_advice(case.result, keys, required.task.num_fewshot, "measure it again")
     return Violation(
-        f"{required.leaf_key} has {count:,} samples ({source}), {wanted:,} are expected{more}",
+        f"{required.leaf_key} has {counted(count, 'sample')} ({source}), {wanted:,} are expected{more}",
         hint,
         case.result.pointer_to("samples", required.leaf_key)
         if recorded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.evaluation.finding import counted
 from bot.publishing.entry import Entry
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.publication import Marker, PostText
@@ -18,7 +19,7 @@ def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:
     """The text for the rows of a draft; `remarks` are Markdown and stand first."""
     lines = [_line(key, cell) for key, cells in sorted(draft.cells.items()) for cell in cells]
     more = [f"… and {len(lines) - CELLS} more cells."] if len(lines) > CELLS else []
-    rows = "1 row" if len(draft.cells) == 1 else f"{len(draft.cells)} rows"
+    rows = counted(len(draft.cells), "row")
     said = [*remarks, *(f"- {remark}" for remark in draft.remarks[:REMARKS])]
     if len(draft.remarks) > REMARKS:
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")

@@ -1,0 +1,44 @@
+"""Sentences of findings as people read them: one thing is no plural."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from bot.evaluation.draft.tasks import draft_of
+from bot.evaluation.formats import parse_result
+from bot.evaluation.leaderboard import parse_leaderboard
+from bot.reporting.draft import draft_text
+from tests.evaluation.judging import Outcome, outcome_of, patched
+from tests.evaluation.test_inspect_log import log_json, score
+
+PRO = "leaderboard_mmlu_pro"
+
+
+def message(outcome: Outcome, rule: str) -> str:
+    (found,) = [finding.message for finding in outcome.findings if finding.rule == rule]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "said"),
+    [
+        ({f"/n-shot/{PRO}": 1}, "wrong-num-fewshot", f"{PRO} was run with 1 shot, 5 are required"),
+        ({f"/n-shot/{PRO}": 0}, "wrong-num-fewshot", f"{PRO} was run with 0 shots, 5 are required"),
+        ({"/config/limit": 1}, "limited-run", "the run was limited to 1 sample of each task (--limit)"),
+        ({"/config/limit": 2}, "limited-run", "the run was limited to 2 samples of each task (--limit)"),
+    ],
+)
+def test_numbers_agree_with_their_nouns(changes: dict[str, Any], rule: str, said: str) -> None:
+    found = message(outcome_of(patched(changes | {"/n-samples": {}} if "limit" in rule else changes)), rule)
+    assert found == said
+    assert not re.search(r"\b1 [a-z]+s\b", found)
+
+
+@pytest.mark.parametrize(("unscored", "said"), [(1, "1 sample was run and not scored"), (3, "3 samples were run")])
+def test_samples_without_a_score_are_counted_in_plain_words(unscored: int, said: str) -> None:
+    data = log_json(results={"scores": [score("judge", 0.5, 10 - unscored, unscored_samples=unscored)]})
+    board = parse_leaderboard(draft_text(draft_of([parse_result(data)])), "board", "board.toml")
+    assert said in message(outcome_of(data, board), "unscored-samples")
