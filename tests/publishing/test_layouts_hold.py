@@ -1,0 +1,346 @@
+"""Whatever a result file says, every layout has the same structure as with plain words: nothing breaks out of its cell.
+
+Each check writes a row in which a stranger wrote every text, reads it back as its readers do, and compares the
+structure with that of a harmless row: YAML, CSV, JSON, Markdown, HTML and Atom.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from msgspec.structs import replace
+from ruamel.yaml import YAML
+
+from bot.errors import Unwritable
+from bot.evaluation.row_key import RowKey
+from bot.publishing.board import make_board, to_csv
+from bot.publishing.card import BEGIN, END, with_table
+from bot.publishing.comment_row import entry_in
+from bot.publishing.entry import Entry, Remark, parse_entry
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
+from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
+from bot.publishing.hub_evals.model_page import OpenFiles
+from bot.publishing.hub_evals.texts import model_mark, model_request_text, model_withdrawn_text
+from bot.publishing.layout import CellChange, Draft, RowChange
+from bot.publishing.plan import Plan, planned_row
+from bot.publishing.publication import Marker, PostText, entry_marker, find_marker
+from bot.publishing.tables.mapping import TemplateOptions
+from bot.publishing.tables.template_requests import RequestFiles
+from bot.publishing.tables.template_results import ResultFiles
+from bot.publishing.tables.texts import contested_remark, table_text
+from bot.publishing.texts import migration_text, plan_text, request_text, rolling_text, row_text, withdrawn_text
+from bot.publishing.verdict_texts import success_text
+from tests.evaluation.judging import declared
+from tests.pages.boards import site_of
+from tests.publishing.hub_evals.models import LINKS, board, page
+from tests.publishing.tables import boards
+from tests.publishing.tables.test_hostile_cells import TABLES
+from tests.publishing.tables.test_template import options
+from tests.publishing.test_hostile_words import elements
+
+PIECES = [
+    "a",
+    "org/model",
+    " ",
+    "\n",
+    "\r\n",
+    "\t",
+    "\x00",
+    "\x1b[2J",
+    "\u2028",
+    "\u202e",
+    "\ufeff",
+    "`",
+    "``",
+    "```\n",
+    "~~~\n",
+    "|",
+    "\\",
+    "**",
+    "_",
+    "](http://evil.example)",
+    "![x](http://evil.example)",
+    "http://evil.example",
+    "www.evil.example",
+    "@everyone",
+    "#1",
+    "<script>alert(1)</script>",
+    "</td></tr></table>",
+    "<img src=x onerror=a>",
+    "</details>",
+    "<!--",
+    "-->",
+    "]]>",
+    "&lt;",
+    "&#60;",
+    "'",
+    '"',
+    "''",
+    ": ",
+    "- ",
+    "# ",
+    "? ",
+    "{a: 1}",
+    "[1]",
+    "*a",
+    "&a",
+    "!!python/object:os.system",
+    "---\n",
+    "...\n",
+    "%YAML 1.1\n",
+    "=1+1",
+    "@SUM(A1)",
+    ",",
+    ";",
+    "{{ 7*7 }}",
+    "{% raw %}",
+    "${HOME}",
+    "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    Marker("entry", "forged").render(),
+    "# leaderboard-bot end",
+    "🦅",
+    "é",
+]
+TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
+FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PLAIN = "plain/words"
+ALLOWED = {"<details>", "<details><summary>The row as JSON</summary>", "</details>"}
+
+
+def row_of(text: str, leaderboard: str = "open-llm-v2") -> Entry:
+    """A row in which a stranger wrote every text that a result file, its path or its author can bring."""
+    row = boards.entry()
+    harness = replace(row.harness, name=text, version=text, git_hash=text, repository=text)
+    file = replace(row.evidence[0], source="hf://datasets/a/b", path=text, submitter=text, harness=harness)
+    model = replace(row.model, id=text, revision=text, precision=text)
+    return replace(
+        row,
+        key=RowKey(leaderboard, text, text, text, chat_template=False).text,
+        model=model,
+        evidence=(replace(file, commit="a" * 40),),
+        harness=harness,
+        warnings=(Remark("quantized-run", text),),
+        versions={**row.versions, text: text},
+    )
+
+
+# Markdown
+
+
+def texts_of(row: Entry, text: str) -> list[PostText]:
+    mark, other = entry_marker(row), boards.entry()
+    plan = Plan("hf://datasets/a/b", row.leaderboard.id, (planned_row(row.key, other, row, "its files changed"),))
+    draft = Draft(cells={row.key: (CellChange("Score", text, text),)}, remarks=())
+    models = Draft(cells={row.key: (CellChange("mmlu_pro", "1", "2"),)}, remarks=(f"sums: {text} already says so.",))
+    return [
+        request_text(row, other, mark),
+        row_text(row, other, mark),
+        rolling_text([(other, row)], mark),
+        migration_text(plan, mark),
+        plan_text(plan, mark),
+        withdrawn_text(text, mark),
+        table_text(draft, [contested_remark(row, text)], mark),
+        success_text(text, [(text, 1.0)], [], mark),
+        model_request_text(row, "A title", models, LINKS, model_mark(text, "tiny")),
+        model_withdrawn_text(text, "A title", model_mark(text, "tiny")),
+    ]
+
+
+def shape(body: str) -> list[str]:
+    """The kinds of what a text consists of: blocks, cells, links, without its words."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(body)
+    spans = [span for token in tokens for span in (token, *(token.children or []))]
+    return [span.type for span in spans if span.type not in {"text", "text_special", "softbreak"}]
+
+
+@FEW
+@given(TEXTS)
+def test_a_text_of_ours_keeps_its_shape(text: str) -> None:
+    for said, plain in zip(texts_of(row_of(text), text), texts_of(row_of(PLAIN), PLAIN), strict=True):
+        html, links = elements(said.body)
+        assert shape(said.body) == shape(plain.body)
+        assert {one for one in html if not one.startswith("<!--")} <= ALLOWED
+        assert links == elements(plain.body)[1]
+        assert find_marker(said.body) == find_marker(said.body.rpartition("\n")[2])
+        assert said.title.isprintable()
+
+
+@FEW
+@given(TEXTS)
+def test_the_table_in_a_card_ends_where_it_should(text: str) -> None:
+    card = f"# Board\n\n{BEGIN}\n{END}\n\n# After\n".encode()
+    said, plain = (with_table(card, make_board([row_of(one)], declared())) for one in (text, PLAIN))
+
+    assert said is not None
+    assert plain is not None
+    assert said.count(END.encode()) == 1
+    assert said.endswith(b"\n\n# After\n")
+    assert shape(said.decode()) == shape(plain.decode())
+
+
+# JSON and CSV
+
+
+@FEW
+@given(TEXTS)
+def test_an_entry_and_a_comment_read_back_as_they_are(text: str) -> None:
+    row = row_of(text)
+    assert parse_entry(row.to_bytes(), row.path) == row
+    assert json.loads(row.to_bytes())["model"]["id"] == text
+    assert all(part not in {"", ".", ".."} and len(part) <= 200 for part in row.path.split("/"))
+    assert row.path.isascii()
+    found = entry_in(row_text(row, None, entry_marker(row)).body)
+    assert found is None or found == row
+
+
+@FEW
+@given(TEXTS)
+def test_the_board_as_csv_has_one_line_for_each_row(text: str) -> None:
+    table = to_csv(make_board([row_of(text), boards.entry()], declared())).decode()
+    rows = list(csv.reader(io.StringIO(table, newline="")))
+
+    assert len(rows) == len(table.splitlines()) == 3
+    assert len({len(row) for row in rows}) == 1
+    assert not [cell for row in rows[1:] for cell in row if cell.lstrip()[:1] in {"=", "+", "@", "|"}]
+
+
+# the tables of others
+
+
+@pytest.mark.parametrize("path", TABLES)
+@FEW
+@given(TEXTS)
+def test_a_table_of_others_gets_one_row_or_none(path: str, text: str) -> None:
+    names = ["model.id", "model.precision", "run.harness"]
+    mapping = {"path": path, "key": ["Model"], "columns": {"Model": names[0], "BBH": "tasks.bbh.raw"}}
+    mapping["columns"] |= {"PostedComment": {"template": "at {model.precision} {run.harness}"}}  # type: ignore[operator]
+    before = TABLES[path].encode()
+    after, draft = boards.edited(mapping, {path: before}, row_of(text))
+
+    counts = [rows_in(path, data) for data in (before, after[path])]
+    assert counts[1] == counts[0] + (0 if draft.refused else 1)
+    assert after[path].startswith(before.rstrip(b"]\n"))
+
+
+def rows_in(path: str, data: bytes) -> int:
+    """The rows that the usual reader of a format sees."""
+    readers: dict[str, Callable[[], int]] = {
+        "csv": lambda: len(list(csv.reader(io.StringIO(data.decode(), newline="")))),
+        "json": lambda: len(json.loads(data)),
+        "jsonl": lambda: len([json.loads(line) for line in data.decode().split("\n") if line]),
+        "yml": lambda: len(yaml.safe_load(data)),
+        "md": lambda: shape(data.decode()).count("tr_open"),
+    }
+    return readers[path.rpartition(".")[2]]()
+
+
+# the pages of models
+
+
+def change_of(text: str) -> RowChange:
+    row = row_of(text)
+    known = boards.entry()
+    return RowChange(row.key, replace(row, model=replace(row.model, id=known.model.id)), links=LINKS)
+
+
+@FEW
+@given(TEXTS, TEXTS)
+def test_a_result_file_of_a_model_has_one_entry(text: str, other: str) -> None:
+    theirs = OpenFiles(other, is_ours=False, files={f".eval_results/{other}": text.encode(errors="replace")})
+    draft = EvalResultsLayout(board(), page(requests=[theirs])).draft([change_of(text)], {})
+
+    for data in draft.files.values():
+        assert data is not None
+        for read in (yaml.safe_load(data), YAML(typ="safe").load(data)):
+            [entry] = read
+            assert set(entry) <= {"dataset", "value", "date", "source", "notes"}
+            assert entry["dataset"] == {"id": "TIGER-Lab/MMLU-Pro", "task_id": "mmlu_pro"}
+        assert data.startswith(b"# <!-- leaderboard-bot ")
+    assert all(why.isprintable() for why in draft.refused.values())
+
+
+CARD = "---\nlicense: mit\ntags: [a]\n---\n# Model\n"
+
+
+@FEW
+@given(TEXTS)
+@example("# leaderboard-bot end")
+@example("---\n")
+def test_a_card_keeps_its_front_matter_and_its_text(text: str) -> None:
+    draft = ModelIndexLayout(board(), page()).draft([change_of(text)], {"README.md": CARD.encode()})
+
+    for data in draft.files.values():
+        assert data is not None
+        front, body = data.decode()[4:].split("\n---\n", 1)
+        read = yaml.safe_load(front)
+        assert (read["license"], read["tags"], body) == ("mit", ["a"], "# Model\n")
+        assert set(read) == {"license", "tags", "model-index"}
+        [model] = read["model-index"]
+        assert [result["dataset"]["type"] for result in model["results"]] == ["TIGER-Lab/MMLU-Pro"]
+        gone = ModelIndexLayout(board(), page()).draft([RowChange("a", None)], {"README.md": data})
+        assert gone.files == {"README.md": CARD.encode()}
+
+
+# boards of the template
+
+
+@FEW
+@given(TEXTS)
+def test_template_files_lie_in_their_folders_and_have_known_keys(text: str) -> None:
+    settings_: TemplateOptions = options(create_requests=True)
+    named = row_of(text)
+    for row in (named, replace(named, model=replace(named.model, id="org/model", precision="bfloat16"))):
+        change = RowChange(row.key, row, links=LINKS)
+        for layout in (ResultFiles(settings_, declared()), RequestFiles(settings_)):
+            try:
+                draft = layout.draft([change], {})
+            except Unwritable:
+                continue
+            for path, data in draft.files.items():
+                assert data is not None
+                assert not {"", ".", ".."} & set(path.split("/")), path
+                assert isinstance(json.loads(data), dict)
+
+
+# HTML and Atom
+
+
+class Tags(HTMLParser):
+    """The elements of a page with the names of their attributes; links may be there or not."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.found: list[tuple[str, tuple[str, ...]]] = []
+        self.feed(data.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag != "a":
+            self.found.append((tag, tuple(name for name, _ in attrs if name != "class")))  # long names have one
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TEXTS)
+def test_a_page_has_the_same_elements_whatever_a_row_says(text: str) -> None:
+    said, plain = (site_of((row_of(one), boards.entry())) for one in (text, PLAIN))
+    for path in ("index.html", "raw.html", "changes.html", "compare.html"):
+        if path in plain:
+            assert Tags(said[path]).found == Tags(plain[path]).found, path
+    ours, theirs = ([path for path in site if path.startswith("rows/")] for site in (said, plain))
+    assert len(ours) == len(theirs) == 2
+    for path in said:
+        if path.endswith((".svg", ".atom")):
+            ET.fromstring(said[path])
+    kinds = [
+        {each for path in paths for each in Tags(site[path]).found} for site, paths in ((said, ours), (plain, theirs))
+    ]
+    assert kinds[0] <= kinds[1]
