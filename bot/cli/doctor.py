@@ -11,7 +11,7 @@ import typer
 
 from bot.cli.service import CONFIG, need_extra
 from bot.reporting.escape import visible
-from bot.service.environment import database_url, read_access, settings_path, webhook_secret
+from bot.service.environment import database_url, github_webhook_secret, read_access, settings_path, webhook_secret
 
 if TYPE_CHECKING:
     from bot.service.diagnosis import Diagnosis
@@ -37,7 +37,8 @@ def doctor(
 
     path = settings_path(config)
     found = []
-    for one in examine(ServiceCase(path, read_access(), database_url(path), webhook_secret())):
+    case = ServiceCase(path, read_access(), database_url(path), webhook_secret(), github_webhook_secret())
+    for one in examine(case):
         found.append(one)
         if form is DoctorFormat.TEXT:
             typer.echo(_line(one))

@@ -8,7 +8,7 @@ from typing import Literal
 Who = Literal["anybody", "maintainers"]
 Where = Literal["source", "plan", "request", "shared"]
 PLACES: dict[Where, str] = {
-    "source": "a request at the source, or a discussion about a push",
+    "source": "a request at the source, or a discussion (on GitHub an issue) about a push",
     "plan": "the discussion of plans at the target",
     "request": "a request of the bot at a target on the Hub or on GitHub",
     "shared": "a request of the bot that holds many rows",

@@ -34,7 +34,7 @@ class Diagnosis:
 
 @dataclass
 class ServiceCase:
-    """What is examined: the settings file, the accounts, the state, and the secret of deliveries.
+    """What is examined: the settings file, the accounts, the state, and the secrets of deliveries.
 
     `clock` gives Unix seconds; `settings` are None until they are read, and where they cannot be.
     """
@@ -43,6 +43,7 @@ class ServiceCase:
     access: Access
     database: str
     secret: str | None = None
+    github_secret: str | None = None
     clock: Callable[[], float] = time.time
     settings: Settings | None = field(default=None, init=False)
 

@@ -1,15 +1,21 @@
-"""The checks at GitHub: token, rights, and what is left of the requests."""
+"""The checks at GitHub: token, rights, repositories, webhooks, secret, and what is left of the requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from bot.errors import BotError
+from bot.errors import BotError, Refused
 from bot.platforms.github.client import GitHubClient, parse_address
+from bot.platforms.github.errors import SERVICE
 from bot.platforms.github.platform import GitHubPlatform
-from bot.platforms.github.rights import budget, may_push
+from bot.platforms.github.rights import budget, may_push, scopes_of, state_of
+from bot.platforms.github.webhooks import Webhook, webhooks_of
 from bot.service.config import WatchTarget
 from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
+from bot.service.doctor_reach import check_reach, github_headers
+
+HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
+WRITING = frozenset({"repo", "public_repo"})  # scopes of a classic token that writes
 
 
 def check_github(case: ServiceCase) -> Iterator[Diagnosis]:
@@ -22,6 +28,11 @@ def check_github(case: ServiceCase) -> Iterator[Diagnosis]:
         if target.form != "comment":
             name = f"right to write {target.to}"
             yield check_right(client, target, name) if token.status == "ok" else unchecked(name, "it needs the token")
+    if token.status == "ok":
+        yield from check_sources(case, client)
+    yield check_secret(case)
+    for name in dict.fromkeys(parse_address(one).name for one in case.addresses("github")):
+        yield from check_webhooks(case, client, name)
     yield from check_budget(case, client)
 
 
@@ -31,7 +42,16 @@ def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
     if not client.has_account:
         text = "GITHUB_TOKEN is not set" + ("" if is_needed else ": 60 requests an hour")
         return Diagnosis(name, "wrong" if is_needed else "warning", text, "make a token and set GITHUB_TOKEN")
-    return attempt(name, lambda: client.login, f"see that {client.account_name} is whole and not expired")
+
+    def call() -> str:
+        scopes = scopes_of(client)
+        if scopes is not None and not WRITING.intersection(scopes):
+            raise Refused(SERVICE, f"{client.login} has a token with the scopes {', '.join(scopes) or 'none'}")
+        return client.login if scopes is None else f"{client.login}, with the scopes {', '.join(scopes)}"
+
+    return attempt(
+        name, call, f"see that {client.account_name} is whole, not expired, and has the scope repo or public_repo"
+    )
 
 
 def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnosis:
@@ -60,3 +80,75 @@ def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]
     text = f"{found.left:,} of {found.limit:,} requests left"
     wait = f"wait {max(0.0, found.reset - case.clock()):.0f} s"
     yield Diagnosis(name, "ok", text) if found.left else Diagnosis(name, "warning", text, wait)
+
+
+def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]:
+    """Whether something can be said at the sources: not in an archived repository, nor beside disabled issues."""
+    for watch in case.watches:
+        if scheme_of(watch.source) != "github" or not watch.comments:
+            continue
+        name = f"reviews at {watch.source}"
+        try:
+            state = state_of(client, parse_address(watch.source).name)
+        except BotError as error:
+            yield unchecked(name, line_of(error))
+            continue
+        if state.is_archived:
+            yield Diagnosis(name, "wrong", "the repository is archived", "set comments = false, or unarchive it")
+        elif not state.has_issues:
+            text = "issues are disabled: faulty pushes are told on the page only"
+            yield Diagnosis(name, "warning", text, "enable issues in the settings of the repository")
+        else:
+            yield Diagnosis(name, "ok", "pull requests and issues can be written to by who may")
+
+
+def check_secret(case: ServiceCase) -> Diagnosis:
+    """Whether deliveries of GitHub can be told from those of strangers."""
+    name, advice = "GITHUB_WEBHOOK_SECRET", "set it here, where serve runs, and in the webhook at GitHub"
+    if not case.github_secret:
+        return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
+    return Diagnosis(name, "ok", "is set")
+
+
+def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> Iterator[Diagnosis]:
+    """Whether one webhook of a repository tells the service, and what came of its last delivery."""
+    name = f"webhook of github://{repository}"
+    try:
+        found = webhooks_of(client, repository)
+    except BotError as error:
+        yield unchecked(name, f"only who administers the repository sees its webhooks ({line_of(error)})")
+        return
+    if not found:
+        text = "none tells this service of pushes: they are seen when settle_every is over"
+        yield Diagnosis(name, "wrong" if case.github_secret else "warning", text, HOOK_ADVICE)
+    for address in dict.fromkeys(hook.address for hook in found):
+        told = _told(name, [hook for hook in found if hook.address == address])
+        yield told
+        if told.status == "ok" and case.github_secret:
+            yield check_reach(address, github_headers(case.github_secret), "GITHUB_WEBHOOK_SECRET")
+
+
+def _told(name: str, found: Sequence[Webhook]) -> Diagnosis:
+    """What is wrong with the webhooks of one address."""
+    hook = found[0]
+    if len(found) > 1:
+        return Diagnosis(name, "wrong", f"doubled: {len(found)} deliver to {hook.address}", "delete all but one")
+    faults = list(_faults(hook))
+    if faults:
+        return Diagnosis(name, "wrong", f"{hook.id} → {hook.address}: {'; '.join(faults)}", HOOK_ADVICE)
+    return Diagnosis(name, "ok", f"{hook.id} → {hook.address}")
+
+
+def _faults(hook: Webhook) -> Iterator[str]:
+    if not hook.is_active:
+        yield "it is not active"
+    if hook.missing:
+        yield f"it is not told of {', '.join(hook.missing)}"
+    if not hook.has_secret:
+        yield "it has no secret"
+    if not hook.checks_tls:
+        yield "it does not check certificates"
+    if hook.answer in {401, 403}:
+        yield f"its last delivery was refused ({hook.answer}): its secret is not that of the service"
+    elif hook.answer is not None and hook.answer >= 300:
+        yield f"its last delivery was answered with {hook.answer}"

@@ -14,6 +14,7 @@ from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service,
 from bot.service.config import WatchTarget
 from bot.service.context import watched_by
 from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
+from bot.service.doctor_reach import check_reach, hub_headers
 
 NOBODY = "the token does not say who it is"
 WHERE = "make one at https://huggingface.co/settings/tokens and set HF_TOKEN"
@@ -96,7 +97,10 @@ def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
         advice = "leaderboard-bot webhook create https://…/webhooks/hub"
         yield Diagnosis("webhook", "wrong" if case.secret else "warning", text, advice)
     for address in dict.fromkeys(map(address_of, found)):
-        yield check_address([hook for hook in found if address_of(hook) == address], wanted, case.secret)
+        told = check_address([hook for hook in found if address_of(hook) == address], wanted, case.secret)
+        yield told
+        if told.status == "ok" and case.secret and address.startswith("http"):
+            yield check_reach(address, hub_headers(case.secret), "WEBHOOK_SECRET")
 
 
 def check_address(found: Sequence[Any], wanted: Names, secret: str | None) -> Diagnosis:

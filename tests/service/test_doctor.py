@@ -20,16 +20,27 @@ from bot.service.doctor import examine
 from bot.service.keeper import keeping
 from bot.service.store import Store, connect
 from tests.command import bot
+from tests.service.answering import SECRET, Idle, answering
 from tests.service.stories import SETTINGS
 from tests.world.github_server import local_github
 from tests.world.hub import Hub
 from tests.world.results import TINY
 
-URL, SECRET = "https://bot.example/webhooks/hub", "MARKER-SECRET"
+
+@pytest.fixture(scope="module")
+def service() -> Idle:
+    return Idle()
+
+
+@pytest.fixture(scope="module")
+def url(service: Idle) -> Iterator[str]:
+    """Where a service that runs takes the deliveries of the Hub."""
+    with answering(service) as base:
+        yield f"{base}/webhooks/hub"
 
 
 @pytest.fixture
-def case(hub: Hub, tmp_path: Path) -> Iterator[ServiceCase]:
+def case(hub: Hub, url: str, tmp_path: Path) -> Iterator[ServiceCase]:
     """A service in which all is right."""
     (tmp_path / "tiny.toml").write_text(TINY)
     path, database = tmp_path / "bot.toml", f"sqlite:///{tmp_path / 'state.db'}"
@@ -38,7 +49,7 @@ def case(hub: Hub, tmp_path: Path) -> Iterator[ServiceCase]:
         hub.repository(name)
     hub.writers.add(("bot", "acme/contents"))
     access = Access(hf_token=hub.person("bot"), hf_endpoint=hub.url)
-    create(access, URL, watched_by(load_settings(path)), SECRET)
+    create(access, url, watched_by(load_settings(path)), SECRET)
     store = Store(connect(database))
     yield ServiceCase(path, access, database, SECRET)
     store.close()
@@ -54,7 +65,9 @@ def edit(case: ServiceCase, old: str, new: str, file: str = "bot.toml") -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
-def test_nothing_is_said_against_a_service_in_which_all_is_right(hub: Hub, case: ServiceCase) -> None:
+def test_nothing_is_said_against_a_service_in_which_all_is_right(
+    hub: Hub, case: ServiceCase, service: Idle, url: str
+) -> None:
     posted, asked = len(hub.log), len(hub.calls)
 
     found = list(examine(case))
@@ -62,7 +75,7 @@ def test_nothing_is_said_against_a_service_in_which_all_is_right(hub: Hub, case:
     assert [one for one in found if one.status != "ok" or one.advice] == []
     assert [one.name for one in found] == [
         "settings", "declaration of tiny", "git", "state", "token for the Hub", "WEBHOOK_SECRET",
-        "right to write hf://datasets/acme/contents", "webhook", "clock", "limits of the Hub",
+        "right to write hf://datasets/acme/contents", "webhook", f"delivery to {url}", "clock", "limits of the Hub",
         "source hf://datasets/acme/results", "target hf://datasets/acme/contents",
     ]  # fmt: skip
     said = {one.name: one.text for one in found}
@@ -70,6 +83,7 @@ def test_nothing_is_said_against_a_service_in_which_all_is_right(hub: Hub, case:
     assert said["limits of the Hub"] == "990 requests left for the next 200 s"
     assert said["source hf://datasets/acme/results"].endswith(hub.repositories["dataset", "acme/results"].main.oid[:12])
     assert len(hub.log) == posted
+    assert service.events == []
     assert {call.method for call in hub.calls[asked:]} == {"GET"}
 
 
@@ -122,14 +136,14 @@ def test_a_missing_webhook_is_wrong_where_a_secret_waits_for_deliveries(hub: Hub
     assert [one.name for one in faults(case, "warning")] == ["WEBHOOK_SECRET", "webhook"]
 
 
-def test_a_doubled_webhook_is_repaired_by_what_is_advised(hub: Hub, case: ServiceCase) -> None:
+def test_a_doubled_webhook_is_repaired_by_what_is_advised(hub: Hub, case: ServiceCase, url: str) -> None:
     (first,) = hub.webhooks.values()
-    hub.webhooks["double"] = replace(first, id="double", url=f"{URL}?secret={SECRET}")
+    hub.webhooks["double"] = replace(first, id="double", url=f"{url}?secret={SECRET}")
 
     (found,) = faults(case)
     create(case.access, found.advice.rpartition(" ")[2], watched_by(load_settings(case.path)), SECRET)
 
-    assert found.text == f"doubled: {first.id}, double all deliver to {URL}"
+    assert found.text == f"doubled: {first.id}, double all deliver to {url}"
     assert SECRET not in repr(found)
     assert faults(case) == []
 

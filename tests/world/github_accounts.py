@@ -27,7 +27,8 @@ def read_rate_limit(state: GitHubState, request: Request) -> Answer:
     core = {"limit": 5000, "remaining": 4990, "reset": 4_102_444_800}
     if request.who is None:
         core |= {"limit": 60, "remaining": state.anonymous_left}
-    return Answer(200, {"resources": {"core": core}})
+    scopes = request.who.scopes if request.who else None
+    return Answer(200, {"resources": {"core": core}}, {} if scopes is None else {"X-OAuth-Scopes": scopes})
 
 
 def query(state: GitHubState, request: Request) -> Answer:

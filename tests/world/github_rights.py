@@ -50,3 +50,11 @@ def create_status(state: GitHubState, request: Request) -> Answer:
     words = ("context", "state", "description")
     repo.statuses.append({"sha": request.parts[1]} | {name: request.body[name] for name in words})
     return Answer(201, repo.statuses[-1])
+
+
+def list_hooks(state: GitHubState, request: Request) -> Answer:
+    """The webhooks of a repository; for all but administrators there are none to be seen."""
+    repo = find(state, request)
+    if repo is None or request.who is None or not request.who.administers:
+        return refuse(404, "Not Found")
+    return Answer(200, repo.hooks)

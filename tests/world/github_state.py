@@ -21,6 +21,8 @@ class Account:
     login: str
     permissions: frozenset[str] = ALL
     is_app: bool = False
+    scopes: str | None = None  # of a classic token
+    administers: bool = False
 
 
 @dataclass
@@ -65,6 +67,8 @@ class Repo:
     comments: dict[int, Comment] = field(default_factory=dict)
     has_issues: bool = True
     protected: bool = False  # by a rule that keeps requests from being merged
+    archived: bool = False
+    hooks: list[dict[str, Any]] = field(default_factory=list)
     writers: set[str] = field(default_factory=set)
     statuses: list[dict[str, str]] = field(default_factory=list)
 

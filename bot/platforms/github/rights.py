@@ -33,6 +33,27 @@ def may_push(client: GitHubClient, name: str) -> bool | None:
     return bool(permissions.get("push"))
 
 
+def scopes_of(client: GitHubClient) -> list[str] | None:
+    """The scopes of a classic token; None for all others, of which GitHub does not say what they may."""
+    headers = client(lambda: client.github.requester.requestJsonAndCheck("GET", "/rate_limit")[0])
+    said = headers.get("x-oauth-scopes")
+    return None if said is None else [scope for scope in said.replace(" ", "").split(",") if scope]
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryState:
+    """What keeps a repository from being written to."""
+
+    is_archived: bool
+    has_issues: bool
+
+
+def state_of(client: GitHubClient, name: str) -> RepositoryState:
+    """Whether something can be said in a repository. Raises Unavailable or Refused."""
+    row = client.get(f"/repos/{name}")
+    return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)))
+
+
 @dataclass(frozen=True, slots=True)
 class GitHubBudget:
     """How many requests are left, of how many; `reset` is when they are whole again, in Unix seconds.
