@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from bot.service.passes import WatchPass
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
+ANEW = 900.0  # seconds after which the datasets that a pattern names are looked up anew
 PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings file. Default: bot.toml.")]
 
@@ -182,6 +183,7 @@ def _keep_watches(
     from bot.server.service import Service
     from bot.service.config import load_settings
     from bot.service.context import open_context_factory
+    from bot.service.sources import has_patterns, open_settings
 
     settings, contexts = open_context_factory(path, read_access(), database_url(path))
     allowed(settings)
@@ -191,7 +193,8 @@ def _keep_watches(
     service = Service(contexts, settings.watches, registry, jobs=jobs)
     service.check()
     service.start()
-    reloader = Reloader(path, load_settings, service.apply)
+    again = ANEW if has_patterns(load_settings(path)) else None
+    reloader = Reloader(path, lambda path: open_settings(path, read_access()), service.apply, again)
     reloader.start()
     try:
         serving(service, registry)

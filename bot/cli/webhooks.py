@@ -15,13 +15,13 @@ webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=Tru
 
 def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
     """What the webhook shall watch, and its secret. Raises CallError where none is set."""
-    from bot.service.config import load_settings
     from bot.service.context import watched_by
+    from bot.service.sources import open_settings
 
     secret = webhook_secret()
     if secret is None:
         raise CallError("WEBHOOK_SECRET is not set: choose one, set it here and where `serve` runs")
-    return watched_by(load_settings(settings_path(config))), secret
+    return watched_by(open_settings(settings_path(config), read_access())), secret
 
 
 @webhook.command("create")

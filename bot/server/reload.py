@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,10 +25,14 @@ class Reloader(Generic[Loaded]):
 
     `load` reads and checks it, and raises a BotError for what is refused; `apply` takes the new state over, and may
     refuse it in the same way. What was refused is said once, in the log and as `refusal`; what stood before goes on.
+    `again` is after how many seconds a file that did not change is read all the same, None for never.
     """
 
-    def __init__(self, path: Path, load: Callable[[Path], Loaded], apply: Callable[[Loaded], None]) -> None:
+    def __init__(
+        self, path: Path, load: Callable[[Path], Loaded], apply: Callable[[Loaded], None], again: float | None = None
+    ) -> None:
         self.path, self.refusal = path, ""
+        self._again, self._next = again, time.monotonic() + (again or 0.0)
         self._load, self._apply = load, apply
         self._seen = stamp_of(path)
         self._asked, self._stopping = threading.Event(), threading.Event()
@@ -70,8 +75,11 @@ class Reloader(Generic[Loaded]):
         while not self._stopping.is_set():
             was_asked = self._asked.wait(EVERY)
             self._asked.clear()
+            is_due = self._again is not None and time.monotonic() >= self._next
+            if is_due:
+                self._next = time.monotonic() + (self._again or 0.0)
             if not self._stopping.is_set():
-                self.look(always=was_asked)
+                self.look(always=was_asked or is_due)
 
 
 def stamp_of(path: Path) -> Stamp | None:

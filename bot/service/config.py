@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -98,8 +100,8 @@ class WatchTarget(_Declared):
         return self
 
 
-class Watch(_Declared):
-    """A source, a leaderboard, and its targets.
+class _WatchKeys(_Declared):
+    """What a watch has besides its source.
 
     `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
     one rolling request. `maintainers` are accounts that may waive a rule and approve a plan by a comment. Where one
@@ -111,7 +113,6 @@ class Watch(_Declared):
 
     name: Name
     leaderboard: Text
-    source: Text
     paths: Annotated[tuple[Text, ...], Field(min_length=1)] = ("**/*.json", "**/*.eval")
     settle_every: Period = 900.0
     pull_requests: Literal["entry", "rolling"] = "entry"
@@ -127,11 +128,6 @@ class Watch(_Declared):
     site: str = ""
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """Its source and its targets."""
-        return (self.source, *(target.to for target in self.targets))
-
     @model_validator(mode="after")
     def _a_table_is_alone_in_its_repository(self) -> Self:
         """Rows of one watch share one request in a repository, so it cannot hold a table and something else."""
@@ -142,23 +138,72 @@ class Watch(_Declared):
         return self
 
 
+class Watch(_WatchKeys):
+    """A source, a leaderboard, and its targets."""
+
+    source: Text
+
+    def of_source(self, source: str) -> Self:
+        """The watch of one source among several, with a name of its own."""
+        return self.model_copy(update={"name": source_name(self.name, source), "source": source})
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Its source and its targets."""
+        return (self.source, *(target.to for target in self.targets))
+
+
+def as_list(value: object) -> object:
+    """One source as the only one of a list."""
+    return [value] if isinstance(value, str) else value
+
+
+def source_name(watch: str, source: str) -> str:
+    """What the watch of one source among several is called: `open-llm.acme--results`."""
+    plain = re.sub(r"^(hf://(datasets/)?|github://)", "", source)
+    name = re.sub(r"[^\w.-]+", "-", plain.replace("/", "--")).strip("-.") or "source"
+    is_plain = name.replace("--", "/") == plain
+    return f"{watch}.{name if is_plain else f'{name}-{hashlib.sha256(source.encode()).hexdigest()[:8]}'}"
+
+
+class DeclaredWatch(_WatchKeys):
+    """A watch as it is written: its sources, of which each is kept by itself."""
+
+    source: Annotated[tuple[Text, ...], BeforeValidator(as_list), Field(min_length=1)]
+
+    def watches(self) -> Iterator[Watch]:
+        """A watch for each source, named after it where there are several."""
+        keys = {name: getattr(self, name) for name in _WatchKeys.model_fields if name in self.model_fields_set}
+        for source in self.source:
+            watch = Watch.model_construct(**(keys | {"source": source}))
+            yield watch if len(self.source) == 1 else watch.of_source(source)
+
+
+class DeclaredSettings(_Declared):
+    """The settings as they are written."""
+
+    public_url: PublicUrl = ""
+    watches: Annotated[tuple[DeclaredWatch, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_are_different(self) -> Self:
+        names = [watch.name for declared in self.watches for watch in declared.watches()]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the watch {name} is declared twice")
+        return self
+
+
 class Settings(_Declared):
     """All watches of one service; `public_url` is where people reach its pages, without a slash at its end."""
 
     public_url: PublicUrl = ""
     watches: Annotated[tuple[Watch, ...], Field(min_length=1)]
 
-    @model_validator(mode="after")
-    def _names_are_different(self) -> Self:
-        names = [watch.name for watch in self.watches]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"the watch {name} is declared twice")
-        return self
-
     def only(self, name: str) -> Settings:
-        """The settings with one watch. Raises CallError where there is no such watch."""
-        found = tuple(watch for watch in self.watches if watch.name == name)
+        """The settings with one watch, or with those of all its sources. Raises CallError where there is none."""
+        names = (name, *(source_name(name, watch.source) for watch in self.watches))
+        found = tuple(watch for watch in self.watches if watch.name in names)
         if not found:
             known = ", ".join(watch.name for watch in self.watches)
             raise CallError(f"there is no watch {name!r}; the settings have {known}")
@@ -180,4 +225,6 @@ def load_settings(path: Path) -> Settings:
 
 def parse_settings(text: str, path: str) -> Settings:
     """Check the text of a settings file; `path` names it in errors. Raises MalformedDeclaration with every fault."""
-    return parse_toml(text, path, Settings)
+    declared = parse_toml(text, path, DeclaredSettings)
+    watches = tuple(watch for one in declared.watches for watch in one.watches())
+    return Settings(public_url=declared.public_url, watches=watches)

@@ -31,12 +31,13 @@ from bot.platforms.target import Target
 from bot.publishing.entry import Declared, Entry, Evidence
 from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
-from bot.service.config import Settings, Watch, WatchTarget, load_settings
+from bot.service.config import Settings, Watch, WatchTarget
 from bot.service.environment import space_url
 from bot.service.github_event import account_id
 from bot.service.judging import LookUp, no_look_up, open_look_up
 from bot.service.maintainers import Maintainers, nobody_writes
 from bot.service.row_jobs import RowQueue
+from bot.service.sources import open_settings
 from bot.service.store import Store, StoredSubmission, connect
 
 
@@ -124,7 +125,7 @@ class WatchContext:
 
 def open_context_factory(path: Path, access: Access, database: str) -> tuple[Settings, ContextFactory]:
     """Read the settings and open the store beside them. Raises CallError or MalformedDeclaration."""
-    settings = load_settings(path)
+    settings = open_settings(path, access)
     contexts = ContextFactory(access, Store(connect(database)), path.resolve().parent)
     contexts.take(settings)
     return settings, contexts

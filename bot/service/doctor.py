@@ -7,12 +7,13 @@ import subprocess
 from collections.abc import Iterator
 
 from bot.errors import BotError, MalformedDeclaration
-from bot.service.config import Watch, WatchTarget, load_settings
+from bot.service.config import Watch, WatchTarget
 from bot.service.context import open_declaration
 from bot.service.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
 from bot.service.doctor_github import check_github
 from bot.service.doctor_hub import check_hub
 from bot.service.keeper import KeptByAnother, keeping
+from bot.service.sources import open_settings
 from bot.service.store.engine import is_made, open_engine, try_out
 
 
@@ -35,7 +36,7 @@ def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
     """Whether the settings can be read; all their faults."""
     case.settings = None
     try:
-        case.settings = load_settings(case.path)
+        case.settings = open_settings(case.path, case.access)
     except BotError as error:
         yield from _faults("settings", error, "correct them: docs/hub.md explains every key")
         return

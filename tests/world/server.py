@@ -42,6 +42,10 @@ def route(hub: Hub, call: Call) -> Reply:
         return answer({"errors": [], "warnings": []})
     if parts[1:3] == ["settings", "webhooks"]:
         return webhooks(hub, call, parts[3:])
+    if parts[1] == "datasets" and len(parts) == 2:
+        author = call.query.get("author", "")
+        names = sorted(name for kind, name in hub.repositories if kind == "dataset")
+        return answer([{"id": name} for name in names if name.partition("/")[0] == author])
     if parts[1] not in KINDS:
         raise Failure(404, "Not found")
     repository = find(hub, call, KINDS[parts[1]], "/".join(parts[2:4]))
