@@ -4,7 +4,7 @@ Each column is held against the mean of the other columns. Two things are an ala
 strength*: many rows lie together at the bottom of the column, apart from the rest of it, and among them are rows that
 the other columns place high: the column sorts by something else than what models can do (DROP, November 2023:
 whether a generation ended in a line break). *No relation*: the order of the column has next to nothing to do with the
-order by the rest. A floor is looked for in the lowest tenth of the column's range, and wherever else it lies (see
+order by the rest. A floor is looked for in the lowest tenth of the column's range, and wherever else it ends (see
 `floor.py`). The thresholds below have their reasons beside them; `ORDERED` alone is set with a real board in mind.
 """
 
@@ -21,8 +21,8 @@ from bot.audits.score_table import Cells, ScoreTable
 
 # Below this neither a share nor a correlation is worth an alarm.
 FEWEST_ROWS = 20
-# The floor is the lowest tenth of the column's range; a flat column has a tenth of its rows there: twice that.
-FLOOR_MASS = 0.2
+# The floor is the lowest tenth of the column's range; a flat column has a tenth of its rows there: three times that.
+FLOOR_MASS = 0.3
 # 0: the floor holds the weakest rows; 1: it holds rows irrespective of strength. Half way between.
 MISPLACED = 0.5
 # Five rows in the wrong place by the toss of a coin: 3 %.
@@ -54,7 +54,7 @@ class ColumnFigures:
     rows on the floor that the other columns do not place among as many weakest; `misplacement` is its share of what
     chance would give; `ordered` is the share of pairs, a row on the floor and one above, whose upper row is the
     stronger. `split` is the share of variance that the best cut in two explains (flat: 0.75).
-    `apart` is a floor irrespective of strength that lies apart from the rest, wherever its top is.
+    `apart` is a floor that holds many rows irrespective of strength, wherever its top is.
     `correlation` is Spearman's with the mean of the other sound columns, with the limits of its 95 % interval.
     """
 
@@ -79,7 +79,7 @@ class ColumnFigures:
 
     @property
     def floor_top(self) -> float:
-        """The highest value on the floor: of the one that lies apart, or else the top of the lowest tenth."""
+        """The highest value on the floor: of the one that was found, or else the top of the lowest tenth."""
         return self.floor if self.apart is None else self.apart.high
 
 
@@ -169,6 +169,12 @@ def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str
     return [fsum(row) / len(others) for row in zip(*others, strict=True)]
 
 
+def rest_order(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
+    """Return for each row the mean of its ranks in the other columns, so that each counts alike whatever its scale."""
+    others = [ranks(values) for other, values in columns.items() if other != column and other not in named]
+    return [fsum(row) for row in zip(*others, strict=True)]
+
+
 def judge(
     names: Sequence[str],
     columns: Mapping[str, Sequence[float]],
@@ -184,7 +190,8 @@ def judge(
     chance = on_floor * (1 - on_floor / rows)
     correlation = spearman(strength, values)
     limits = interval(correlation, rows)
-    apart = find_floor(values, strength)
+    is_related = limits[1] is not None and limits[1] >= UNRELATED
+    apart = find_floor(values, rest_order(columns, column, named)) if is_related else None
     figures = {
         "floor_mass": on_floor / rows,
         "next_mass": counts[1] / rows,
@@ -257,9 +264,9 @@ def _alarms(
         found.append(Alarm(FLOOR, why))
     elif apart is not None:
         why = (
-            f"{apart.mass:.0%} of the rows lie between {apart.low:.4g} and {apart.high:.4g}, apart from the rest, and "
+            f"{apart.mass:.0%} of the rows lie between {apart.low:.4g} and {apart.high:.4g}, "
             f"a row above them is the stronger one by the other columns in only {apart.ordered:.0%} of all pairs "
-            "(chance: 50%)"
+            "(chance: 50%), and weakness explains at most a few of them"
         )
         found.append(Alarm(FLOOR, why))
     if correlation_high is not None and correlation_high < UNRELATED:

@@ -1,10 +1,11 @@
-"""Finds a floor that lies apart from the rest of a column and holds weak and strong rows alike, wherever it lies.
+"""Finds rows that lie on the floor of a column irrespective of strength, wherever the floor ends.
 
-Every cut between two values of the column is tried. A cut parts a floor from the rest where the lower rows lie close
-together beside the spread of the column, and hardly any row follows just above. Of such a cut it is asked how often, of
-one row from each side, the upper one is also the stronger by the other columns: always in a benchmark that weak models
-fail, half of the time where the floor has nothing to do with strength (the area under the ROC curve, or Mann and
-Whitney's U; Hanley and McNeil 1982).
+Two stories are told of each place where a floor may end, and compared by their likelihood. In both a column follows
+the strength that the other columns show, with noise (a Gaussian copula with correlation r), and its weakest rows may
+lie on a floor, in no order (a censored column; Tobin 1958). In the sound story at most a tenth of all rows lie there
+for another reason than weakness; in the other one at least a fifth do. Both choose the r, and the share of such rows,
+that fit best. Because only the order of the rows counts, it does not matter whether a board's scores are high or low,
+and because a sound column may have a floor, too, one that is hard for all is not taken for a broken one.
 """
 
 from __future__ import annotations
@@ -13,46 +14,80 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import ceil
+from math import ceil, erfc, inf, log, sqrt
+from statistics import NormalDist
 
 from bot.audits.ranks import ranks
 
 # Chosen on one half of the synthetic boards in docs/audit-board.md; the error rates there are those of the other half.
-LEAST, MOST = 0.2, 0.9  # shares of the rows that a floor holds
-CLOSE = 0.35  # spread of the floor, as a share of the column's
-APART = 0.25  # density of rows just above the floor, as a share of that in it
-UNORDERED, UNORDERED_FEW = 0.65, 0.6  # share of pairs whose upper row is the stronger; with fewer rows than `MANY`
-MANY = 80
-FEWEST = 5  # rows on each side
-TAILS = 0.05  # of the lower end of the floor and the upper end of the column, which are left out of a spread
+LEAST, MOST = 0.19, 0.9  # shares of the rows that a floor holds
+FEW = 0.1  # share of all rows that lie on the floor of a sound column irrespective of strength, at most
+UNORDERED, UNORDERED_SMALL = 0.66, 0.62  # share of pairs whose upper row is the stronger; on a board of few rows
+SMALL = 80  # rows: fewer are few
+LEAST_BETTER, BETTER_PER_ROW = 2.0, 0.01  # by how much the log-likelihood is higher where the same floor is given
+WORSE = 0.5  # by how much it may be lower where each story chooses its floor
+THINNER = 0.7  # density of rows just above a floor, as a share of that in it, at most
+TAIL = 0.05  # of the rows on a floor, the lowest, which are left out of its spread
+CUTS = 16  # places at which a floor is tried to end
+MOST_ROWS = 250  # of more rows every second, third … in the order of the column is taken: enough, and fast
+
+NORMAL = NormalDist()
+CORRELATIONS = (0.3, 0.5, 0.65, 0.78, 0.88, 0.95)
+SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.52, 0.65, 0.78)
+ENDS = 0.1, 0.93  # shares of the rows below the first and the last cut
+FEWEST = 4  # rows on each side of a cut
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A floor: the lowest and the highest value in it, its share of the rows, and the share of ordered pairs."""
+    """A floor: the lowest and the highest value in it, its share of the rows, and the share of ordered pairs.
+
+    `ordered` says how often, of a row on the floor and one above, the upper is the stronger: half of the time where the
+    floor has nothing to do with strength (the area under the ROC curve; Hanley and McNeil 1982). `better` is by how
+    much the log-likelihood is higher when many rows lie there irrespective of strength than when few do.
+    """
 
     low: float
     high: float
     mass: float
     ordered: float
+    better: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How well both stories explain a column with a floor of the lowest `count` rows of a sample: log-likelihoods."""
+
+    count: int
+    sound: float
+    broken: float
 
 
 def find_floor(values: Sequence[float], strength: Sequence[float]) -> Floor | None:
-    """Return the floor that has least to do with strength, None where no cut parts such a floor from the rest."""
+    """Return the floor that holds many rows irrespective of strength, None where none does.
+
+    `strength` orders the rows as the other columns do.
+    """
     rows = len(values)
     order = sorted(range(rows), key=values.__getitem__)
-    ordered = [values[i] for i in order]
-    placed = ranks(strength)
-    sums = list(accumulate(placed[i] for i in order))
-    found: Floor | None = None
-    for count in range(max(FEWEST, ceil(LEAST * rows)), min(rows - FEWEST, int(MOST * rows)) + 1):
-        if ordered[count] <= ordered[count - 1] or not _is_apart(ordered, count):
-            continue
-        weaker = sums[count - 1] - count * (count + 1) / 2
-        share = 1 - weaker / (count * (rows - count))
-        if share <= (UNORDERED if rows >= MANY else UNORDERED_FEW) and (found is None or share < found.ordered):
-            found = Floor(ordered[0], ordered[count - 1], count / rows, share)
-    return found
+    taken = order[:: ceil(rows / MOST_ROWS)]
+    column, strong = [values[i] for i in taken], ranks([strength[i] for i in taken])
+    cuts = _cuts(column)
+    ordered = {cut: ordered_share(values, strength, column[cut - 1]) for cut in cuts if _is_end(column, cut)}
+    most = UNORDERED if rows >= SMALL else UNORDERED_SMALL
+    if min(ordered.values(), default=1.0) > most:
+        return None
+    fits, no_floor = _fits(column, strong, cuts)
+    if max((fit.broken for fit in fits), default=-inf) < max([no_floor, *(fit.sound for fit in fits)]) - WORSE:
+        return None
+    least = max(LEAST_BETTER, BETTER_PER_ROW * len(column))
+    found = [fit for fit in fits if ordered.get(fit.count, 1.0) <= most and fit.broken - fit.sound >= least]
+    if not found:
+        return None
+    best = max(found, key=lambda fit: fit.broken - fit.sound)
+    high = column[best.count - 1]
+    mass = sum(value <= high for value in values) / rows
+    return Floor(values[order[0]], high, mass, ordered[best.count], best.broken - best.sound)
 
 
 def ordered_share(values: Sequence[float], strength: Sequence[float], top: float) -> float:
@@ -65,12 +100,66 @@ def ordered_share(values: Sequence[float], strength: Sequence[float], top: float
     return 1 - (sum(below) - count * (count + 1) / 2) / (count * above)
 
 
-def _is_apart(ordered: Sequence[float], count: int) -> bool:
-    """Whether the lowest rows lie close together, and hardly any row just above them."""
-    rows = len(ordered)
-    low, high = ordered[int(TAILS * (count - 1))], ordered[count - 1]
-    top = ordered[rows - 1 - int(TAILS * (rows - count - 1))]
-    if high - low > CLOSE * (top - low):
-        return False
-    above = bisect_right(ordered, high + (high - low) / 2) - count
-    return above <= APART * count / 2
+def _is_end(column: Sequence[float], cut: int) -> bool:
+    """Whether a floor may end here: it holds neither too few nor too many rows, and fewer follow just above."""
+    low, high = column[int(TAIL * (cut - 1))], column[cut - 1]
+    above = bisect_right(column, high + (high - low) / 2) - cut
+    return LEAST <= cut / len(column) <= MOST and above <= THINNER * cut / 2
+
+
+def _cuts(column: Sequence[float]) -> list[int]:
+    """Return how many rows lie below each place where a floor may end: between two values, evenly over the rows."""
+    rows = len(column)
+    first, last = max(FEWEST, ceil(ENDS[0] * rows)), min(rows - FEWEST, int(ENDS[1] * rows))
+    cuts = [count for count in range(first, last + 1) if column[count] > column[count - 1]]
+    if len(cuts) <= CUTS:
+        return cuts
+    return [cuts[place * (len(cuts) - 1) // (CUTS - 1)] for place in range(CUTS)]
+
+
+def _scores(places: Sequence[float], rows: int) -> list[float]:
+    """Return the normal score of each rank."""
+    return [NORMAL.inv_cdf((place - 0.5) / rows) for place in places]
+
+
+def _fits(column: Sequence[float], strong: Sequence[float], cuts: Sequence[int]) -> tuple[list[_Fit], float]:
+    """Return what both stories come to at each cut, and the log-likelihood of a sound column without a floor."""
+    rows = len(column)
+    strengths, placed = _scores(strong, rows), ranks(column)
+    above = {
+        (r, share): _above(placed, strengths, r, share) for share in SHARES for r in CORRELATIONS
+    }  # from each row upwards
+    fits = []
+    for cut in cuts:
+        sound: list[float] = []
+        broken: list[float] = []
+        for (r, share), tail in above.items():
+            if share * rows <= cut:
+                story = sound if share <= FEW else broken
+                story.append(_on_floor(strengths[:cut], cut / rows, r, share) + tail[cut])
+        if broken:
+            fits.append(_Fit(cut, max(sound), max(broken)))
+    return fits, max(above[r, 0.0][0] for r in CORRELATIONS)
+
+
+def _above(placed: Sequence[float], strengths: Sequence[float], r: float, share: float) -> list[float]:
+    """Return the log-likelihood of the rows from each one upwards, which follow strength: a Gaussian copula.
+
+    `share` of the rows lie on the floor irrespective of strength; the quantile of a row is that among the others.
+    """
+    rows, noise = len(placed), 1 - r * r
+    found = []
+    for place, x in zip(placed, strengths, strict=True):
+        quantile = ((place - 0.5) / rows - share) / (1 - share)
+        z = NORMAL.inv_cdf(min(max(quantile, 1e-9), 1 - 1e-9))
+        found.append((z * z - (z - r * x) ** 2 / noise - log(noise)) / 2)
+    return [*list(accumulate(reversed(found)))[::-1], 0.0]
+
+
+def _on_floor(strengths: Sequence[float], mass: float, r: float, share: float) -> float:
+    """Return the log-likelihood of the rows on the floor, in no order: there irrespective of strength, or too weak."""
+    weak = max((mass - share) / (1 - share), 1e-6)  # the share of the others that the floor takes
+    scale = sqrt(2 * (1 - r * r))
+    start, slope, half = -NORMAL.inv_cdf(weak) / scale, r / scale, (1 - share) / 2
+    on_floor = [log(share + half * erfc(start + slope * x) + 1e-12) for x in strengths]
+    return sum(on_floor) - len(on_floor) * log(mass)

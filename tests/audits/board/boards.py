@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from random import Random
+from statistics import pstdev
 
 from bot.audits.score_table import ScoreTable
 
@@ -40,10 +41,16 @@ def shaped(noisy: list[float], shape: str, random: Random) -> list[float]:
 
 
 def floored(columns: list[list[float]], share: float, random: Random) -> list[float]:
-    """A column in which a share of the rows, strong and weak alike, lies on a floor of 5; the others follow."""
+    """A column in which a share of the rows, strong and weak alike, lies on a floor; the others follow.
+
+    It is as high or low, and as wide, as the board is.
+    """
     means = [sum(row) / len(row) for row in zip(*columns, strict=True)]
+    unit = pstdev(means)
     return [
-        random.gauss(5, 1) if random.random() < share else max(8.0, 0.75 * mean + 15 + random.gauss(0, 6))
+        random.gauss(0.4 * unit, 0.08 * unit)
+        if random.random() < share
+        else max(0.65 * unit, 0.75 * mean + 1.2 * unit + random.gauss(0, 0.5 * unit))
         for mean in means
     ]
 

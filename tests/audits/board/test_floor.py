@@ -1,0 +1,54 @@
+"""The search for a floor: any values, and what a floor says of itself."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.audits.board.floor import MOST_ROWS, find_floor
+
+NUMBERS = st.floats(0, 100) | st.sampled_from([0.0, 1.0, 50.0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=60))
+def test_any_column_has_a_floor_or_none(rows: list[tuple[float, float]]) -> None:
+    values, strength = zip(*rows, strict=True)
+    floor = find_floor(values, strength)
+    if floor is not None:
+        on_floor = [value for value in values if floor.low <= value <= floor.high]
+        assert floor.low == min(values)
+        assert len(on_floor) / len(values) == floor.mass
+        assert floor.ordered <= 0.66
+
+
+def column(rows: int, share: float, random: Random) -> tuple[list[float], list[float]]:
+    """A column that follows strength, but for a share of its rows, which lie at 0 to 1."""
+    strength = [random.gauss(0, 1) for _ in range(rows)]
+    follows = [20 + 5 * value + random.gauss(0, 2) for value in strength]
+    return [random.random() if random.random() < share else value for value in follows], strength
+
+
+def test_a_floor_says_where_it_is_and_how_many_rows_it_holds() -> None:
+    values, strength = column(10 * MOST_ROWS, 0.4, Random(1))
+    floor = find_floor(values, strength)
+    assert floor is not None
+    assert 0 <= floor.low < floor.high < 12  # the other rows are about 20
+    assert abs(floor.mass - 0.4) < 0.05
+    assert abs(floor.ordered - 0.5) < 0.05
+
+
+def test_the_weakest_rows_on_a_floor_are_a_hard_benchmark() -> None:
+    values, strength = column(200, 0, Random(2))
+    middle = sorted(values)[100]
+    assert find_floor([max(value, middle) for value in values], strength) is None
+
+
+def test_the_same_order_gives_the_same_answer_however_high_the_scores_are() -> None:
+    values, strength = column(200, 0.4, Random(3))
+    high, low = find_floor(values, strength), find_floor([value / 50 + 3 for value in values], strength)
+    assert high is not None
+    assert low is not None
+    assert (high.mass, high.ordered, high.better) == (low.mass, low.ordered, low.better)
