@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, warn
-from bot.errors import CallError
+from bot.errors import CallError, Unavailable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import open_leaderboard
+from bot.platforms.history import history_of
 from bot.platforms.registry import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
@@ -31,34 +32,44 @@ def site(
     ],
     leaderboard: LEADERBOARD = DEFAULT,
     *,
+    heads: Annotated[bool, typer.Option("--heads", help="Ask the Hub which models have moved on.")] = False,
     quiet: QUIET = False,
 ) -> None:
     """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
-    board, done = put_site(target, out, leaderboard)
+    board, done = put_site(target, out, leaderboard, heads=heads)
     if not quiet:
         warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
     typer.echo(out if "://" in out else Path(out) / "index.html")
 
 
-def put_site(target: str, out: str, leaderboard: str) -> tuple[Board, Written]:
+def put_site(target: str, out: str, leaderboard: str, *, heads: bool) -> tuple[Board, Written]:
     """Write the site of a target's board to a place: the board, and what was done. Raises CallError."""
     from bot.pages.content import PageContent
     from bot.pages.site import Site
 
     board = read_board(target, open_leaderboard(leaderboard, read_access()))
     is_folder = "://" not in target  # where a folder lies on this machine is nobody's business
-    history = _history(target, board.leaderboard) if is_folder else None
-    content = PageContent(board, "" if is_folder else target, history)
-    return board, publish_site(Site(content), out, Opener(read_access()))
+    opener = Opener(read_access())
+    known = _heads(board, opener) if heads else {}
+    content = PageContent(board, "" if is_folder else target, _history(target, board.leaderboard), known)
+    return board, publish_site(Site(content), out, opener)
 
 
-def _history(folder: str, declared: Leaderboard) -> Sequence[BoardChange]:
-    """What the commits of a folder say of its rows."""
-    from bot.platforms.git.history import read_history
-    from bot.platforms.git.repository import Repository
+def _heads(board: Board, opener: Opener) -> Mapping[str, str]:
+    """The commits at the main branches of the models."""
+    from bot.platforms.hub.heads import read_heads
+    from bot.platforms.hub.platform import HubPlatform
 
-    repository = Repository(Path(folder))
-    return read_history(repository, repository.resolve("refs/heads/main"), declared.id)
+    return read_heads(HubPlatform.client(opener), (row.entry.model.id for row in board.rows))
+
+
+def _history(target: str, declared: Leaderboard) -> Sequence[BoardChange] | None:
+    """What the commits of a target say of its rows; None, with a warning, where they cannot be had."""
+    try:
+        return history_of(target, declared.id, read_access())
+    except Unavailable as failure:
+        warn(f"the history is left out: {failure}")
+        return None
 
 
 def read_board(target: str, declared: Leaderboard) -> Board:

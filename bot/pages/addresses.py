@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from bot.publishing.entry import Entry, Evidence
 
-ROWS, COLUMNS, BADGES = "rows", "columns", "badges"
+ROWS, COLUMNS, BADGES, CARDS = "rows", "columns", "badges", "cards"
 REVISION = 40  # hexadecimal digits of a commit
 SHORT = 7  # of them in an address, as git shortens them
 HOSTS = {
@@ -51,6 +51,11 @@ def row_page(name: str) -> str:
 def badge(name: str) -> str:
     """The path of a row's badge."""
     return f"{BADGES}/{name}.svg"
+
+
+def card(name: str) -> str:
+    """The path of a row's card."""
+    return f"{CARDS}/{name}.svg"
 
 
 def column_page(task_id: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import fsum
 
 from bot.audits.board.audit import ColumnFigures, rest
 from bot.evaluation.task import Task
@@ -42,7 +44,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         audit=content.audit,
         words=list(_words(figures)) if figures else [],
         alarms=[alarm.why for alarm in figures.alarms] if figures else [],
-        effect=figures.effect if figures else None,
+        moved=_moved(content, task),
     )
 
 
@@ -55,6 +57,25 @@ def _against_rest(content: PageContent, task: Task) -> Iterator[Figure]:
     points = list(zip(names, others, columns[task.id], strict=True))
     title = f"{task.title} against the mean of the other columns"
     yield scatter(title, points, Axis("mean of the others (points)", *SCORE), Axis(f"{task.title} (points)", *SCORE))
+
+
+def _moved(content: PageContent, task: Task) -> list[Moved]:
+    """The rows whose places change most without the column, of those with every score."""
+    names, columns = content.whole
+    if task.id not in columns or len(columns) < 2:
+        return []
+    rows = range(len(names))
+    kept = [column for name, column in columns.items() if name != task.id]
+    before = _places([fsum(column[row] for column in columns.values()) for row in rows])
+    after = _places([fsum(column[row] for column in kept) for row in rows])
+    found = [Moved(names[row], before[row], after[row]) for row in rows if before[row] != after[row]]
+    return sorted(found, key=lambda one: (-abs(one.after - one.before), one.before))[:MOVED]
+
+
+def _places(sums: list[float]) -> list[int]:
+    """The place of each row, 1 for the largest; equal ones share the better place."""
+    falling = sorted(-value for value in sums)
+    return [bisect_left(falling, -value) + 1 for value in sums]
 
 
 def _words(figures: ColumnFigures) -> Iterator[str]:

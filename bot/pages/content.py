@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,12 +22,14 @@ from bot.publishing.changes import BoardChange, additions
 class PageContent:
     """A board with its history; `target` is how people write where it lies, "" where nobody needs to know.
 
-    Without `history` the rows count as added when they were measured.
+    Without `history` the rows count as added when they were measured. `heads` has, by the id of a model, the commit at
+    its main branch, where that was looked up.
     """
 
     board: Board
     target: str = ""
     history: Sequence[BoardChange] | None = None
+    heads: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -82,8 +84,8 @@ class PageContent:
         """A digest of all that a row's page is made of: a page that bears it needs not be made again."""
         entry = row.entry
         parts = (
-            self.names[entry.key], entry, row.rank, row.worst, self.ranked, self.target,
-            self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest,
+            self.names[entry.key], entry, row.rank, row.worst, self.target,
+            self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.heads.get(entry.model.id),
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

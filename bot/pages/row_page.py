@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
-from bot.pages.addresses import badge, evidence_url, row_page
+from bot.pages.addresses import badge, card, evidence_url, row_page
 from bot.pages.content import PageContent
 from bot.pages.steps import LeafLine, leaf_lines, reasons, way
 from bot.publishing.board import BoardRow
@@ -49,7 +49,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         entry=entry,
         name=name,
         badge=badge(name),
-        ranked=content.ranked,
+        card=card(name),
+        moved_to=_moved_to(content, entry),
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=[_task_part(entry, score, declared.get(score.id)) for score in entry.tasks],
         files=[_file_part(content, entry, file) for file in entry.evidence],
@@ -58,6 +59,12 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         changes=content.changes_by_key.get(entry.key, []),
         target=content.target,
     )
+
+
+def _moved_to(content: PageContent, entry: Entry) -> str:
+    """Where the model's main branch stands, "" where that is what was measured, or nobody knows."""
+    head = content.heads.get(entry.model.id, "")
+    return head if entry.model.revision and head != entry.model.revision else ""
 
 
 def _task_part(entry: Entry, score: TaskScore, task: Task | None) -> TaskPart:

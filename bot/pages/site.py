@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from bot.pages.addresses import badge, column_page, row_page
-from bot.pages.badge import badge_svg
+from bot.pages.addresses import badge, card, column_page, row_page
+from bot.pages.badge import badge_svg, card_svg
 from bot.pages.board_page import board_page
 from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
@@ -23,7 +23,7 @@ Maker = Callable[[], bytes]
 
 
 class Site(Mapping[str, bytes]):
-    """The files of a board's site; the pages and badges of rows have stamps, see `Content.stamp`."""
+    """The files of a board's site; the pages and pictures of rows have stamps, see `Content.stamp`."""
 
     def __init__(self, content: PageContent) -> None:
         self.content = content
@@ -42,9 +42,9 @@ class Site(Mapping[str, bytes]):
         return len(self._makers)
 
     def stamps(self) -> dict[str, str]:
-        """The stamp of each row's page and badge, by path."""
+        """The stamp of each row's page, badge and card, by path."""
         stamps = {name: self.content.stamp(row) for name, row in self.content.rows.items()}
-        return {path(name): stamp for name, stamp in stamps.items() for path in (row_page, badge)}
+        return {path(name): stamp for name, stamp in stamps.items() for path in (row_page, badge, card)}
 
 
 def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
@@ -55,6 +55,7 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     yield ".nojekyll", bytes  # GitHub Pages would leave out folders that begin with `_`
     for name, row in content.rows.items():
         yield badge(name), partial(badge_svg, content, row)
+        yield card(name), partial(card_svg, content, row)
         yield row_page(name), partial(row_page_of, content, row)
     for task in content.board.leaderboard.tasks:
         yield column_page(task.id), partial(column_page_of, content, task)

@@ -11,7 +11,7 @@ from shutil import rmtree
 from tempfile import mkdtemp
 
 from bot.errors import CallError
-from bot.pages.addresses import BADGES, COLUMNS, ROWS
+from bot.pages.addresses import BADGES, CARDS, COLUMNS, ROWS
 from bot.pages.site import Site
 
 MARK = b"Made by <a href="  # of the foot of each page
@@ -72,7 +72,7 @@ def _check(folder: Path) -> None:
     first = folder / FIRST
     if first.exists() and MARK not in first.read_bytes():
         raise CallError(f"{folder} holds another site: its {FIRST} is none of leaderboard-bot's; name another folder")
-    others = [name for name in (ROWS, COLUMNS, BADGES) if (folder / name).exists()]
+    others = [name for name in (ROWS, COLUMNS, BADGES, CARDS) if (folder / name).exists()]
     if others and not first.exists():
         raise CallError(f"{folder} holds a folder {others[0]} and no site of leaderboard-bot; name another folder")
 
@@ -129,14 +129,15 @@ def _ours(place: str, names: list[str]) -> list[str]:
 
 
 def _unlink(page: Path, folder: Path) -> Iterator[str]:
-    """Remove a page, and the badge of its row with the folders that are empty then."""
+    """Remove a page, and the pictures of its row with the folders that are empty then."""
     page.unlink()
     yield str(page)
     name = Path(*page.relative_to(folder).parts[1:])
-    picture = (folder / BADGES / name).with_suffix(".svg")
-    if picture.exists():
-        picture.unlink()
-        yield str(picture)
-        with suppress(OSError):  # until one is not empty
-            for parent in picture.parents[:2]:
-                parent.rmdir()
+    for kind in (BADGES, CARDS):
+        picture = (folder / kind / name).with_suffix(".svg")
+        if picture.exists():
+            picture.unlink()
+            yield str(picture)
+            with suppress(OSError):  # until one is not empty
+                for parent in picture.parents[:2]:
+                    parent.rmdir()

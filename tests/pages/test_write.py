@@ -41,7 +41,7 @@ def test_a_changed_row_gives_the_bytes_of_a_site_built_anew_and_rewrites_no_othe
     done = write_site(site_of(rows[1:]), tmp_path / "one")
     write_site(site_of(rows[1:]), tmp_path / "two")
     assert files(tmp_path / "one") == files(tmp_path / "two")
-    assert done.removed == 2  # the page and the badge of the row that is gone
+    assert done.removed == 3  # the page and the pictures of the row that is gone
 
 
 def test_what_is_not_the_sites_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""The history of a board, from the commits of its target: those of a folder, or of a repository that git can fetch."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bot.platforms.git.fetch import fetch_history
+from bot.platforms.git.history import read_history
+from bot.platforms.git.repository import Repository
+from bot.platforms.registry import Access
+from bot.publishing.changes import BoardChange
+
+
+def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardChange] | None:
+    """What the commits of a target say of its rows, the newest first; None for a target without commits to fetch.
+
+    A repository of the Hub or of GitHub is fetched once over git. Raises Unavailable where that fails.
+    """
+    if "://" not in target:
+        repository = Repository(Path(target))
+        return read_history(repository, repository.resolve("refs/heads/main"), leaderboard)
+    place = _address(target, access)
+    if place is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as folder:
+        fetch_history(Path(folder), *place)
+        repository = Repository(Path(folder))
+        return read_history(repository, repository.resolve("refs/heads/main"), leaderboard)
+
+
+def _address(target: str, access: Access) -> tuple[str, str | None] | None:
+    """Where git finds a target, and the token to read it with."""
+    if target.startswith("hf://datasets/"):
+        return f"{access.hf_endpoint}/{target.removeprefix('hf://')}", access.hf_token
+    if target.startswith("github://"):
+        api = urlsplit(access.github_api_url)
+        host = "github.com" if api.netloc == "api.github.com" else api.netloc
+        return f"{api.scheme}://{host}/{target.removeprefix('github://')}.git", access.github_token
+    return None

@@ -1,0 +1,29 @@
+"""Where the main branches of models stand on the Hub: whether a measured revision is still the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from bot.errors import CallError, Refused
+from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.source import HubSource
+
+THREADS = 8
+
+
+def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
+    """The commit at main of each model, one request each; what is no model that we may see is left out.
+
+    Raises Unavailable where the Hub does not answer.
+    """
+
+    def head(model: str) -> str:
+        try:
+            return HubSource(client, parse_address(f"hf://models/{model}")).head()
+        except (CallError, Refused):
+            return ""
+
+    names = list(dict.fromkeys(models))
+    with ThreadPoolExecutor(THREADS) as pool:
+        return {name: commit for name, commit in zip(names, pool.map(head, names), strict=True) if commit}
