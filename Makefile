@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all test-live check coverage fuzz bench browser docs install clean
+.PHONY: run test test-all test-live check coverage fuzz bench image-lock browser docs install clean
 
 # The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run
@@ -62,6 +62,10 @@ fuzz: .venv/.all
 	done
 	mkdir -p .fuzz-corpus/result && cp examples/results/*/*.json .fuzz-corpus/result
 	.venv/bin/python tests/evaluation/fuzz/fuzz_result.py .fuzz-corpus/result $(FUZZ)
+
+# The packages of the image with their digests, as uv.lock has them.
+image-lock: | $(UV)
+	$(UV) export --frozen --no-default-groups --extra postgres --no-emit-project --no-annotate --no-header --quiet > requirements-image.txt
 
 bench: .venv/.all .venv/.browser
 	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark
