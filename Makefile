@@ -67,6 +67,12 @@ fuzz: .venv/.all
 image-lock: | $(UV)
 	$(UV) export --frozen --no-default-groups --extra postgres --no-emit-project --no-annotate --no-header --quiet > requirements-image.txt
 
+# Changes what decides in small places, one after the other, and lists the changes that no test notices: hours.
+mutate: .venv/.all
+	$(UV) sync --frozen --quiet --inexact --all-extras --group mutation
+	.venv/bin/mutmut run --max-children 1
+	.venv/bin/mutmut results
+
 bench: .venv/.all .venv/.browser
 	$(UV) sync --frozen --quiet --inexact --all-extras --group benchmark
 	for each in benchmarks/*.py; do echo "== $$each"; .venv/bin/python $$each || exit 1; done
@@ -85,4 +91,4 @@ bench: .venv/.all .venv/.browser
 	.uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.8
 
 clean:
-	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .fuzz-corpus .coverage
+	rm -rf tests/browser/node_modules tests/browser/.chromium .venv .uv demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .fuzz-corpus .coverage mutants

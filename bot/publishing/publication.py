@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -262,7 +263,6 @@ def _is_proposed(files: Mapping[str, bytes | None], proposed: Mapping[str, bytes
 
 def describe(publication: Publication) -> dict[str, Any]:
     """A publication as plain values, for `--dry-run` and logs."""
-    name = {"OpenRequest": "open-request", "UpdateRequest": "update-request", "CloseRequest": "close-request"}
-    kind = name.get(type(publication).__name__, type(publication).__name__.lower())
+    words = re.findall(r"[A-Z][a-z]+", type(publication).__name__)
     files = getattr(publication, "files", {})
-    return {"do": kind, "key": publication.mark.key, "files": sorted(files)}
+    return {"do": "-".join(words).lower(), "key": publication.mark.key, "files": sorted(files)}

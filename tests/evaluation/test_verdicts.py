@@ -9,6 +9,7 @@ from hashlib import sha256
 
 import pytest
 
+from bot import HOME
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
@@ -36,7 +37,9 @@ def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest
     (finding,) = verdict.findings
     assert verdict.status == "rejected"
     assert (finding.rule, finding.severity) == ("crashing-rule", Severity.ERROR)
-    assert "KeyError: 'the fault'" in finding.message
+    assert finding.message == "the rule crashing-rule failed, so nothing is accepted: KeyError: 'the fault'"
+    assert finding.hint == f"report it at {HOME}/issues, with the file"
+    assert (finding.location.path, finding.invalidates_score) == ("x.json", True)
     assert "Traceback" in caplog.text
 
 

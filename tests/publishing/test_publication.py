@@ -16,10 +16,14 @@ from bot.publishing.card import declaration_path
 from bot.publishing.entry import Remark
 from bot.publishing.publication import (
     CLOSING,
+    NOTHING_LEFT,
     OPENING,
+    STANDS,
+    WITHDRAWN,
     CloseRequest,
     Commit,
     CurrentState,
+    Decision,
     EditComment,
     Form,
     Kind,
@@ -28,6 +32,7 @@ from bot.publishing.publication import (
     PostComment,
     PostedComment,
     PostText,
+    Publication,
     Request,
     UpdateRequest,
     decide,
@@ -86,6 +91,81 @@ def test_what_is_decided(situation: str, form: Form, standing: CurrentState, exp
 
     assert type(decision.publication) is (expected or type(None)), situation
     assert decision.why
+
+
+NOTE, OTHER = PostedComment("9", "Old."), request(OLD)
+WHOLE: list[tuple[Form, CurrentState, Decision]] = [
+    ("pull-request", CurrentState(), Decision(OpenRequest(MARK, TEXT, {PATH: NEW}), "a new request proposes it")),
+    ("commit", CurrentState(), Decision(Commit(MARK, TEXT, {PATH: NEW}), "a commit stores it")),
+    ("comment", CurrentState(), Decision(PostComment(MARK, TEXT), "a new comment shows it")),
+    (
+        "pull-request",
+        CurrentState({}, OTHER),
+        Decision(UpdateRequest(MARK, OTHER, TEXT, {PATH: NEW}), "the open request is updated"),
+    ),
+    ("pull-request", CurrentState({}, request()), Decision(None, "the open request proposes it already")),
+    (
+        "pull-request",
+        CurrentState(declined={PATH: NEW}),
+        Decision(None, "a person closed the request with the same content"),
+    ),
+    (
+        "pull-request",
+        CurrentState({PATH: NEW}, request()),
+        Decision(CloseRequest(MARK, request(), STANDS), "the request is closed"),
+    ),
+    (
+        "pull-request",
+        CurrentState({PATH: NEW}, OTHER),
+        Decision(CloseRequest(MARK, OTHER, NOTHING_LEFT), "the request is closed"),
+    ),
+    ("commit", CurrentState({PATH: NEW}), Decision(None, "the main branch has it already")),
+    ("comment", CurrentState(note=NOTE), Decision(EditComment(MARK, NOTE, TEXT), "the comment is edited")),
+    (
+        "comment",
+        CurrentState(note=PostedComment("9", TEXT.body)),
+        Decision(None, "the comment shows it already"),
+    ),
+    (
+        "pull-request",
+        CurrentState({}, request(), duplicates=(OTHER,)),
+        Decision(
+            CloseRequest(MARK, OTHER, "Two requests propose the same row; 7 stays."),
+            "a duplicate is closed",
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("form", "standing", "decision"), WHOLE)
+def test_a_decision_says_all_that_is_to_be_done_and_why(form: Form, standing: CurrentState, decision: Decision) -> None:
+    assert decide(MARK, TEXT, {PATH: NEW}, standing, form) == decision
+
+
+def test_a_request_for_a_row_that_was_taken_away_is_closed_as_withdrawn() -> None:
+    standing = CurrentState({}, request())
+    assert decide(MARK, TEXT, {PATH: None}, standing, "pull-request") == Decision(
+        CloseRequest(MARK, request(), WITHDRAWN), "the request is closed"
+    )
+    both = {PATH: None, "entries/tiny/other.json": NEW}
+    stands = CurrentState({"entries/tiny/other.json": NEW}, Request("7", {}, TEXT))
+    assert decide(MARK, TEXT, both, stands, "pull-request").publication == CloseRequest(
+        MARK, Request("7", {}, TEXT), STANDS
+    )
+
+
+@pytest.mark.parametrize(
+    ("publication", "do"),
+    [
+        (UpdateRequest(MARK, OTHER, TEXT, {PATH: NEW}), "update-request"),
+        (CloseRequest(MARK, OTHER, STANDS), "close-request"),
+        (Commit(MARK, TEXT, {PATH: NEW}), "commit"),
+        (PostComment(MARK, TEXT), "post-comment"),
+        (EditComment(MARK, NOTE, TEXT), "edit-comment"),
+    ],
+)
+def test_every_publication_has_a_word_of_its_own(publication: Publication, do: str) -> None:
+    assert describe(publication)["do"] == do
 
 
 @pytest.mark.parametrize("form", get_args(Form))
