@@ -193,6 +193,16 @@ class DeclaredSettings(_Declared):
                 raise ValueError(f"the watch {name} is declared twice")
         return self
 
+    @model_validator(mode="after")
+    def _one_watch_writes_a_table_or_a_model(self) -> Self:
+        """Two sources of one leaderboard would each write over what the other says there: they share one request."""
+        watches = [watch for declared in self.watches for watch in declared.watches()]
+        places = [(watch.leaderboard, one.to) for watch in watches for one in watch.targets if one.kind != "entries"]
+        for board, to in places:
+            if places.count((board, to)) > 1:
+                raise ValueError(f"{to} gets rows of {board} from two sources, and only entries can have several")
+        return self
+
 
 class Settings(_Declared):
     """All watches of one service; `public_url` is where people reach its pages, without a slash at its end."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from bot.errors import CallError, DiscussionsDisabled, Gone
+from bot.errors import CallError, Refused
 from bot.pages.addresses import evidence_url
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.target import HubTarget
@@ -54,8 +54,10 @@ class ModelPublisher:
         self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
 
     def _publish_all(self, items: Sequence[Item]) -> None:
-        models = self._models(items)
         known = self._known()
+        models = self._models(items, known)
+        if models:
+            _ = self._models_of_hub.client.user  # what is refused from here on is refused by one repository
         first = [model for model in models if not self._may_write or model in known]
         looks = [look for model in first if (look := self._look(model, models[model])) is not None]
         if not self._may_write and any(look.is_known for look in looks):
@@ -108,12 +110,17 @@ class ModelPublisher:
         """The models that have something of ours, as far as the state knows."""
         return set(self.context.store.published(self.context.name, self.settings.to))
 
-    def _models(self, items: Sequence[Item]) -> dict[str, list[Item]]:
-        """The items by model, those of models that are not listed left out: they are done."""
+    def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
+        """The items by model; those for which there is nothing to do are done, and nothing is asked about them.
+
+        There is nothing to do for models that are not listed, and without a task of a benchmark for new ones.
+        """
+        is_mapped = any(task.hub for task in self.context.leaderboard.tasks)
         found: dict[str, list[Item]] = defaultdict(list)
         for item in items:
             found[model_of(item.subject)].append(item)
-        for model in [model for model in found if not self._options.allow(model)]:
+        idle = [one for one in found if not self._options.allow(one) or not (is_mapped or one in known)]
+        for model in idle:
             self.context.store.finish(found.pop(model))
         return dict(sorted(found.items()))
 
@@ -126,7 +133,7 @@ class ModelPublisher:
         def call() -> None:
             try:
                 looks.append(self._looked(model, items))
-            except (Gone, DiscussionsDisabled) as refusal:
+            except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
                 self.context.store.finish(items)
 

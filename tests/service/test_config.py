@@ -86,6 +86,16 @@ def test_a_name_stands_for_one_watch() -> None:
         parse_settings(LEAST + LEAST, "bot.toml")
 
 
+@pytest.mark.parametrize(("target", "to"), [(MODELS, "hf://models"), (TABLE + 'path = "x.csv"', "board")])
+def test_two_sources_of_one_leaderboard_do_not_share_a_table_or_the_pages_of_models(target: str, to: str) -> None:
+    one = LEAST.replace('to = "board"', target)
+    source = 'source = "hf://datasets/acme/results"'
+    several = one.replace(source, 'source = ["hf://datasets/acme/results", "hf://datasets/acme/more"]')
+    for text in (one + one.replace('name = "w"', 'name = "v"'), several):
+        with pytest.raises(MalformedDeclaration, match=f"{to} gets rows of open-llm-v2 from two sources"):
+            parse_settings(text, "bot.toml")
+
+
 def test_a_watch_that_is_not_there_is_a_wrong_call(tmp_path: Path) -> None:
     settings: Settings = parse_settings(LEAST, "bot.toml")
 

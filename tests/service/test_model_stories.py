@@ -267,7 +267,9 @@ def test_the_same_value_of_somebody_else_is_left_alone(story: ModelStory) -> Non
     assert story.acts() == ["request"]
 
 
-def test_what_a_person_closed_is_final_whatever_the_value(story: ModelStory) -> None:
+@pytest.mark.parametrize("form", ["eval-results", "model-index"])
+def test_what_a_person_closed_is_final_whatever_the_value(story: ModelStory, form: str) -> None:
+    story.settings = f'{SETTINGS}form = "{form}"\n'
     story.begun()
     story.hub.set_status(story.model, story.requests[0], "closed", "owner")
     for number in (61, 62):
@@ -291,7 +293,9 @@ def test_a_repository_without_discussions_and_one_that_is_not_there_stop_no_othe
     assert story.settle() == []
 
 
-def test_what_takes_no_request_is_named_with_the_reason(story: ModelStory) -> None:
+@pytest.mark.parametrize("form", ["eval-results", "model-index"])
+def test_what_takes_no_request_is_named_with_the_reason(story: ModelStory, form: str) -> None:
+    story.settings = f'{SETTINGS}form = "{form}"\n'
     story.model.has_discussions = False
     story.push()
     story.push(model="acme/nowhere")
@@ -509,3 +513,50 @@ def test_only_a_watch_writes_to_models(hub: Hub, tmp_path: Path) -> None:
     assert status == 2
     assert "hf://models takes the rows of a watch only" in why
     assert hub.log == []
+
+
+def test_a_gated_model_is_named_and_stops_no_other(story: ModelStory) -> None:
+    story.model.gated = True
+    story.new_model(OTHER)
+    story.push()
+    story.push(model=OTHER)
+
+    outcomes = story.settle()
+    assert "403" in said(outcomes, "rejected")[0]
+    [plan] = said(outcomes, "held")
+    assert plan.startswith("the first run would write to 1 models")
+    assert story.acts() == []
+
+
+def test_a_model_that_was_renamed_gets_nothing_under_its_new_name(story: ModelStory) -> None:
+    story.hub.rename(story.model, "acme/atlas-8b", redirects=True)
+    story.push()
+
+    [why] = story.said("rejected")
+    assert "acme/atlas-8b" in why
+    assert (story.hub.requests(story.model), story.acts()) == ([], [])
+
+
+def test_without_a_task_of_a_benchmark_nothing_is_asked_about_models(story: ModelStory) -> None:
+    (story.folder / "tiny.toml").write_text(TINY)
+    story.push()
+
+    assert story.settle() == []
+    assert [call.raw_path for call in story.hub.calls if "/models/" in call.raw_path] == []
+
+
+def test_a_row_that_is_incomplete_is_not_published_and_takes_back_what_was(story: ModelStory) -> None:
+    story.push(right=(50, 60, None))
+    assert story.settle() == []
+    story.push()
+    story.approve()
+    assert story.acts() == ["request"]
+
+    story.push(right=(50, 60, None))
+    story.settle()
+    assert (story.requests, story.acts()) == ([], ["comment", "closed"])
+
+
+def test_a_very_large_result_file_of_somebody_else_is_passed_over(story: ModelStory) -> None:
+    story.hub.push(story.model, {".eval_results/large.yaml": b"# x\n" * 30_000}, user="owner")
+    story.begun()
