@@ -4,16 +4,24 @@ A Hub on loopback holds a source with one result for each entry and a target wit
 and settled, several times. Bar: requests grow only with the paging of changed folders, time at most 1.3 times that of
 the smallest. Two layouts are measured: `org/model/results.json`, as the Open LLM Leaderboard keeps its results, and
 `org__model/results.json`, as lm-eval writes them, where the top folder has one child for each model.
+
+With `--open 0 100 1000` the whole path is measured: `serve` in a process of its own takes the webhook of the push and
+opens the request, while so many requests of its own are open at the target. Bar: the same number of requests, within 5.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import os
+import socket
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -21,12 +29,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.registry import Access
-from bot.service.config import parse_settings
+from bot.publishing.publication import Marker
+from bot.service.config import Watch, parse_settings
 from bot.service.context import ContextFactory
 from bot.service.observe import selection_of
 from bot.service.reading import batches
 from bot.service.settlement import settle
 from bot.service.store import IndexedFile, Store, StoredSubmission, connect, folder_of
+from tests.world.deliver import Webhook
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
 from tests.world.results import TINY, result
@@ -42,6 +52,7 @@ to = "hf://datasets/acme/contents"
 """
 LAYOUTS = {"nested": "org-{org}/model-{n}/results_1.json", "flat": "org-{org}__model-{n}/results_1.json"}
 FILES_OF_AN_ORG = 100
+SECRET = "a secret of the benchmark"
 
 
 def tree_of(paths: list[str], commit: str) -> Tree:
@@ -82,6 +93,21 @@ def remember(store: Store, paths: list[str]) -> None:
         )
 
 
+def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, target: Repository) -> None:
+    """As after a first reading: everything up to here is settled, and the board is as it should be."""
+    contexts.store.set_cursor("tiny", "source", source.main.oid)
+    contexts.store.set_cursor("tiny", "selection", selection_of(watch))
+    contexts.store.set_cursor("tiny", "definition", contexts.open_context(watch).definition())
+    contexts.store.set_cursor("tiny", "waivers", "[]")
+    contexts.store.set_cursor("tiny", "board hf://datasets/acme/contents", target.main.oid)
+
+
+def prime(contexts: ContextFactory, source: Repository, target: Repository, paths: list[str]) -> None:
+    """Let the state be as if everything had been read and published."""
+    remember(contexts.store, paths)
+    note_settled(contexts, parse_settings(SETTINGS, "bot.toml").watches[0], source, target)
+
+
 def measure(layout: str, size: int, pushes: int, delay: float) -> tuple[float, Counter[str], float, float]:
     """Requests for each push, their kinds, the least seconds, and the least processor seconds that are the bot's own.
 
@@ -105,12 +131,7 @@ def measure(layout: str, size: int, pushes: int, delay: float) -> tuple[float, C
         remember(contexts.store, [LAYOUTS[layout].format(org=org, n=n) for org, n in numbers])
         gc.collect()
         gc.freeze()  # the Hub and its files lie in this process: collecting them is no cost of the bot's
-        # As after a first reading: everything up to here is settled, and the board is as it should be.
-        contexts.store.set_cursor("tiny", "source", source.main.oid)
-        contexts.store.set_cursor("tiny", "selection", selection_of(watch))
-        contexts.store.set_cursor("tiny", "definition", contexts.open_context(watch).definition())
-        contexts.store.set_cursor("tiny", "waivers", "[]")
-        contexts.store.set_cursor("tiny", "board hf://datasets/acme/contents", target.main.oid)
+        note_settled(contexts, watch, source, target)
         seconds, own, kinds = [], [], Counter[str]()
         for number in range(pushes + 1):  # the first one warms up both sides, and is not counted
             path = LAYOUTS[layout].format(org=0, n=f"new-{number}")
@@ -128,10 +149,109 @@ def measure(layout: str, size: int, pushes: int, delay: float) -> tuple[float, C
     return sum(kinds.values()) / pushes, kinds, min(seconds), min(own)
 
 
+@contextmanager
+def serving(folder: Path, hub: Hub) -> Iterator[str]:
+    """`serve` in a process of its own: where it listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "bot", "serve", "--config", "bot.toml", "--port", str(port)]
+    kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    more = {"HF_TOKEN": hub.person("bot"), "HF_ENDPOINT": hub.url, "WEBHOOK_SECRET": SECRET}
+    environment = kept | more | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def wait_for_quiet(hub: Hub, seconds: float = 3.0) -> None:
+    """Wait until nobody asked the Hub anything for a while, after somebody did."""
+    while not hub.calls or time.monotonic() - hub_quiet(hub) < seconds:
+        time.sleep(0.05)
+
+
+def hub_quiet(hub: Hub) -> float:
+    """When the number of calls last changed, as far as it was looked at."""
+    if len(hub.calls) != LAST.get("count"):
+        LAST.update(count=len(hub.calls), at=time.monotonic())
+    return LAST["at"]
+
+
+LAST: dict[str, float] = {}
+
+
+def open_many(hub: Hub, target: Repository, count: int) -> None:
+    """Requests of the bot's own that wait for a person, each for a row of its own."""
+    for n in range(count):
+        key = f"tiny/org-{n // FILES_OF_AN_ORG}/waiting-{n}/{n:040x}-bfloat16"
+        text = f"A row.\n\n{Marker('entry', key, 'tiny').render()}"
+        hub.open_request(target, {f"entries/{key}.json": b"{}"}, f"Add waiting-{n}", text, "bot")
+
+
+def measure_served(size: int, waiting: int, pushes: int, delay: float) -> tuple[list[int], Counter[str], float]:
+    """Requests of each push from its webhook until the Hub is quiet, their kinds, and the least seconds it took."""
+    with served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "tiny.toml").write_text(TINY)
+        (folder / "bot.toml").write_text(
+            SETTINGS.replace("[[watches.targets]]", 'settle_every = "1h"\n[[watches.targets]]')
+        )
+        source, target = hub.repository("acme/results"), hub.repository("acme/contents")
+        numbers = [(n // FILES_OF_AN_ORG, n) for n in range(size)]
+        paths = [LAYOUTS["nested"].format(org=org, n=n) for org, n in numbers]
+        fill(source, paths)
+        fill(target, [f"entries/tiny/org-{org}/model-{n}/{n:040x}-bfloat16.json" for org, n in numbers])
+        open_many(hub, target, waiting)
+        contexts = ContextFactory(
+            Access(hf_token=hub.person("bot"), hf_endpoint=hub.url),
+            Store(connect(f"sqlite:///{folder / 'bot.db'}")),
+            folder,
+        )
+        prime(contexts, source, target, paths)
+        contexts.store.close()
+        counts, kinds, seconds = [], Counter[str](), []
+        with serving(folder, hub) as url:
+            wait_for_quiet(hub)
+            watched = [{"type": "dataset", "name": "acme/results"}]
+            hub.webhooks["one"] = Webhook("one", f"{url}/webhooks/hub", watched, ["repo", "discussion"], SECRET)
+            for number in range(pushes + 1):  # the first one warms up both sides, and is not counted
+                hub.faults.ordered.clear()
+                hub.faults.order("", delay=delay, times=-1)
+                hub.calls.clear()
+                open_before, start = len(hub.requests(target)), time.perf_counter()
+                hub.push(source, {LAYOUTS["nested"].format(org=0, n=f"new-{number}"): result(f"org-0/new-{number}")})
+                while len(hub.requests(target)) == open_before:
+                    time.sleep(0.005)
+                took = time.perf_counter() - start
+                wait_for_quiet(hub)
+                if number:
+                    counts.append(len(hub.calls))
+                    kinds.update(kind_of(call.raw_path) for call in hub.calls)
+                    seconds.append(took)
+    return counts, kinds, min(seconds)
+
+
 def kind_of(path: str) -> str:
     """What a request asks for, in one word."""
     words = ("tree", "resolve", "paths-info", "refs", "discussions", "preupload", "commit", "whoami-v2")
     return next((word for word in words if f"/{word}" in path), "other")
+
+
+def show_served(sizes: list[int], waiting: list[int], pushes: int, delay: float) -> None:
+    """Measure the whole path, with boards of these sizes and so many open requests."""
+    for size in sizes:
+        for count in waiting:
+            counts, kinds, seconds = measure_served(size, count, pushes, delay)
+            said = ", ".join(f"{kind} {number / pushes:.1f}" for kind, number in kinds.most_common())
+            print(
+                f"serve, {size:7,} entries, {count:5,} requests open: {min(counts)} to {max(counts)} requests a push, "
+                f"{seconds:5.2f} s from push to request ({said})",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -139,7 +259,11 @@ def main() -> None:
     parser.add_argument("--pushes", type=int, default=7)
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 10_000, 100_000])
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that the Hub takes for each request")
+    parser.add_argument("--open", type=int, nargs="*", default=[], help="requests that are open while `serve` works")
     options = parser.parse_args()
+    if options.open:
+        show_served(options.sizes, options.open, options.pushes, options.delay)
+        return
     for layout in LAYOUTS:
         smallest = least = 0.0
         for size in options.sizes:

@@ -49,7 +49,9 @@ def push_many(story: Story) -> None:
 
 
 def request_at(story: Story, word: str) -> object:
-    return next(request for request in story.requests if word in request.title)
+    found = [request for request in story.requests if word in request.title]
+    assert found, (word, [request.title for request in story.requests])
+    return found[0]
 
 
 def merge(word: str) -> Step:

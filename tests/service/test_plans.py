@@ -67,6 +67,16 @@ def do_break(story: Story, how: str) -> None:
         declared.write_text(declared.read_text().replace("num_fewshot = 0", "num_fewshot = 5"))
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("how", BREAK)
+def test_a_board_of_60_rows_is_not_emptied_without_approval(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, how: str
+) -> None:
+    monkeypatch.setattr(f"{__name__}.ROWS", 60)
+    test_a_board_is_not_emptied_without_approval(hub, tmp_path, form, how)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("how", BREAK)
 def test_a_board_is_not_emptied_without_approval(hub: Hub, tmp_path: Path, form: str, how: str) -> None:
