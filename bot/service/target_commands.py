@@ -128,12 +128,4 @@ class TargetCommands:
             return USAGE
         if not (talk.head.startswith(commit) if commit else said.is_newest):
             return OTHER_COMMIT
-        if self._is_behind(talk):
-            return "A newer push changes this row, and the request follows it now. Look again, and write it again."
         return ""
-
-    def _is_behind(self, talk: Conversation) -> bool:
-        """Whether the row of a request waits to be brought in step."""
-        mark = talk.mark
-        is_row = mark is not None and mark.kind == "entry"
-        return is_row and self.context.store.is_waiting(self.context.name, "row", [mark.key])  # type: ignore[union-attr]

@@ -60,24 +60,24 @@ class Targets:
         return store.due(self.context.name, kind, now, MOST_ROWS, share=share, target=to)
 
     def rows(self, to: str, share: Share | None = None) -> bool:
-        """Publish the rows of one target that are due, of one share only; whether there were any."""
-        items = due_rows(self.context, to, share)
-        target, settings = self.context.targets_by_address[to]
-        self._learn_approvals(to)
-        if to not in self.learned:
-            self.learned.add(to)
-            self._learn(target, settings)
-            items = due_rows(self.context, to, share)
-        PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
-        return bool(items)
+        """Publish the rows of one target that are due, of one share only; whether there was anything to do.
 
-    def _learn(self, target: Target, settings: WatchTarget) -> None:
-        """Take what maintainers wrote on our requests at a target."""
-        to = settings.to
+        Commands on requests come after the rows: what a newer push proposes, the maintainer has not seen.
+        """
+        target, settings = self.context.targets_by_address[to]
         commands = self._commands(target, settings)
-        if commands is not None:
+        self._learn_approvals(to)
+        if commands is not None and to not in self.learned:
+            self.learned.add(to)
             self.report.attempt([], commands.observe, subject=f"commands at {to}")
-            commands.settle(self._due("request", to))
+        items = due_rows(self.context, to, share)
+        PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
+        asked = self._due("request", to)
+        if commands is not None:
+            commands.settle(asked)
+        else:
+            self.context.store.finish(asked)
+        return bool(items or asked)
 
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
         """What people write on our requests, where there are any."""

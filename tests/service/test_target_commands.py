@@ -80,14 +80,30 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.news()
 
 
-def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story) -> None:
+@pytest.mark.parametrize("is_wiped", [False, True])
+def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story, *, is_wiped: bool) -> None:
     request = proposed(story)
+    story.hub.comment(story.target, request, "/merge", "meg")
     story.push(right=(90, 90, 90))
-    assert "A newer push changes this row" in write(story, request, "/merge")
+    if is_wiped:
+        story.lose_state()
+    story.settle()
+    assert "The request has another commit than when this was written" in request.comments("bot")[-1]
 
     assert request.status == "open"
-    assert "90.00" not in request.comments("bot")[-1]
     assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."
+    story.news()
+
+
+@pytest.mark.parametrize("is_wiped", [False, True])
+def test_a_command_is_obeyed_with_and_without_the_state(story: Story, *, is_wiped: bool) -> None:
+    request = proposed(story)
+    story.hub.comment(story.target, request, "/merge", "meg")
+    if is_wiped:
+        story.lose_state()
+    story.settle()
+
+    assert request.status == "merged"
     story.news()
 
 
