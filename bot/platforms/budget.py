@@ -1,7 +1,8 @@
 """What one account may still ask of a service: learned from its answers, and spent by people before bulk work.
 
 All workers of a process share one budget for each service, account and kind of request. What other processes spend
-shows in the next answer. Bulk work stops where half of a window is left, so that whoever waits for an answer gets one.
+shows in the next answer; those of one database also tell each other. Bulk work stops where half of a window is left, so
+that whoever waits for an answer gets one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from threading import Lock
 from bot.errors import Unavailable
 
 BULK_SHARE = 0.5  # of a window that bulk work leaves to people
+SAME_WINDOW = 5.0  # seconds by which two processes may see the end of one window apart
 _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
 
 
@@ -53,6 +55,15 @@ class Budgets:
             known = self._windows.get(key)
             whole = limit or max(remaining, known.limit if known else 0)
             self._windows[key] = Window(whole, remaining, self.clock() + seconds)
+
+    def take_over(self, key: str, limit: int, remaining: int, seconds: float) -> None:
+        """Note what another process knows of one that ends in so many seconds; of the same one the least is left."""
+        with self._lock:
+            known, ends = self._windows.get(key), self.clock() + seconds
+            if known is None or known.ends < ends - SAME_WINDOW:
+                self._windows[key] = Window(limit, remaining, ends)
+            elif abs(known.ends - ends) <= SAME_WINDOW:
+                self._windows[key] = Window(known.limit, min(remaining, known.remaining), known.ends)
 
     def spend(self, key: str, service: str) -> None:
         """Count one request. Raises Unavailable, with the seconds to wait, where none may be sent now."""

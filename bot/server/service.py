@@ -98,7 +98,7 @@ class Service:
     def start(self) -> None:
         """Begin to keep the watches."""
         if self.sharing is not None:
-            self.sharing.cluster.start()
+            self.sharing.start()
         for worker in self.workers.values():
             worker.start()
 
@@ -108,7 +108,7 @@ class Service:
         late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
         for name in late:
             log.warning("%s: the settlement is left to the next start", name)
-        if self.sharing is not None and not self.sharing.cluster.stop(max(0.0, end - time.monotonic())):
+        if self.sharing is not None and not self.sharing.stop(max(0.0, end - time.monotonic())):
             log.warning("what runs is left to the other processes")
             return False
         return not late

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.server.health import State, state_from, state_text
 from bot.service.config import Watch
+from bot.service.jobs.budgets import SharedBudgets
 from bot.service.jobs.cluster import Cluster
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
 from bot.service.jobs.rows import RowJobs
@@ -27,7 +28,18 @@ class Sharing:
         self._service, self._jobs = service, jobs
         self._store, self._rows = service.contexts.store, RowJobs(service.contexts)
         timing = timing or Timing()
+        self.budgets = SharedBudgets(self._store)
         self.cluster = Cluster(jobs, self._settle, self._publish, self.due, service.quiet, timing=timing)
+
+    def start(self) -> None:
+        """Begin to share."""
+        self.budgets.start()
+        self.cluster.start()
+
+    def stop(self, patience: float) -> bool:
+        """Take no more work; whether what runs ended in time."""
+        self.budgets.stop()
+        return self.cluster.stop(patience)
 
     def tell(self, name: str) -> None:
         """Tell the other processes how a watch stands, and when the last pass over it ended."""

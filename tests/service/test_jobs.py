@@ -18,8 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import StateUnavailable
+from bot.errors import StateUnavailable, Unavailable
+from bot.platforms.budget import Budgets, bulk_work
 from bot.server.service import Service
+from bot.service.jobs.budgets import SharedBudgets
 from bot.service.jobs.queue import Jobs
 from bot.service.jobs.rows import RowJobs
 from bot.service.passes import settle_watches
@@ -271,3 +273,28 @@ def test_a_worker_does_the_jobs_until_it_is_stopped(hub: Hub, tmp_path: Path, po
 
     assert story.acts() == ["request"] * 3
     story.end()
+
+
+def test_processes_share_what_a_service_allows(postgres: Cluster) -> None:
+    url = postgres.database()
+    first, second = (SharedBudgets(Store(connect(url)), Budgets()) for _ in range(2))
+    first.budgets.learn("hub", 1000, 502, 200.0)
+    second.budgets.learn("hub", 1000, 900, 201.0)
+    for one in (first, second, first):
+        one.exchange()
+    assert [one.budgets.left()["hub"].remaining for one in (first, second)] == [502, 502]
+
+    second.budgets.spend("hub", "the Hub")
+    second.budgets.spend("hub", "the Hub")
+    second.exchange()
+    first.exchange()
+    with bulk_work(), pytest.raises(Unavailable, match="half"):
+        first.budgets.spend("hub", "the Hub")
+    first.budgets.spend("hub", "the Hub")
+
+    second.budgets.learn("hub", 1000, 999, 450.0)  # the next window has begun
+    second.exchange()
+    first.exchange()
+    assert first.budgets.left()["hub"].remaining == 999
+    for one in (first, second):
+        one.store.close()

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from sqlalchemy import create_engine, delete, select
 from sqlalchemy.pool import StaticPool
 
+from bot.service.store.allowances import Allowances
 from bot.service.store.boards import Boards, KeptBoard
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
@@ -35,7 +36,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, Boards, Proposals, Views, Leases):
+class Store(Sources, Items, Published, Boards, Proposals, Views, Leases, Allowances):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

@@ -191,3 +191,13 @@ answers = Table(
     Column("answer", Words, nullable=False),
     Column("until", Float),
 )
+
+# What is left of the services' windows, told by one process to the others.
+allowances = Table(
+    "allowances",
+    metadata,
+    key("key"),
+    Column("limit", Integer, nullable=False),
+    Column("remaining", Integer, nullable=False),
+    Column("ends", Float, nullable=False),
+)
