@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot
 PYTEST := .venv/bin/pytest
 
-.PHONY: run test test-all test-live check coverage fuzz bench image-lock browser docs install clean
+.PHONY: run test test-all test-live check coverage fuzz mutate bench image-lock browser docs install clean
 
 # The main job on what is here: from five result files to a board in the browser; no account, no network.
 run: .venv/.run

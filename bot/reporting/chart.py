@@ -257,13 +257,3 @@ def plain(text: str) -> str:
     """Return text as one line of at most 80 characters, without what XML forbids."""
     seen = "".join(letter if letter.isprintable() else " " for letter in text)
     return seen if len(seen) <= 80 else seen[:79] + "…"
-
-
-def png(svg: str, *, background: str | None = None) -> bytes:
-    """Return a chart's SVG as PNG at twice its size, on `background` (a CSS colour) or on none."""
-    altair()
-    import vl_convert
-
-    if background:
-        svg = re.sub(r"(<svg\b[^>]*>)", rf'\1<rect width="100%" height="100%" fill="{background}"/>', svg, count=1)
-    return bytes(vl_convert.svg_to_png(svg, scale=2))

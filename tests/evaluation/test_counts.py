@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.counts import expected_stderr, right_answers, samples_behind, whole
+from bot.evaluation.counts import expected_stderr, is_mean_of_shares, right_answers, samples_behind, whole
 
 
 @given(st.integers(2, 200_000), st.data())
@@ -78,3 +78,17 @@ def test_the_57_subject_sizes_come_out_of_a_file_that_does_not_name_them(referen
         recovered[task.removeprefix("hendrycksTest-")] = whole(samples)
     assert len(recovered) == 57
     assert recovered == {subject: sizes[subject] for subject in recovered}
+
+
+@pytest.mark.parametrize(
+    ("leaf_key", "metric", "is_one"),
+    [
+        ("truthfulqa", "mc2", True),
+        ("truthfulqa_mc2", "acc", True),
+        ("truthfulqa:mc2", "acc", True),
+        ("truthfulqa_mc1", "acc", False),
+        ("truthfulqa_mc20", "acc", False),
+    ],
+)
+def test_the_second_number_of_truthfulqa_is_told_by_metric_or_key(leaf_key: str, metric: str, is_one: bool) -> None:
+    assert is_mean_of_shares(leaf_key, metric) is is_one

@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import CallError
 from bot.reporting import chart
-from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, png, scatter, slopes
+from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, scatter, slopes
 from bot.reporting.page import Section, page
 
 HOSTILE = "a</text><script>alert(1)</script>\x00\x1b\u202e&\"'"
@@ -90,10 +90,6 @@ def test_a_page_holds_text_as_text_and_forbids_requests() -> None:
 def test_two_charts_on_one_page_do_not_share_ids() -> None:
     ids = re.findall(r'\bid="([^"]+)"', DRAWN["scatter"]("a").svg + DRAWN["bars"]("b").svg)
     assert len(ids) == len(set(ids))
-
-
-def test_a_picture_can_be_drawn_on_a_background() -> None:
-    assert png(DRAWN["bars"]("a").svg, background="#0d1117").startswith(b"\x89PNG")
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

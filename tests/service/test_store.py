@@ -69,17 +69,6 @@ def test_all_submissions_come_in_parts(store: Store) -> None:
     assert [one.path for part in parts for one in part] == [f"{n:03}.json" for n in range(25)]
 
 
-def test_a_forgotten_source_leaves_the_others(store: Store) -> None:
-    for watch in ("v", "w"):
-        store.set_submissions(watch, [submission("x.json")])
-    store.forget_source("v")
-
-    assert (list(store.submissions_at("v", ["x.json"])), list(store.submissions_at("w", ["x.json"]))) == (
-        [],
-        ["x.json"],
-    )
-
-
 def test_an_item_that_is_marked_while_it_is_worked_on_is_not_finished(store: Store) -> None:
     store.mark("w", marks("row", ["a", "b"], ["t"]), 10.0)
     taken = store.due("w", "row", 10.0)

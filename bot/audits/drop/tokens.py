@@ -51,15 +51,6 @@ def normalize_token(token: str) -> str:
     return " ".join(text.split())
 
 
-def is_simple(text: str) -> bool:
-    """Whether no token of a text can have a normal form of several words, or a glued number.
-
-    That takes white space inside the token, all of which but the space is unprintable, or an article between letters
-    that are not ASCII.
-    """
-    return text.isascii() and text.isprintable()
-
-
 def is_glued(token: str) -> bool:
     r"""Whether a token holds white space, and a number among the pieces it separates, such as "10\n\nPassage:".
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -213,12 +213,6 @@ class Sources(Database):
     def set_row_digests(self, watch: str, digests: Mapping[str, str]) -> None:
         """Remember the digests of rows."""
         self.upsert(rows, [{"watch": watch, "key": each, "digest": digest} for each, digest in digests.items()])
-
-    def forget_source(self, watch: str, *, tables: Collection[Any] = (files, submissions, rows)) -> None:
-        """Forget what was read of a source: everything is read again."""
-        with self.transaction() as connection:
-            for table in tables:
-                connection.execute(delete(table).where(table.c.watch == watch))
 
 
 def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
