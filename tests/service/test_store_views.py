@@ -1,0 +1,85 @@
+"""What the pages read of the state, a page at a time, on both databases."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.publishing.changes import BoardChange
+from bot.service.items import Mark
+from bot.service.store import KeptBoard, Store
+from bot.service.store.views import STATES
+from tests.pages.boards import examples, generated
+from tests.service.test_store import store, submission, url
+
+__all__ = ["store", "url"]
+BOARD = KeptBoard("h" * 40, "open-llm-v2", "x")
+
+
+def test_items_come_page_by_page_in_each_state(store: Store) -> None:
+    store.mark("w", [Mark("row", f"k{i}", to) for i in range(5) for to in ("a", "b")], 1.0)
+    store.mark("w", [Mark("board", "", "a"), Mark("file", "% _\\.json")], 1.0)
+    for one in [one for one in store.all("w") if one.target == "b"]:
+        store.fail(one, "why", 9.0)
+    store.hold([one for one in store.all("w") if one.kind == "file"], "held")
+    seen = {}
+    for state in STATES:
+        found, after = [], None
+        while some := store.items_page("w", state, after, 2):
+            found += some
+            after = (some[-1].kind, some[-1].target, some[-1].subject)
+        seen[state] = [(one.kind, one.target, one.subject) for one in found]
+    assert seen["failing"] == [("row", "b", f"k{i}") for i in range(5)]
+    assert seen["waiting"] == [("board", "a", ""), *(("row", "a", f"k{i}") for i in range(5))]
+    assert seen["held"] == [("file", "", "% _\\.json")]
+    assert store.counts("w") == {
+        ("row", "waiting"): 5,
+        ("board", "waiting"): 1,
+        ("row", "failing"): 5,
+        ("file", "held"): 1,
+    }
+    assert store.retry_item("w", ("row", "b", "k0"), 5.0)
+    assert not store.retry_item("w", ("file", "", "% _\\.json"), 5.0)
+    assert not store.retry_item("other", ("row", "b", "k0"), 5.0)
+    assert [one.subject for one in store.due("w", "row", 6.0) if one.target == "b"] == ["k0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", ["A/1.json", "a_b/2.json", "a%b/3.json", "z/4.json"]),
+        ("a/1", ["A/1.json"]),
+        ("_", ["a_b/2.json"]),
+        ("%", ["a%b/3.json"]),
+        ("KEY-Z", ["z/4.json"]),
+        ("\\", []),
+        ("'; drop table items; --", []),
+    ],
+)
+def test_a_search_takes_every_letter_as_it_is(store: Store, text: str, found: list[str]) -> None:
+    keys = {"A/1.json": "key-a", "a_b/2.json": None, "a%b/3.json": None, "z/4.json": "key-z"}
+    store.set_submissions("w", [submission(path, key, "rejected" if key else "unread") for path, key in keys.items()])
+    store.set_submissions("other", [submission("A/9.json", "key-z")])
+    assert sorted(one.path for one in store.submissions_page("w", text=text)) == sorted(found)
+    rejected = [path for path in found if keys[path]]
+    assert sorted(one.path for one in store.submissions_page("w", "rejected", text)) == sorted(rejected)
+    first = store.submissions_page("w", text=text, limit=1)
+    if first:
+        rest = store.submissions_page("w", text=text, after=first[0].path)
+        assert [one.path for one in (*first, *rest)] == [one.path for one in store.submissions_page("w", text=text)]
+
+
+def test_a_board_is_kept_with_what_came_changed_and_went(store: Store) -> None:
+    rows = (*examples(), *generated(3))
+    assert store.kept_board("w", "t") is None
+    store.keep_board("w", "t", BOARD, rows, "2026-03-01T00:00:00Z")
+    assert store.kept_board("w", "t") == BOARD
+    assert {entry.key: entry for entry in store.board_entries("w", "t")} == {entry.key: entry for entry in rows}
+    assert len(store.board_changes("w", "t")) == len(rows)
+    store.keep_board("w", "t", BOARD, rows, "2026-03-02T00:00:00Z")
+    assert len(store.board_changes("w", "t")) == len(rows)
+    store.keep_board("w", "t", BOARD, rows[1:], "2026-03-03T00:00:00Z")
+    newest = store.board_changes("w", "t")[0]
+    assert isinstance(newest, BoardChange)
+    assert (newest.kind, newest.key, newest.date) == ("removed", rows[0].key, "2026-03-03T00:00:00Z")
+    assert store.has_rows("w", "t")
+    assert not store.has_rows("w", "other")
