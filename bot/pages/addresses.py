@@ -31,6 +31,11 @@ def row_names(entries: Iterable[Entry]) -> dict[str, str]:
     return {key: _short(key) if key in alone else f"{_short(key)}~{_digest(key)}" for key in keys}
 
 
+def usual_page(key: str) -> str:
+    """The path of a row's page, where no other row differs from it in capitals or the revision's end only."""
+    return row_page(_short(key))
+
+
 def _short(key: str) -> str:
     """The key without its leaderboard and with a short revision; `~` stands for `%`, which addresses would encode."""
     folder, _, last = key.partition("/")[2].rpartition("/")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from bot.errors import DiscussionsDisabled, Gone
-from bot.pages.addresses import model_url, target_url
+from bot.pages.addresses import model_url, target_url, usual_page
 from bot.platforms.hub.models import HubModels
 from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
@@ -60,7 +61,8 @@ def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: 
             state = target.read_state(Marker("entry", key, board), (path,))
             request = _request(state, rolling, path)
             if request is not None or path in state.files:
-                yield target.name, request, _link(settings, path)
+                page = context.page_link("page", f"board/{quote(context.name)}/{usual_page(key)}")
+                yield target.name, request, _link(settings, path) + (f" ({page})" if page else "")
 
 
 def _request(state: CurrentState, rolling: CurrentState, path: str) -> Request | None:

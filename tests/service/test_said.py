@@ -87,6 +87,19 @@ def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> Non
     assert story.acts() == ["request", "edit"]
 
 
+def test_a_merged_review_leads_to_the_page_of_the_row_where_people_can_reach_the_service(story: Story) -> None:
+    story.contexts.public_url = "https://board.example"
+    request, _ = story.hub.open_request(story.source, {path_of(): result()}, "mine", "please", "ann")
+    story.settle()
+    story.hub.merge(story.source, request)
+    story.settle()
+
+    [text] = request.comments("bot")
+    page = f"rows/acme/atlas-7b/{revision_of('acme/atlas-7b')[:7]}-bfloat16.html"
+    assert f" ([page](https://board.example/board/tiny/{page}))" in text
+    assert set(story.acts()) == {"comment", "request", "edit"}
+
+
 def test_a_maintainer_declines_one_row_of_the_rolling_request(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, style="rolling")
     for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):
