@@ -104,8 +104,9 @@ class _WatchKeys(_Declared):
     """What a watch has besides its source.
 
     `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
-    one rolling request. `maintainers` are accounts that may waive a rule and approve a plan by a comment. Where one
-    pass would remove or change more rows than `max_removed` and `max_changed` allow, a plan waits for approval.
+    one rolling request. `maintainers` are accounts that may waive rules, approve plans, and merge or decline what is
+    proposed, by comments. Where one pass would remove or change more rows than `max_removed` and `max_changed` allow,
+    a plan waits for approval.
     A result file of more than `max_file_bytes` is not read; archives have a limit of their own.
     `say_success` answers good pushes too. `owners` has, by the prefix of a path, the organizations whose models may
     be submitted there. `site` is where the board is published as a web site when it is rebuilt.
