@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,7 +16,17 @@ import pytest
 from tests.evaluation.judging import ROOT
 
 BLOCK = re.compile(r'^ {3}```(\w+) title="([^"]+)"\n(.*?)^ {3}```$', re.MULTILINE | re.DOTALL)
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".chromium", "*.whl")
+# What was compiled stays: compiling all of it anew takes longer than the tests.
+LEFT_OUT = shutil.ignore_patterns("node_modules", ".chromium", "*.whl", "*.png")
+# One interpreter for several calls: most of a call's time is its start.
+CALLS = """
+import json, sys
+from typer.testing import CliRunner
+from bot.cli.app import app
+done = [CliRunner().invoke(app, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([(one.exit_code, one.stdout, one.stderr) for one in done]))
+"""
+MODELS = "from tests.pages.boards import examples, site_of; print(site_of(examples())['models.html'].decode())"
 
 
 def blocks(section: str) -> list[tuple[str, str, str]]:
@@ -35,7 +46,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
     for name in ("pyproject.toml", "CHANGELOG.md"):
         shutil.copy(ROOT / name, folder)
-    for section in ("Add a rule", "Add a result format", "Add a leaderboard"):
+    for section in ("Add a rule", "Add a result format", "Add a leaderboard", "Add a command", "Add a page"):
         found = blocks(section)
         assert found
         for kind, path, text in found:
@@ -71,6 +82,13 @@ def run(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def call(clone: Path, *calls: tuple[str, ...]) -> list[tuple[int, str, str]]:
+    """Exit status, output and errors of commands."""
+    done = run(clone, "-c", CALLS, json.dumps(calls))
+    assert done.returncode == 0, done.stderr
+    return [tuple(one) for one in json.loads(done.stdout)]
+
+
 def test_a_rule_is_one_file_a_line_and_its_cases(clone: Path) -> None:
     assert run(clone, "docs/generate.py").returncode == 0
     assert "## development-release" in (clone / "docs" / "rules.md").read_text(encoding="utf-8")
@@ -80,13 +98,27 @@ def test_a_rule_is_one_file_a_line_and_its_cases(clone: Path) -> None:
     assert re.search(r"^[6-9] passed", done.stdout.splitlines()[-1]), done.stdout
 
 
-def test_a_format_and_a_leaderboard_score_a_file_of_their_own(clone: Path) -> None:
-    assert run(clone, "-m", "bot", "leaderboards", "quiz-night").returncode == 0
-    done = run(clone, "-m", "bot", "check", "run.json", "--leaderboard", "quiz-night", "--format", "summary")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "accepted     53.33  2/2  example-org/kestrel-7b" in done.stdout
+def test_a_format_a_leaderboard_and_a_command_are_there(clone: Path) -> None:
     broken = (clone / "run.json").read_text(encoding="utf-8").replace('"questions": 40', '"questions": 41')
     (clone / "broken.json").write_text(broken, encoding="utf-8")
-    done = run(clone, "-m", "bot", "check", "broken.json", "--leaderboard", "quiz-night", "--format", "github")
-    assert done.returncode == 1
-    assert "rivers has 41 samples" in done.stdout
+    board = ("--leaderboard", "quiz-night", "--format")
+    declared, sound, faulty, formats = call(
+        clone,
+        ("leaderboards", "quiz-night"),
+        ("check", "run.json", *board, "summary"),
+        ("check", "broken.json", *board, "github"),
+        ("formats",),
+    )
+    assert declared[0] == 0
+    assert (sound[0], sound[2]) == (0, "")
+    assert "accepted     53.33  2/2  example-org/kestrel-7b" in sound[1]
+    assert faulty[0] == 1
+    assert "rivers has 41 samples" in faulty[1]
+    assert formats[0] == 0
+    assert "quiz-lab         Quiz Lab" in formats[1].splitlines()
+
+
+def test_a_page_is_one_file_a_template_and_a_line(clone: Path) -> None:
+    page = run(clone, "-c", MODELS)
+    assert page.returncode == 0, page.stderr
+    assert "<li><bdi>example-org/kestrel-7b</bdi></li>" in page.stdout
