@@ -29,7 +29,10 @@ def test_a_source_on_github_is_the_repository_there(github: GitHubServer) -> Non
     assert (source.name, source.head()) == (f"github://{BOARD}", new)
     assert {change.path: change.oid is None for change in source.changes(old, new)} == {"a.json": False, "b.json": True}
     assert source.read("a.json", new, 10) == b"3"
-    assert opener.discussions(f"github://{BOARD}") is None
+    talk = opener.discussions(f"github://{BOARD}")
+    assert talk is not None
+    assert talk.client.user == "leaderboard-bot"
+    assert Opener(Access(github_api_url=github.url)).discussions(f"github://{BOARD}") is None
 
 
 def test_the_hub_has_discussions_and_one_client_for_all(hub: Hub, repository: Repository) -> None:
