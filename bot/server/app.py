@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -69,7 +70,8 @@ def make_app(
         return answer
 
     async def metrics(_: Request) -> Response:
-        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+        text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
 
     app = Starlette(
         routes=[
@@ -117,7 +119,7 @@ def health_route(service: ServiceView) -> Endpoint:
     """`GET /healthz`: 200 while anything moves, `degraded` where not everything does; 503 when nothing moves."""
 
     async def healthz(_: Request) -> Response:
-        health = service.health()
+        health = await run_in_threadpool(service.health)
         return JSONResponse(health, status_code=503 if health["status"] == "failed" else 200)
 
     return healthz

@@ -65,7 +65,7 @@ class StoreCollector(Collector):
                 items.add_metric([watch, kind, state], count)
             for verdict, count in self._store.count_submissions(watch).items():
                 files.add_metric([watch, str(verdict)], count)
-            rows.add_metric([watch], len(self._store.row_keys(watch)))
+            rows.add_metric([watch], self._store.count_rows(watch))
         return [items, rows, files]
 
 

@@ -210,6 +210,12 @@ class Sources(Database):
         with self.transaction() as connection:
             return set(connection.execute(select(rows.c.key).where(rows.c.watch == watch)).scalars())
 
+    def count_rows(self, watch: str) -> int:
+        """How many rows were ever made."""
+        found = select(func.count()).select_from(rows).where(rows.c.watch == watch)
+        with self.transaction() as connection:
+            return int(connection.execute(found).scalar_one())
+
     def set_row_digests(self, watch: str, digests: Mapping[str, str]) -> None:
         """Remember the digests of rows."""
         self.upsert(rows, [{"watch": watch, "key": each, "digest": digest} for each, digest in digests.items()])

@@ -1,0 +1,116 @@
+"""How fast a server on SQLite answers while it fills its state: its page and a webhook, with 100,000 files known.
+
+The state holds submissions of so many files, and half of them wait to be read again. A thread of the server does what
+an import does all the time: it reads results, judges them and stores them, a hundred in a transaction. Meanwhile the
+page of the operator, the health and the numbers are asked for, and deliveries are sent, one after the other.
+Bars: the page within 0.2 s and a delivery within 0.05 s, at the middle. Status 1 where one is missed.
+
+    python benchmarks/busy_server.py [--files 100000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from itertools import count
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from prometheus_client import CollectorRegistry
+from starlette.testclient import TestClient
+
+from benchmarks.push_cost import SETTINGS
+from bot.evaluation.submission import one_file, parse_submission
+from bot.platforms.registry import Access
+from bot.server.app import make_app
+from bot.server.pages import make_pages
+from bot.server.service import Service
+from bot.service.config import parse_settings
+from bot.service.context import ContextFactory, WatchContext
+from bot.service.items import marks
+from bot.service.reading import judged
+from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect, folder_of
+from tests.world.results import TINY, result
+
+BARS = {"/": 0.2, "webhook": 0.05}
+PUSH = b'{"event":{"scope":"repo.content","action":"update"},"repo":{"type":"watch","name":"tiny"}}'
+
+
+def fill(store: Store, files: int) -> None:
+    """What a reading of so many files would have left, and half of them marked once more."""
+    parsed = parse_submission(one_file("org/m/results_1.json", result()))
+    for numbers in batches(range(files), 5_000):
+        paths = [f"org/m{n}/results_1.json" for n in numbers]
+        with store.transaction():
+            store.set_files("tiny", [IndexedFile(path, "o" * 40, 1_400) for path in paths])
+            store.set_submissions(
+                "tiny",
+                [
+                    StoredSubmission(
+                        path, folder_of(path), f"tiny/{path}", "accepted", "o" * 40, "c" * 40, None, parsed
+                    )
+                    for path in paths
+                ],
+            )
+            store.set_row_digests("tiny", {f"tiny/{path}": "d" * 64 for path in paths})
+            store.mark("tiny", marks("file", paths[::2]), 1.0)
+
+
+def work(context: WatchContext, stopping: threading.Event, done: list[int]) -> None:
+    """Read, judge and store, as an import does."""
+    for start in count(step=100):
+        if stopping.is_set():
+            return
+        read = []
+        for n in range(start, start + 100):
+            path = f"new/m{n}/results_1.json"
+            parsed = parse_submission(one_file(path, result(f"new/m{n}")))
+            read.append(StoredSubmission(path, folder_of(path), None, "unread", f"{n:040}", "c" * 40, None, parsed))
+        context.store.set_submissions("tiny", judged(context, read))
+        done[0] += 100
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=100_000)
+    parser.add_argument("--times", type=int, default=25)
+    call = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "tiny.toml").write_text(TINY)
+        store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
+        fill(store, call.files)
+        contexts = ContextFactory(Access(hf_endpoint="http://127.0.0.1:1"), store, folder)
+        registry, watches = CollectorRegistry(), parse_settings(SETTINGS, "bot.toml").watches
+        service = Service(contexts, watches, registry)
+        log, pages = make_pages(service, None, "127.0.0.1")
+        app = make_app(
+            service, secret=None, registry=registry, pages=pages, log=log, github_secret=None, is_loopback=True
+        )
+        stopping, done = threading.Event(), [0]
+        worker = threading.Thread(target=work, args=(contexts.open_context(watches[0]), stopping, done))
+        worker.start()
+        took: dict[str, list[float]] = {"/": [], "/healthz": [], "/metrics": [], "webhook": []}
+        with TestClient(app, base_url="http://127.0.0.1") as client:
+            for _ in range(call.times):
+                for what, seconds in took.items():
+                    start = time.monotonic()
+                    answer = client.post("/webhooks/hub", content=PUSH) if what == "webhook" else client.get(what)
+                    seconds.append(time.monotonic() - start)
+                    assert answer.status_code < 300, answer
+        stopping.set()
+        worker.join()
+        store.close()
+    print(f"{call.files:,} files known; {done[0]:,} more were read and stored meanwhile")
+    for what, seconds in took.items():
+        print(f"{what:9} {statistics.median(seconds) * 1000:6.1f} ms, the slowest {max(seconds) * 1000:6.1f} ms")
+    return any(statistics.median(took[what]) > bar for what, bar in BARS.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
