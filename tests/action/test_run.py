@@ -69,7 +69,7 @@ def test_a_wrong_input_is_one_annotation_and_status_2(job: Job) -> None:
     said = job.run("push", None, mode="chek")
 
     assert said.status == 2
-    assert said.log == ["::error title=leaderboard-bot::the input `mode` is 'chek'; it takes check, publish"]
+    assert said.log == ["::error title=leaderboard-bot::the input `mode` is 'chek'; it takes check, publish, verify"]
     assert said.outputs["verdict"] == ""
 
 
