@@ -92,3 +92,10 @@ def test_the_57_subject_sizes_come_out_of_a_file_that_does_not_name_them(referen
 )
 def test_the_second_number_of_truthfulqa_is_told_by_metric_or_key(leaf_key: str, metric: str, is_one: bool) -> None:
     assert is_mean_of_shares(leaf_key, metric) is is_one
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [(0.0, 0.1), (1.0, 0.1), (0.5, 0.0), (0.5, inf), (0.5, nan), (0.5, 5e-324)]
+)
+def test_what_no_run_of_zeros_and_ones_has_shows_no_count(value: float, error: float) -> None:
+    assert samples_behind(value, error) is None

@@ -62,7 +62,7 @@ def board(text: str = DECLARATION) -> Leaderboard:
     return parse_leaderboard(text, "scales", "scales.toml")
 
 
-def outcome(**values: float) -> Outcome:
+def outcome(declared: Leaderboard | None = None, **values: float) -> Outcome:
     numbers = {"quiz": 62.5, "speech": 0.25, "large": 0.8, "small": 0.1} | values
     metrics = {"speech": "wer"}
     results = {task: {f"{metrics.get(task, 'acc')},none": value} for task, value in numbers.items()}
@@ -70,7 +70,7 @@ def outcome(**values: float) -> Outcome:
     config = {"model_args": f"pretrained=example-org/wren,revision={revision}", "model_sha": revision}
     file = {"results": results, "configs": {}, "n-shot": {}, "config": config, "model_name": "example-org/wren"}
     data = json.dumps(file).encode()
-    return outcome_of(data, board())
+    return outcome_of(data, declared or board())
 
 
 def row_of(**values: float) -> Row:
@@ -147,3 +147,14 @@ def test_a_waiver_of_a_rule_that_does_not_exist_is_refused_when_the_declaration_
 
     assert status == 2
     assert said.endswith("scales.toml: waivers.0.rule: there is no rule 'mising-task'\n")
+
+
+ONE = 'leaves = [{ id = "large", lower_bound = "1/2", bound_reason = "guessing among two", samples = 300 }]\n'
+
+
+@pytest.mark.parametrize(("is_one", "score"), [(True, 50.0), (False, (50 + 37.5) / 2)])
+def test_leaf_scores_that_are_not_weighted_give_their_plain_mean(is_one: bool, score: float) -> None:
+    plain = DECLARATION.replace('aggregation = "size-weighted"\n', "")
+    if is_one:
+        plain = plain[: plain.index("leaves = [\n")] + ONE
+    assert scores(outcome(board(plain), large=0.75, small=0.5))["weighted"] == pytest.approx(score, rel=1e-12)

@@ -188,6 +188,11 @@ def test_the_most_complete_counts_then_the_newest() -> None:
     assert choose([old], new) is new
 
 
+def test_of_two_that_were_measured_at_one_time_the_same_counts_in_any_order() -> None:
+    one, other = (replace(moved(ENTRY, sha256=f"{number:064}", date="2026-01-01T00:00:00Z")) for number in (1, 2))
+    assert choose([one, other]) == choose([other, one]) == choose([one], other) == choose([other], one)
+
+
 def test_what_is_there_stays_byte_for_byte_where_the_row_is_the_same() -> None:
     standing = moved(measured(1), commit="1" * 40)
     assert choose([measured(1)], standing) is standing
