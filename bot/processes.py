@@ -8,17 +8,17 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context, parent_process
 from threading import Thread
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from bot.errors import BotError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -97,6 +97,11 @@ def _rare_collections() -> Iterator[None]:
 
 
 def _in_processes(work: Callable[[Item], Outcome], items: Iterable[Item], jobs: int) -> Iterator[Outcome]:
+    # Loaded where they are needed: a command on one file starts without them.
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children, get_context
+
     # A new interpreter takes half a second; a fork is safe on Linux, because this process has no threads of its own.
     context = get_context("fork" if sys.platform == "linux" else None)
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(work,)) as pool:
@@ -129,6 +134,8 @@ def _start(work: Callable[[Any], Any]) -> None:
 
 def _end_with_parent() -> None:
     """End this process when the parent is gone: a killed parent closes no pool."""
+    from multiprocessing import parent_process
+
     parent = parent_process()
     if parent is not None:
         parent.join()

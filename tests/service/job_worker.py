@@ -15,7 +15,7 @@ from bot.service.context import ContextFactory
 from bot.service.jobs.queue import Jobs, Timing
 from bot.service.store import Store, connect
 
-QUICK = Timing(heartbeat=0.4, dead=2.0, look=0.3)
+QUICK = Timing(heartbeat=0.4, dead=5.0, look=0.3)
 
 
 def make_service(folder: Path, url: str, token: str, watch: Watch, database: str) -> Service:

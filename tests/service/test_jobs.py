@@ -20,6 +20,7 @@ import pytest
 
 from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.budget import Budgets, bulk_work
+from bot.platforms.duplicates import REASON
 from bot.server.service import Service
 from bot.service.jobs.budgets import SharedBudgets
 from bot.service.jobs.queue import Jobs
@@ -113,6 +114,14 @@ def test_two_processes_publish_each_row_once(hub: Hub, tmp_path: Path, postgres:
     story.end()
 
 
+def lasting(pieces: list[str]) -> list[str]:
+    """What stands, without requests that the bot closed itself as later ones of the same row.
+
+    A process may be killed while the Hub still works on its request; the one that takes the row over cannot see it yet.
+    """
+    return [piece for piece in pieces if REASON.partition("{")[0] not in piece]
+
+
 def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: float = PATIENCE) -> None:
     """Compare a run with kills, restarts of the database and faults with a calm one."""
     for name in ("calm", "rough"):
@@ -137,7 +146,7 @@ def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: floa
         log.info("%s kills, %s faults in %s requests", kills, hub.faults.struck, len(hub.calls))
         settle_until_done(rough)
         for name in ("source", "target"):
-            found, expected = parts(hub, getattr(rough, name)), parts(calm_hub, getattr(calm, name))
+            found, expected = lasting(parts(hub, getattr(rough, name))), parts(calm_hub, getattr(calm, name))
             assert [pair for pair in zip_longest(found, expected) if len(set(pair)) > 1] == [], name
         assert repeated_marks(hub, rough.target) == []
         for story in (calm, rough):

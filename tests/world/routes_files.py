@@ -36,7 +36,7 @@ def refs(hub: Hub, call: Call, repository: Repository) -> Reply:
     def named(prefix: str) -> list[dict[str, str]]:
         return [
             {"name": ref.removeprefix(prefix), "ref": ref, "targetCommit": commit.oid}
-            for ref, commit in repository.refs.items()
+            for ref, commit in list(repository.refs.items())  # others may open requests at the same moment
             if ref.startswith(prefix)
         ]
 
