@@ -105,7 +105,7 @@ def test_as_many_processes_as_pay_or_as_are_asked_for() -> None:
 def test_an_interrupt_ends_all_processes_without_a_traceback(*, group: bool) -> None:
     code = """
 def work(n):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(600)
 try:
     list(run_jobs(work, range(2), 2))
@@ -127,7 +127,7 @@ except KeyboardInterrupt:
 def test_workers_end_when_their_parent_is_killed() -> None:
     code = """
 def work(n):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(600)
 list(run_jobs(work, range(2), 2))
 """
