@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from multiprocessing.process import BaseProcess
@@ -29,6 +30,7 @@ from bot.service.passes import settle_watches
 from bot.service.row_jobs import RowJob
 from bot.service.rows import due_rows
 from bot.service.store import Store, connect
+from bot.service.store.leases import LOOK
 from tests.command import BOT, bot
 from tests.service.job_worker import make_service, work
 from tests.service.stories import SETTINGS, Story
@@ -234,20 +236,27 @@ def test_a_row_that_is_another_by_now_goes_back_to_the_pass(hub: Hub, tmp_path: 
 
 def test_one_process_at_a_time_keeps_a_watch(postgres: Cluster) -> None:
     store = Store(connect(postgres.database()))
-    with store.lease("tiny") as first, store.lease("tiny", 0.3) as second, store.lease("other") as third:
-        assert (first, second, third) == (True, False, True)
-    with store.lease("tiny") as again:
-        assert again
+
+    def wait_for_it() -> bool:
+        with store.lease("tiny", PATIENCE) as is_ours:
+            return is_ours
+
+    with ThreadPoolExecutor(1) as pool:
+        with store.lease("tiny") as first, store.lease("tiny", 2 * LOOK) as second, store.lease("other") as third:
+            assert (first, second, third) == (True, False, True)
+            waiting = pool.submit(wait_for_it)
+        assert waiting.result()
     store.close()
 
 
 def test_a_pass_by_a_command_waits_for_one_that_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.passes.PATIENCE", 0.1)
     story = Story(hub, tmp_path, database=postgres.database())
+    monkeypatch.setattr("bot.service.passes.PATIENCE", 0.1)
     with story.contexts.store.lease("tiny"):
         [refused] = settle_watches(story.contexts, [story.watch])
+    monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
     [done] = settle_watches(story.contexts, [story.watch])
 
     assert [(one.outcome, one.status) for one in refused.outcomes] == [("failed", 3)]
