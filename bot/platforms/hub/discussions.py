@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -11,20 +11,15 @@ from itertools import count
 from typing import Any, Literal
 from warnings import catch_warnings
 
-from huggingface_hub import CommitInfo
-
-from bot.errors import Stale, Unavailable
-from bot.platforms.chunks import in_chunks, part_title
-from bot.platforms.digest import blob_id
+from bot.errors import Unavailable
 from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
 from bot.platforms.duplicates import REASON, Duplicate, later_ones
 from bot.platforms.hub.client import HubAddress, HubClient
-from bot.platforms.hub.operations import Operations
+from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread
 from bot.publishing.publication import find_marker
 
-TITLE_LIMIT = 200  # characters; the Hub refuses more
 KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
     ("pull_request", "request"),
     ("discussion", "discussion"),
@@ -42,13 +37,17 @@ class HubDiscussions:
     client: HubClient
     address: HubAddress
     memory: MutableMapping[int, bytes]
-    operations: Operations = field(default_factory=Operations, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def source(self) -> HubSource:
         """The same repository, for reading."""
         return HubSource(self.client, self.address)
+
+    @cached_property
+    def commits(self) -> HubCommits:
+        """The same repository, for commits and requests with files."""
+        return HubCommits(self.source, lambda title, text: self.find_own("pull_request", title, text))
 
     @property
     def _where(self) -> dict[str, Any]:
@@ -145,91 +144,6 @@ class HubDiscussions:
         return [row.num for kind, _ in KINDS for status in statuses for row in self.listed(kind, status)]
 
     # what is written: each call is sent once, and looked for where it may have landed
-
-    def commit(
-        self,
-        changes: Mapping[str, bytes | None],
-        title: str,
-        text: str,
-        *,
-        revision: str = "main",
-        parent: str | None = None,
-        request: bool = False,
-    ) -> tuple[str, int | None]:
-        """Commit files (None deletes) to a revision, or as a new request: the last commit, and the request's number.
-
-        Many files are several commits. Raises Stale where the revision is no longer at `parent`, or where a request
-        would change nothing.
-        """
-        parts = list(in_chunks(changes))
-        oid, num = parent or "", None
-        for number, part in enumerate(parts, 1):
-            said = part_title(title[:TITLE_LIMIT], number, len(parts))[-TITLE_LIMIT:]
-            if request and num is None:
-                oid, num = self._open_request(part, title, text, parent)
-                revision = f"refs/pr/{num}"
-            else:
-                oid = self._commit(part, said, text, revision, oid or None)
-        return oid, num
-
-    def _open_request(
-        self, changes: Mapping[str, bytes | None], title: str, text: str, parent: str | None
-    ) -> tuple[str, int]:
-        """Open a request with one commit: the commit and the number."""
-        try:
-            made = self._send(changes, title, text, "main", parent, request=True)
-        except Unavailable as failure:
-            num = self.client.landed(failure, lambda: self.find_own("pull_request", title, text))
-            return self.source.refs(requests=True)[f"refs/pr/{num}"], num
-        if made.pr_num is None:
-            raise Stale(f"{self.address.url}: the files stand there already")
-        return made.oid, made.pr_num
-
-    def _commit(
-        self, changes: Mapping[str, bytes | None], title: str, text: str, revision: str, parent: str | None
-    ) -> str:
-        """Commit to a branch or a request's ref: the commit."""
-        try:
-            return str(self._send(changes, title, text, revision, parent).oid)
-        except Unavailable as failure:
-            return self.client.landed(failure, lambda: self._find_commit(changes, revision, parent))
-
-    def _send(
-        self,
-        changes: Mapping[str, bytes | None],
-        title: str,
-        text: str,
-        revision: str,
-        parent: str | None,
-        *,
-        request: bool = False,
-    ) -> CommitInfo:
-        operations = self.operations.of(changes)
-        made = self.client.write(
-            self.client.api.create_commit,
-            operations=operations,
-            commit_message=title[:TITLE_LIMIT],
-            commit_description=text,
-            revision=revision,
-            parent_commit=parent,
-            create_pr=request,
-            **self._where,
-        )
-        self.operations.learn(operations)
-        return made
-
-    def _find_commit(self, changes: Mapping[str, bytes | None], revision: str, parent: str | None) -> str | None:
-        """The commit that brought these files, None where the revision has not moved. Raises Stale for another's."""
-        ref = revision if revision.startswith("refs/") else f"refs/heads/{revision}"
-        head = self.source.refs(requests=True).get(ref)
-        if head is None or head == parent:
-            return None
-        there = self.source.object_ids(list(changes), head)
-        if there == {path: blob_id(data) for path, data in changes.items() if data is not None}:
-            return head
-        if parent is None:
-            return None
-        raise Stale(f"{self.address.url}: {revision} moved while it was written to")
 
     def find_own(self, kind: Kind, title: str, text: str) -> int | None:
         """The number of an open discussion or request of ours with this title and text, None where there is none."""

@@ -78,9 +78,9 @@ class HubFilling:
         self._ready()
         is_new = self.form == "pull-request" and self.number is None
         revision = "main" if self.number is None else f"refs/pr/{self.number}"
-        self.talk.operations.is_filling = True
+        self.talk.commits.operations.is_filling = True
         parent, self.head = self.head, ""
-        self.head, number = self.talk.commit(
+        self.head, number = self.talk.commits.write(
             files, text.title, text.body, revision=revision, parent=parent, request=is_new
         )
         self.number = number or self.number

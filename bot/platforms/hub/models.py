@@ -85,7 +85,7 @@ class HubModels:
         files: dict[str, bytes] = {}
         for path in paths if head else ():
             try:
-                files |= repository.read_files([path], head or "")
+                files |= repository.files.read([path], head or "")
             except TooLarge:
                 continue
         return OpenFiles(f"#{num}", num in ours, files)

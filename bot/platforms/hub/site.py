@@ -44,7 +44,7 @@ class HubSite:
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale where the branch is no longer where it was."""
-        self.head, _ = self.talk.commit(files, title, "", parent=self.head)
+        self.head, _ = self.talk.commits.write(files, title, "", parent=self.head)
 
 
 def open_hub_site(name: str, opener: Opener) -> HubSite:

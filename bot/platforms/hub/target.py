@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, MutableSet, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, MutableMapping, MutableSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,9 +14,9 @@ from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
 from bot.platforms.hub.comments import HubComments
 from bot.platforms.hub.conversations import HubConversations
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.files import FILE_LIMIT, HubFiles
 from bot.platforms.hub.filling import HubFilling
-from bot.platforms.hub.source import HubSource, added
-from bot.platforms.source import in_bulk
+from bot.platforms.hub.source import HubSource
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -38,11 +37,8 @@ from bot.publishing.publication import (
     UpdateRequest,
     find_marker,
 )
-from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
+from bot.publishing.stored import StoredEntries
 
-FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
-FEW = 3  # paths that are asked for one by one, before the list of what exists pays
-THREADS = 8
 Files = Mapping[str, bytes | None]
 
 
@@ -62,7 +58,6 @@ class HubTarget:
     has_notes: bool = False
     has_requests: bool = True
     own_commits: MutableSet[str] = field(default_factory=Latest, repr=False)
-    seen: dict[tuple[str, str], bytes | None] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -73,6 +68,11 @@ class HubTarget:
     def source(self) -> HubSource:
         """The same repository, for reading."""
         return self.talk.source
+
+    @cached_property
+    def files(self) -> HubFiles:
+        """The contents of its files."""
+        return HubFiles(self.source, self.blobs)
 
     @cached_property
     def talk(self) -> HubDiscussions:
@@ -123,7 +123,7 @@ class HubTarget:
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, our open request, what a person closed, our comment."""
-        files = self.read_files(paths, self.head())
+        files = self.files.read(paths, self.head())
         said = mark.render()
         wanted = [(num, row) for num, row in self.requests if row["mark"] == said]
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
@@ -157,29 +157,9 @@ class HubTarget:
         if mark.is_shared:
             base = self.source.fork_point(head, self.head())
             paths = tuple(change.path for change in self.source.changes(base, head))
-            files = self.read_files(paths, self.head())
-        there = self.read_files(paths, head)
+            files = self.files.read(paths, self.head())
+        there = self.files.read(paths, head)
         return {path: there.get(path) for path in paths if there.get(path) != files.get(path)}
-
-    def read_files(self, paths: Sequence[str], commit: str) -> dict[str, bytes]:
-        """The bytes of those files that are there, at a commit."""
-        unseen = [path for path in paths if (commit, path) not in self.seen]
-        if len(unseen) <= FEW:
-            found = {path: self.source.read(path, commit, FILE_LIMIT) for path in unseen}
-        else:
-            found = dict.fromkeys(unseen) | self.read_blobs(self.source.object_ids(unseen, commit), commit)
-        self.seen |= {(commit, path): data for path, data in found.items()}
-        return {path: data for path in paths if (data := self.seen[commit, path]) is not None}
-
-    def read_blobs(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
-        """The bytes of files whose object ids are known: each content is fetched once."""
-        found = {oid: data for oid in oids.values() if (data := self.blobs.get(oid)) is not None}
-        unknown = {oid: path for path, oid in oids.items() if oid not in found}
-        with in_bulk(self.source, commit, len(unknown)) as source, ThreadPoolExecutor(THREADS) as pool:
-            fetched = pool.map(lambda oid: source.read(unknown[oid], commit, FILE_LIMIT, oid), unknown)
-            for oid, data in zip(unknown, fetched, strict=True):
-                found[oid] = self.blobs[oid] = data or b""
-        return {path: found[oid] for path, oid in oids.items()}
 
     def filling(self, mark: Marker, form: Form) -> HubFilling:
         """The way in for very many rows."""
@@ -195,10 +175,7 @@ class HubTarget:
 
     def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
         """All entries on main, and what stands among them and is none."""
-        found = self.source.walk(self.head(), layout.folder)
-        oids = {item.path: added(item).oid or "" for item in found if is_entry_file(item.path, item.size, layout)}
-        others = [item.path for item in found if item.path not in oids]
-        return parse_entries(self.read_blobs(oids, self.head()), others, layout)
+        return self.files.scan(self.head(), layout)
 
     def list_folder(self, folder: str) -> list[str]:
         """The paths of all files below a folder on main."""
@@ -246,7 +223,9 @@ class HubTarget:
         self.look_again()
         if any(row["mark"] == mark.render() for _, row in self.open_requests):
             raise Stale(f"{self.name}: a request stands there by now")
-        oid, num = self.talk.commit(dict(publication.files), text.title, text.body, parent=self.head(), request=True)
+        oid, num = self.talk.commits.write(
+            dict(publication.files), text.title, text.body, parent=self.head(), request=True
+        )
         self.own_commits.add(oid)
         self.look_again()
         return self.url(self.keep_first(mark, num or 0))
@@ -281,13 +260,13 @@ class HubTarget:
         num, body = int(request.name), publication.text.body
         changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
         dropped = [path for path in request.files if path not in files]
-        back = self.read_files(dropped, self.head())
+        back = self.files.read(dropped, self.head())
         changes |= {path: back.get(path) for path in dropped}
         ref = f"refs/pr/{num}"
         if changes and ref not in self.refs:
             raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
         if changes:
-            oid, _ = self.talk.commit(changes, text.title, body, revision=ref, parent=self.refs[ref])
+            oid, _ = self.talk.commits.write(changes, text.title, body, revision=ref, parent=self.refs[ref])
             self.own_commits.add(oid)
             self.look_again()
         if request.text.title != text.title:
@@ -298,7 +277,7 @@ class HubTarget:
 
     def commit(self, text: PostText, files: Files) -> str:
         """Write to main. Raises Stale where main moved since it was read."""
-        oid, _ = self.talk.commit(dict(files), text.title, text.body, parent=self.head())
+        oid, _ = self.talk.commits.write(dict(files), text.title, text.body, parent=self.head())
         self.own_commits.add(oid)
         self.look_again()
         return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"
