@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from bot.errors import BotError, Gone, Refused, Stale
+from bot.errors import BotError, Refused
 from bot.platforms.bounded import Contents, Latest
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
@@ -16,6 +16,7 @@ from bot.platforms.hub.conversations import HubConversations
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import FILE_LIMIT, HubFiles
 from bot.platforms.hub.filling import HubFilling
+from bot.platforms.hub.requests import HubRequests
 from bot.platforms.hub.source import HubSource
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
@@ -195,9 +196,9 @@ class HubTarget:
         try:
             match publication:
                 case OpenRequest():
-                    return self.open_request(publication)
+                    return self.url(HubRequests(self).open(publication))
                 case UpdateRequest():
-                    return self.update_request(publication)
+                    return self.url(HubRequests(self).update(publication))
                 case CloseRequest(_, request, reason):
                     self.talk.set_status(int(request.name), "closed", reason)
                     return self.url(int(request.name))
@@ -213,32 +214,6 @@ class HubTarget:
             self.look_again()  # it may have landed all the same
             raise
 
-    def open_request(self, publication: OpenRequest) -> str:
-        """Open a request, after a last look for one that another process opened meanwhile.
-
-        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
-        and close their own where it is the later one.
-        """
-        text, mark = publication.text, publication.mark
-        self.look_again()
-        if any(row["mark"] == mark.render() for _, row in self.open_requests):
-            raise Stale(f"{self.name}: a request stands there by now")
-        oid, num = self.talk.commits.write(
-            dict(publication.files), text.title, text.body, parent=self.head(), request=True
-        )
-        self.own_commits.add(oid)
-        self.look_again()
-        return self.url(self.keep_first(mark, num or 0))
-
-    def keep_first(self, mark: Marker, num: int) -> int:
-        """Close our new request where an earlier one has its mark: the number of the one that stays."""
-        same = [other for other, row in self.open_requests if row["mark"] == mark.render()]
-        first = min([num, *same])
-        if first != num:
-            self.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
-            self.look_again()
-        return first
-
     @property
     def open_requests(self) -> list[tuple[int, dict[str, str]]]:
         """Our requests that are open."""
@@ -253,27 +228,6 @@ class HubTarget:
         """Close or hide the later one."""
         self.talk.remove_duplicate(duplicate)
         self.look_again()
-
-    def update_request(self, publication: UpdateRequest) -> str:
-        """Bring a request's files, title and description to what they should be, in this order."""
-        request, files, text = publication.request, publication.files, publication.text
-        num, body = int(request.name), publication.text.body
-        changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
-        dropped = [path for path in request.files if path not in files]
-        back = self.files.read(dropped, self.head())
-        changes |= {path: back.get(path) for path in dropped}
-        ref = f"refs/pr/{num}"
-        if changes and ref not in self.refs:
-            raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
-        if changes:
-            oid, _ = self.talk.commits.write(changes, text.title, body, revision=ref, parent=self.refs[ref])
-            self.own_commits.add(oid)
-            self.look_again()
-        if request.text.title != text.title:
-            self.talk.rename(num, text.title)
-        if request.text.body.strip() != body.strip():
-            self.talk.edit_description(num, body)
-        return self.url(num)
 
     def commit(self, text: PostText, files: Files) -> str:
         """Write to main. Raises Stale where main moved since it was read."""

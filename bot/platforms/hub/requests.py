@@ -1,0 +1,70 @@
+"""Requests of ours at a target on the Hub: opened once for each mark, and brought up to date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.errors import Gone, Stale
+from bot.platforms.duplicates import Duplicate
+from bot.platforms.hub.client import SERVICE
+from bot.publishing.publication import Marker, OpenRequest, UpdateRequest
+
+if TYPE_CHECKING:
+    from bot.platforms.hub.target import HubTarget
+
+
+@dataclass(frozen=True)
+class HubRequests:
+    """Writes the requests at one target."""
+
+    target: HubTarget
+
+    def open(self, publication: OpenRequest) -> int:
+        """Open a request, after a last look for one that another process opened meanwhile: its number.
+
+        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
+        and close their own where it is the later one.
+        """
+        text, mark = publication.text, publication.mark
+        self.target.look_again()
+        if any(row["mark"] == mark.render() for _, row in self.target.open_requests):
+            raise Stale(f"{self.target.name}: a request stands there by now")
+        oid, num = self.target.talk.commits.write(
+            dict(publication.files), text.title, text.body, parent=self.target.head(), request=True
+        )
+        self.target.own_commits.add(oid)
+        self.target.look_again()
+        return self._keep_first(mark, num or 0)
+
+    def _keep_first(self, mark: Marker, num: int) -> int:
+        """Close our new request where an earlier one has its mark: the number of the one that stays."""
+        same = [other for other, row in self.target.open_requests if row["mark"] == mark.render()]
+        first = min([num, *same])
+        if first != num:
+            self.target.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
+            self.target.look_again()
+        return first
+
+    def update(self, publication: UpdateRequest) -> int:
+        """Bring a request's files, title and description to what they should be, in this order: its number."""
+        request, files, text = publication.request, publication.files, publication.text
+        num, body = int(request.name), publication.text.body
+        changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
+        dropped = [path for path in request.files if path not in files]
+        back = self.target.files.read(dropped, self.target.head())
+        changes |= {path: back.get(path) for path in dropped}
+        ref = f"refs/pr/{num}"
+        if changes and ref not in self.target.refs:
+            raise Gone(SERVICE, f"{self.target.name} {ref}: the ref of request #{num} is gone; close the request")
+        if changes:
+            oid, _ = self.target.talk.commits.write(
+                changes, text.title, body, revision=ref, parent=self.target.refs[ref]
+            )
+            self.target.own_commits.add(oid)
+            self.target.look_again()
+        if request.text.title != text.title:
+            self.target.talk.rename(num, text.title)
+        if request.text.body.strip() != body.strip():
+            self.target.talk.edit_description(num, body)
+        return num
