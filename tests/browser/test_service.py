@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-import pytest
-
 from bot.pages.addresses import column_page, row_page
 from bot.server.service import Service
 from bot.service.items import Mark
 from tests.browser.conftest import HERE, Opener
-from tests.browser.test_pages import RULES
+from tests.browser.test_pages import RULES, SCREENS
 from tests.pages.boards import HOSTILE, generated, hostile, site_of
 from tests.server.services import NOW, TARGET, item, read_examples, unread
 
@@ -45,8 +43,7 @@ def kinds(service: Service) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCREENS
 def test_axe_finds_nothing_on_any_page(watch: Opener, service: Service, width: int, scheme: str) -> None:
     source = (HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     watched = watch("service", width=width, color_scheme=scheme, bypass_csp=True)

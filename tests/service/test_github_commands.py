@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.registry import Access
 from bot.service.context import ContextFactory, open_context_factory
 from bot.service.settlement import settle
@@ -50,6 +51,8 @@ class GitHubStory:
         self.settings, self.contexts = open_context_factory(
             self.folder / "bot.toml", access, f"sqlite:///{self.folder / 'state.db'}"
         )
+        client = GitHubPlatform.client(self.contexts.opener)
+        client.seconds_between_writes, client.sleep, client.unknown_fate = 0, lambda _: None, 0.1
 
     def lose_state(self) -> None:
         self.contexts.store.close()

@@ -96,7 +96,7 @@ def kill_many(publisher: Publisher, folder: Path, times: int, seed: int) -> None
 
 
 def test_a_publication_killed_at_any_moment_is_finished_by_the_next(publisher: Publisher, tmp_path: Path) -> None:
-    kill_many(publisher, tmp_path, 30, 0)
+    kill_many(publisher, tmp_path, 10, 0)
 
 
 @pytest.mark.campaign
