@@ -19,7 +19,7 @@ FORMS = ["pull-request", "commit", "comment"]
 def board(hub: Hub, folder: Path, form: str) -> Story:
     """A board of 20 rows, merged where there is anything to merge."""
     story = Story(hub, folder, form=form, limit=1)
-    files = {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(ROWS)}
+    files = {path_of(f"acme/m{n}"): result(f"acme/m{n}", lm_eval_version="0.4.9") for n in range(ROWS)}
     hub.push(story.source, files)
     story.settle()
     for request in story.requests:
@@ -54,7 +54,15 @@ BREAK = {
     "the source is emptied": "its files are gone from the source",
     "paths select nothing": "the settings no longer select its files",
     "shots are others": "no longer accepted: wrong-num-fewshot",
+    "releases are others": "no longer accepted: unaccepted-harness-commit",
 }
+RELEASES = """
+[[harness.accepted]]
+repository = "EleutherAI/lm-evaluation-harness"
+releases = ["0.4.90"]
+reason = "a typo of 0.4.9"
+
+[[tasks]]"""
 
 
 def do_break(story: Story, how: str) -> None:
@@ -63,8 +71,12 @@ def do_break(story: Story, how: str) -> None:
     elif how == "paths select nothing":
         story.more = 'paths = ["**/result_*.json"]'
     else:
+        old, new = {
+            "shots are others": ("num_fewshot = 0", "num_fewshot = 5"),
+            "releases are others": ("\n[[tasks]]", RELEASES),
+        }[how]
         declared = story.folder / "tiny.toml"
-        declared.write_text(declared.read_text().replace("num_fewshot = 0", "num_fewshot = 5"))
+        declared.write_text(declared.read_text().replace(old, new, -1 if how == "shots are others" else 1))
 
 
 @pytest.mark.campaign

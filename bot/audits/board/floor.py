@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 from bot.audits.ranks import ranks
 
-# Chosen on one half of the synthetic boards in docs/audit-board.md; the error rates there are those of the other half.
+# Chosen on synthetic boards; the error rates in docs/audit-board.md are those of boards from other seeds.
 LEAST, MOST = 0.19, 0.9  # shares of the rows that a floor holds
 FEW = 0.1  # share of all rows that lie on the floor of a sound column irrespective of strength, at most
 UNORDERED, UNORDERED_SMALL = 0.66, 0.62  # share of pairs whose upper row is the stronger; on a board of few rows
