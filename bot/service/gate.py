@@ -15,6 +15,17 @@ from bot.service.items import Item, Mark
 from bot.service.outcome import Report
 
 
+def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:
+    """The rows to look at: those of `items`, and those that a plan holds; none where no row is due or approved."""
+    store, name = context.store, context.name
+    rows = [item for item in items if item.subject]
+    plan = store.plan(name, target)
+    is_approved = plan is not None and plan[1]
+    if not rows and not is_approved:
+        return []
+    return [*rows, *(item for item in store.held(name, target) if item.kind == "row")]
+
+
 class Look(Protocol):
     """What is known of one row, or of all rows of one model, before anything is written."""
 

@@ -20,7 +20,7 @@ from bot.publishing.layout import NO_LINKS, Links, RowChange
 from bot.publishing.publication import OpenRequest, UpdateRequest
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
-from bot.service.gate import Gate
+from bot.service.gate import Gate, with_held
 from bot.service.items import Item
 from bot.service.links import other_places
 from bot.service.model_looks import CLOSED, DesiredModel, ModelLook, model_of
@@ -44,14 +44,11 @@ class ModelPublisher:
 
     def publish(self, items: Sequence[Item]) -> None:
         """Bring the pages to these rows; a model at which something fails is noted, and the others go on."""
-        store, name, to = self.context.store, self.context.name, self.settings.to
-        store.finish([item for item in items if not item.subject])  # nobody can list our requests at all models
-        rows = [item for item in items if item.subject]
-        held, plan = store.held(name, to), store.plan(name, to)
-        if not rows and not (plan is not None and plan[1]):
-            return
-        rows += [item for item in held if item.kind == "row"]
-        self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
+        self.context.store.finish(
+            [item for item in items if not item.subject]
+        )  # nobody can list our requests at all models
+        if rows := with_held(self.context, self.settings.to, items):
+            self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
 
     def _publish_all(self, items: Sequence[Item]) -> None:
         known = self._known()

@@ -13,7 +13,7 @@ from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.declines import is_declined
 from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
-from bot.service.gate import Gate
+from bot.service.gate import Gate, with_held
 from bot.service.items import FIRST_WAIT, Item, Share, marks
 from bot.service.links import other_places
 from bot.service.outcome import Report
@@ -41,20 +41,15 @@ class RowPublisher:
 
     def publish(self, items: Sequence[Item]) -> None:
         """Bring the target to these rows; a row that fails is noted, and the others go on."""
-        store, name, to = self.context.store, self.context.name, self.settings.to
         lost = [item for item in items if not item.subject]
         if lost:
             self.report.attempt(lost, lambda: self._mark_lost(lost), finish=False)
-            items = due_rows(self.context, to)
-        items = [item for item in items if item.subject]
-        held, plan = store.held(name, to), store.plan(name, to)
-        if not items and not (plan is not None and plan[1]):
-            return
-        everything = [*items, *(item for item in held if item.kind == "row")]
-        if len(everything) > PART and not self.context.dry_run:
-            self.report.attempt(everything, lambda: self._publish_parts(everything), finish=False)
-        else:
-            self.report.attempt(everything, lambda: self._publish_all(everything), finish=False)
+            items = due_rows(self.context, self.settings.to)
+        rows = with_held(self.context, self.settings.to, items)
+        if len(rows) > PART and not self.context.dry_run:
+            self.report.attempt(rows, lambda: self._publish_parts(rows), finish=False)
+        elif rows:
+            self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
 
     def _publish_parts(self, items: Sequence[Item]) -> None:
         """Publish very many rows part by part, so that memory does not grow with them.

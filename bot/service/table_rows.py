@@ -15,7 +15,7 @@ from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.declines import is_declined
 from bot.service.desired import rolling_mark
-from bot.service.gate import Gate
+from bot.service.gate import Gate, with_held
 from bot.service.items import Item
 from bot.service.links import other_places
 from bot.service.outcome import Report
@@ -47,14 +47,11 @@ class TablePublisher:
 
     def publish(self, items: Sequence[Item]) -> None:
         """Bring the table to these rows; a row that cannot be written is rejected, and the others go on."""
-        store, name, to = self.context.store, self.context.name, self.settings.to
-        store.finish([item for item in items if not item.subject])  # without a record, no row is known to be ours
-        rows = [item for item in items if item.subject]
-        held, plan = store.held(name, to), store.plan(name, to)
-        if not rows and not (plan is not None and plan[1]):
-            return
-        rows += [item for item in held if item.kind == "row"]
-        self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
+        self.context.store.finish(
+            [item for item in items if not item.subject]
+        )  # without a record, no row is known to be ours
+        if rows := with_held(self.context, self.settings.to, items):
+            self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
 
     def _publish_all(self, items: Sequence[Item]) -> None:
         layout, known = self._layout(), self._known()
