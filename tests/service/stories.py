@@ -30,6 +30,8 @@ to = "hf://datasets/acme/contents"
 as = "{form}"
 """
 
+KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"  # of the row that `push` brings
+
 
 @dataclass
 class Story:

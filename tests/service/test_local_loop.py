@@ -16,7 +16,7 @@ from bot.service.context import ContextFactory, open_context_factory
 from bot.service.settlement import settle
 from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
-from tests.service.stories import Story
+from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 
@@ -37,9 +37,6 @@ def contexts(tmp_path: Path) -> ContextFactory:
     (tmp_path / "bot.toml").write_text(SETTINGS)
     (tmp_path / "tiny.toml").write_text(TINY)
     return open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
-
-
-KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
 
 
 def branches(folder: Path) -> list[str]:

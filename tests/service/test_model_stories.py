@@ -4,123 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from bot.service.config import Watch, parse_settings
-from bot.service.outcome import Outcome
 from bot.service.passes import settle_watches
 from bot.service.settlement import settle
 from tests.command import bot
-from tests.service.stories import Story
-from tests.world.discussions import Discussion
-from tests.world.eval_results import of_model
-from tests.world.git import Repository
+from tests.service.model_stories import EVAL, LOGIC, LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result, revision_of
-
-SETTINGS = """
-[[watches]]
-name = "tiny"
-leaderboard = "tiny.toml"
-source = "hf://datasets/acme/results"
-comments = false
-[[watches.targets]]
-to = "hf://models"
-[watches.targets.models]
-organizations = ["acme"]
-"""
-HUB = """
-[tasks.hub]
-dataset = "bench/sums"
-task_id = "sums"
-unit = "percent"
-leaf = "sums_plus"
-framework_differs = "the benchmark names inspect-ai"
-
-[[tasks]]
-id = "logic"
-"""
-LOGIC = """
-[tasks.hub]
-dataset = "bench/logic"
-task_id = "logic_all"
-unit = "percent"
-framework_differs = "the benchmark names inspect-ai"
-"""
-EVAL = b"name: Sums\nevaluation_framework: inspect-ai\ntasks:\n- id: %s\n"
-MODEL, OTHER = "acme/atlas-7b", "acme/borea-1b"
-SUMS, LOGICS = ".eval_results/tiny-sums.yaml", ".eval_results/tiny-logic.yaml"
-THEIRS = "- dataset: {id: bench/sums, task_id: sums}\n  value: %s\n"
-
-
-@dataclass
-class ModelStory(Story):
-    """A watch that publishes on the pages of models."""
-
-    settings: str = SETTINGS
-    model: Repository = field(init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        (self.folder / "tiny.toml").write_text(TINY.replace('\n[[tasks]]\nid = "logic"\n', HUB) + LOGIC)
-        for name, task in (("bench/sums", b"sums"), ("bench/logic", b"logic_all")):
-            self.hub.push(self.hub.repository(name), {"eval.yaml": EVAL % task}, user="bench")
-        self.model = self.new_model(MODEL)
-
-    def new_model(self, name: str) -> Repository:
-        made = self.hub.repository(name, "model")
-        self.hub.push(made, {"README.md": b"---\nlicense: mit\n---\n# A model\n"}, user="owner")
-        return made
-
-    @property
-    def watch(self) -> Watch:
-        return parse_settings(self.settings, "bot.toml").watches[0]
-
-    def declare(self, old: str, new: str) -> None:
-        file = self.folder / "tiny.toml"
-        assert old in file.read_text()
-        file.write_text(file.read_text().replace(old, new))
-
-    def approve(self) -> list[Outcome]:
-        """Settle, approve the plan that is held, and settle again."""
-        [held] = self.said("held")
-        digest = held.partition("approve plan ")[2].split()[0]
-        [done] = settle_watches(self.contexts, [self.watch], approve=digest)
-        return list(done.outcomes)
-
-    def said(self, name: str) -> list[str]:
-        return [one.text for one in self.settle() if one.outcome == name]
-
-    def begun(self) -> ModelStory:
-        """The first row is published, and that was looked at."""
-        self.push()
-        self.approve()
-        assert self.acts() == ["request"]
-        return self
-
-    @property
-    def requests(self) -> list[Discussion]:
-        return self.hub.requests(self.model)
-
-    def proposed(self, path: str = SUMS, model: Repository | None = None) -> dict[str, Any]:
-        """The one entry of a file in the one open request."""
-        [request] = self.hub.requests(model or self.model)
-        [entry] = yaml.safe_load(self.hub.file(model or self.model, path, request.ref) or b"[]")
-        return dict(entry)
-
-    def on_page(self) -> list[tuple[str, Any]]:
-        """What the Hub shows on the page of the model: file and value, or error."""
-        rows = of_model(self.hub, self.model)
-        return [(row["filename"], row["error"] if "error" in row else row["data"]["value"]) for row in rows]
-
-
-def said(outcomes: list[Outcome], name: str) -> list[str]:
-    return [one.text for one in outcomes if one.outcome == name]
 
 
 @pytest.fixture
@@ -226,85 +119,6 @@ def test_a_withdrawn_submission_closes_the_request_or_proposes_to_remove_what_wa
     assert story.acts() == ["request"]
 
 
-@pytest.mark.parametrize("in_request", [False, True])
-def test_another_value_of_somebody_else_is_reported_and_never_written_over(story: ModelStory, in_request: bool) -> None:
-    theirs = {".eval_results/sums.yaml": (THEIRS % 12.5).encode()}
-    if in_request:
-        story.hub.open_request(story.model, theirs, "Add sums", user="zoe")
-    else:
-        story.hub.push(story.model, theirs, user="owner")
-    story.push()
-
-    place = ".eval_results/sums.yaml in #1" if in_request else ".eval_results/sums.yaml"
-    assert f"sums: conflict: {place} says 12.5, and this result 50" in said(story.approve(), "rejected")
-    ours = [request for request in story.requests if request.author == "bot"]
-    assert [story.hub.file(story.model, path, ours[0].ref) is None for path in (SUMS, LOGICS)] == [True, False]
-    assert story.acts() == ["request"]
-    assert story.on_page().count((".eval_results/sums.yaml", 12.5)) == 1
-
-
-def test_a_conflict_that_comes_later_leaves_both_sides_as_they_are(story: ModelStory) -> None:
-    story.begun()
-    story.hub.open_request(story.model, {".eval_results/x.yml": (THEIRS % 1).encode()}, "Troll", user="zoe")
-    story.push(right=(60, 60, 71))
-    outcomes = story.settle()
-
-    assert said(outcomes, "rejected") == ["sums: conflict: .eval_results/x.yml in #2 says 1, and this result 60"]
-    [ours] = [request for request in story.requests if request.author == "bot"]
-    assert yaml.safe_load(story.hub.file(story.model, SUMS, ours.ref) or b"")[0]["value"] == 50
-    assert yaml.safe_load(story.hub.file(story.model, LOGICS, ours.ref) or b"")[0]["value"] == 71
-    assert story.acts()[0] == "commit"
-
-
-def test_the_same_value_of_somebody_else_is_left_alone(story: ModelStory) -> None:
-    story.hub.push(story.model, {".eval_results/sums.yaml": (THEIRS % "50.0").encode()}, user="owner")
-    story.push()
-    story.approve()
-
-    [request] = story.requests
-    assert story.hub.file(story.model, SUMS, request.ref) is None
-    assert "already has this value" in request.description
-    assert story.acts() == ["request"]
-
-
-@pytest.mark.parametrize("form", ["eval-results", "model-index"])
-def test_what_a_person_closed_is_final_whatever_the_value(story: ModelStory, form: str) -> None:
-    story.settings = f'{SETTINGS}form = "{form}"\n'
-    story.begun()
-    story.hub.set_status(story.model, story.requests[0], "closed", "owner")
-    for number in (61, 62):
-        story.push(right=(number, 60, 70))
-        assert story.said("unchanged") == ["its owner closed the request; nothing more is proposed there"]
-        story.lose_state()
-        story.settle()
-        assert (story.requests, story.acts()) == ([], [])
-
-
-def test_a_repository_without_discussions_and_one_that_is_not_there_stop_no_other(story: ModelStory) -> None:
-    story.new_model(OTHER).has_discussions = False
-    story.push()
-    story.push(model=OTHER)
-    story.push(model="acme/nowhere")
-
-    outcomes = story.approve()
-    assert len(said(outcomes, "published")) == 1
-    assert sorted(one.subject for one in outcomes if one.outcome == "rejected") == []  # they were named with the plan
-    assert story.acts() == ["request"]
-    assert story.settle() == []
-
-
-@pytest.mark.parametrize("form", ["eval-results", "model-index"])
-def test_what_takes_no_request_is_named_with_the_reason(story: ModelStory, form: str) -> None:
-    story.settings = f'{SETTINGS}form = "{form}"\n'
-    story.model.has_discussions = False
-    story.push()
-    story.push(model="acme/nowhere")
-
-    first, second = sorted(story.said("rejected"))
-    assert "models/acme/atlas-7b: 403: Discussions are disabled" in first
-    assert "models/acme/nowhere: 404" in second
-
-
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
@@ -341,16 +155,6 @@ def test_the_unit_of_the_benchmark_s_board_decides(story: ModelStory) -> None:
 
     [why] = said(story.approve(), "rejected")
     assert why.startswith("sums: no value on the board of bench/sums is above 1")
-    assert story.acts() == ["request"]
-
-
-def test_a_file_that_the_hub_hides_is_reported_with_its_message(story: ModelStory) -> None:
-    story.hub.refused_results = {"task_id: logic_all": "[0].value: out of range"}
-    story.push()
-
-    outcomes = story.approve()
-    assert said(outcomes, "rejected") == [f"{LOGICS} is hidden by the Hub: [0].value: out of range"]
-    assert "the Hub shows" not in said(outcomes, "published")[0]
     assert story.acts() == ["request"]
 
 
@@ -434,75 +238,6 @@ def test_a_dry_run_after_the_approval_says_what_it_would_do_and_does_nothing(sto
     assert story.acts() == ["commit", "edit"]
 
 
-CARD = b"---\nlicense: mit\n---\n# A model\n"
-
-
-@pytest.fixture
-def card_story(hub: Hub, tmp_path: Path) -> Iterator[ModelStory]:
-    story = ModelStory(hub, tmp_path, settings=f'{SETTINGS}form = "model-index"\n')
-    yield story
-    story.end()
-
-
-def card(story: ModelStory, revision: str = "main") -> bytes:
-    return story.hub.file(story.model, "README.md", revision) or b""
-
-
-def test_a_card_gets_one_block_which_changes_and_goes_with_the_submission(card_story: ModelStory) -> None:
-    story = card_story
-    story.begun()
-    [request] = story.requests
-    [sums, logic] = yaml.safe_load(card(story, request.ref).split(b"---\n")[1])["model-index"][0]["results"]
-    assert (sums["metrics"][0]["value"], logic["metrics"][0]["value"]) == (50, 70)
-    assert card(story, request.ref).endswith(b"---\n# A model\n")
-    story.lose_state()
-    story.settle()
-    assert story.acts() == []
-
-    story.hub.merge(story.model, request)
-    story.hub.push(story.model, {"README.md": card(story).replace(b"# A model", b"# Our model")}, user="owner")
-    story.push(right=(60, 60, 70))
-    story.settle()
-    [request] = story.requests
-    changed = [
-        (old, new) for old, new in zip(card(story).splitlines(), card(story, request.ref).splitlines(), strict=True)
-    ]
-    assert [old.split()[0] for old, new in changed if old != new] == [b"#", b"value:", b"url:", b"url:"]
-    story.hub.merge(story.model, request)
-
-    story.remove()
-    story.settle()
-    story.hub.merge(story.model, story.requests[0])
-    assert card(story) == CARD.replace(b"# A model", b"# Our model")
-    assert story.acts() == ["request"] * 2
-
-
-def test_a_value_of_somebody_else_in_the_card_is_a_conflict(card_story: ModelStory) -> None:
-    story = card_story
-    theirs = b"""---
-model-index:
-- name: atlas
-  results:
-  - dataset: {name: Sums, type: bench/sums}
-    metrics:
-    - {type: acc, value: 12.5}
----
-"""
-    story.hub.push(story.model, {"README.md": theirs}, user="owner")
-    story.push()
-
-    assert "sums: conflict: README.md says 12.5, and this result 50" in said(story.approve(), "rejected")[0]
-    assert card(story, story.requests[0].ref).count(b"bench/sums") == 1
-    assert story.acts() == ["request"]
-
-
-def test_a_model_without_a_card_gets_none(card_story: ModelStory) -> None:
-    card_story.hub.push(card_story.model, {"README.md": None}, user="owner")
-    card_story.push()
-
-    assert card_story.said("rejected") == ["README.md: the repository has no card"]
-
-
 def test_only_a_watch_writes_to_models(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "result.json").write_bytes(result())
     (tmp_path / "tiny.toml").write_text(TINY)
@@ -513,28 +248,6 @@ def test_only_a_watch_writes_to_models(hub: Hub, tmp_path: Path) -> None:
     assert status == 2
     assert "hf://models takes the rows of a watch only" in why
     assert hub.log == []
-
-
-def test_a_gated_model_is_named_and_stops_no_other(story: ModelStory) -> None:
-    story.model.gated = True
-    story.new_model(OTHER)
-    story.push()
-    story.push(model=OTHER)
-
-    outcomes = story.settle()
-    assert "403" in said(outcomes, "rejected")[0]
-    [plan] = said(outcomes, "held")
-    assert plan.startswith("the first run would write to 1 models")
-    assert story.acts() == []
-
-
-def test_a_model_that_was_renamed_gets_nothing_under_its_new_name(story: ModelStory) -> None:
-    story.hub.rename(story.model, "acme/atlas-8b", redirects=True)
-    story.push()
-
-    [why] = story.said("rejected")
-    assert "acme/atlas-8b" in why
-    assert (story.hub.requests(story.model), story.acts()) == ([], [])
 
 
 def test_without_a_task_of_a_benchmark_nothing_is_asked_about_models(story: ModelStory) -> None:
@@ -555,8 +268,3 @@ def test_a_row_that_is_incomplete_is_not_published_and_takes_back_what_was(story
     story.push(right=(50, 60, None))
     story.settle()
     assert (story.requests, story.acts()) == ([], ["comment", "closed"])
-
-
-def test_a_very_large_result_file_of_somebody_else_is_passed_over(story: ModelStory) -> None:
-    story.hub.push(story.model, {".eval_results/large.yaml": b"# x\n" * 30_000}, user="owner")
-    story.begun()

@@ -10,12 +10,10 @@ import pytest
 from bot.publishing.entry import parse_entry
 from bot.service.config import parse_settings
 from bot.service.settlement import settle
-from tests.service.stories import SETTINGS, Story
+from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.git import Commit
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
-
-KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import pytest
 
 from bot.publishing.entry import entry_path
 from bot.service.passes import settle_watches
-from tests.service.test_model_stories import MODEL, OTHER, SETTINGS, ModelStory
-from tests.service.test_table_stories import KEY, TABLE
+from tests.service.model_stories import MODEL, OTHER, SETTINGS, ModelStory
+from tests.service.stories import KEY
+from tests.service.table_stories import TABLE
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

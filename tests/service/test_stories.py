@@ -8,13 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import parse_entry
-from bot.service.config import parse_settings
-from bot.service.settlement import settle
-from tests.service.stories import SETTINGS, Story
+from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of
-
-KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"
 
 
 @pytest.fixture
@@ -214,66 +210,6 @@ def test_a_merge_rebuilds_the_board(story: Story) -> None:
     assert story.acts() == ["request", "commit"]
 
 
-def test_a_person_s_closing_is_respected_also_after_the_state_is_lost(story: Story) -> None:
-    story.push()
-    story.settle()
-    story.hub.set_status(story.target, story.requests[0], "closed", "ann")
-    story.settle()
-    story.lose_state()
-    story.settle()
-    assert story.acts() == ["request"]
-
-    story.push(right=(60, 60, 70))
-    story.settle()
-    assert [request.num for request in story.requests] == [2]
-    assert story.acts() == ["request"]
-
-
-def test_a_lost_state_costs_no_post(story: Story) -> None:
-    story.push()
-    story.push(model="acme/borea-1b", right=(50, 60, 170))
-    story.settle()
-    assert story.acts() == ["request", "discussion"]
-    story.lose_state()
-    story.settle()
-
-    assert story.acts() == []
-
-
-def test_a_push_that_nobody_told_us_of_is_found_by_the_next_settlement(story: Story) -> None:
-    story.hub.deliveries.lose = True
-    story.push()
-    story.settle()
-
-    assert story.acts() == ["request"]
-
-
-def test_two_servers_on_one_watch_post_once(story: Story) -> None:
-    other = story.open_context_factory("other.db")
-    story.push()
-    story.settle()
-    story.settle(other)
-    story.push(right=(50, 60, 170), model="acme/borea-1b")
-    story.settle(other)
-    story.settle()
-    other.store.close()
-
-    assert story.acts() == ["request", "discussion"]
-
-
-def test_what_two_servers_said_at_once_is_said_once_in_the_end(story: Story) -> None:
-    story.push(right=(50, 60, 170))
-    story.settle()
-    [first] = story.discussions
-    story.hub.open_discussion(story.source, first.title, first.description, "bot")
-    assert story.acts() == ["discussion", "discussion"]
-    story.push(right=(50, 160, 170))
-    story.settle()
-
-    assert [discussion.num for discussion in story.discussions] == [first.num]
-    assert story.acts() == ["comment", "closed", "edit"]
-
-
 def test_rows_as_commits_come_in_one_commit(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit")
     story.push()
@@ -302,31 +238,6 @@ def test_rows_as_comments_are_edited_and_withdrawn_in_place(hub: Hub, tmp_path: 
     story.end()
 
 
-def test_an_outage_leaves_the_push_to_the_next_settlement(story: Story) -> None:
-    story.push()
-    fault = story.hub.faults.order("/commit/", status=503, times=-1)
-    failed = story.settle()
-    assert [(one.outcome, one.status) for one in failed] == [("failed", 3)]
-    fault.times = 0
-    story.settle()
-
-    assert story.acts() == ["request"]
-
-
-def test_a_source_that_vanishes_is_one_failure_and_nothing_is_withdrawn(story: Story) -> None:
-    story.push()
-    story.settle()
-    story.source.gated = True
-    assert {(one.outcome, one.status) for one in story.settle()} == {("failed", 4)}
-    story.source.gated = False
-    story.hub.rename(story.source, "acme/elsewhere")
-    assert {(one.outcome, one.status) for one in story.settle()} == {("failed", 4)}
-    story.hub.rename(story.source, "acme/results")
-
-    assert story.acts() == ["request"]
-    assert len(story.requests) == 1
-
-
 def test_a_changed_declaration_reads_everything_again(story: Story) -> None:
     story.push()
     story.settle()
@@ -336,47 +247,6 @@ def test_a_changed_declaration_reads_everything_again(story: Story) -> None:
 
     assert story.requests[0].title == "Add acme/atlas-7b (bfloat16): 59.38"
     assert story.acts() == ["request", "commit", "rename", "edit"]
-
-
-@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
-def test_what_was_withdrawn_while_the_state_was_lost_is_withdrawn(hub: Hub, tmp_path: Path, form: str) -> None:
-    story = Story(hub, tmp_path, form=form)
-    story.push()
-    story.push(model="acme/borea-1b")
-    story.push(model="acme/corvus-2b", right=(50, 60, 170))
-    story.settle()
-    story.news()
-    story.remove()
-    story.remove(path_of("acme/corvus-2b"))
-    story.lose_state()
-    story.settle()
-
-    said = {
-        "pull-request": ["comment", "closed", "comment", "closed"],
-        "commit": ["commit", "comment", "closed", "commit"],
-        "comment": ["edit", "comment", "closed"],
-    }
-    assert story.acts() == said[form]
-    story.end()
-
-
-def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, tmp_path: Path) -> None:
-    other = Story(hub, tmp_path)
-    other.push()
-    other.settle()
-    other.news()
-    elsewhere = hub.repository("acme/elsewhere")
-    hub.push(elsewhere, {path_of("acme/borea-1b"): other.result(model="acme/borea-1b")})
-    text = SETTINGS.format(form="pull-request", style="entry", limit=20, more="").replace(
-        "acme/results", "acme/elsewhere"
-    )
-    desk = other.open_context_factory("second.db").open_context(parse_settings(text, "bot.toml").watches[0])
-    settle(desk)
-    desk.store.close()
-
-    assert len(other.requests) == 2
-    assert other.acts() == ["request"]
-    other.end()
 
 
 def test_a_foreign_file_among_the_entries_is_named_and_the_board_is_rebuilt(story: Story) -> None:
