@@ -1,66 +1,24 @@
-"""Published rows and odd files of real leaderboards in; their numbers, and the finding each fault deserves, out.
+"""Published rows of real leaderboards: our scores are theirs, to the published digit.
 
 Every test says how many rows it compared and fails on fewer than there are. Needs the reference folder.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from bot.cli.app import app
-from bot.errors import BotError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.rules.rule import Facts
 from bot.evaluation.score import Scores, make_scores
 from bot.evaluation.task import Task
-from bot.publishing.board import same_values
-from bot.publishing.entry import Entry
-from tests.evaluation.judging import Outcome, base, declared, outcome_of, rules_of, stderr
-
-COLUMNS = {
-    "IFEval": "ifeval",
-    "BBH": "bbh",
-    "MATH Lvl 5": "math",
-    "GPQA": "gpqa",
-    "MUSR": "musr",
-    "MMLU-PRO": "mmlu_pro",
-}
-AVERAGE = "Average ⬆️"
-EXACT = 1e-9
-TODAY = Facts(today=date(2026, 11, 1))
-Count = Callable[[str, int, int], None]
-
-
-@pytest.fixture
-def compared(record_property: Callable[[str, object], None]) -> Count:
-    """Report how many of what were compared; fewer than there are is a failure."""
-
-    def report(what: str, count: int, there_are: int) -> None:
-        record_property(what, count)
-        print(f"compared {count} {what}")  # noqa: T201 - `pytest -rP` shows it
-        assert count == there_are, what
-
-    return report
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def judge_file(path: Path, leaderboard: str = "open-llm-v2", facts: Facts = TODAY) -> Outcome:
-    return outcome_of(path.read_bytes(), leaderboard, facts, path.name)
-
+from tests.evaluation.judging import base, declared, outcome_of, rules_of, stderr
+from tests.evaluation.published_rows import AVERAGE, COLUMNS, EXACT, Count, judge_file, rows
 
 # ---- Open LLM Leaderboard v2: whole files ----
 
@@ -269,136 +227,3 @@ def test_v1_rows_give_their_average(
             assert task.score == pytest.approx(float(row[task.title]), abs=EXACT), (row, task.id)
         assert scores.average == pytest.approx(float(row[average]), abs=within), row
     compared(f"rows of {file}", len(published), there_are)
-
-
-# ---- odd files ----
-
-# What each file's README entry says is wrong; rules that the file it was made from has too stand in OF_ALL.
-ODD: dict[str, tuple[str, set[str]]] = {
-    "01-ai__Yi-34B-Chat_results_2025-02-13T18-27-04.338360.transcribed.json": (
-        "rejected",  # the transcription left out which model it was
-        {
-            "group-contradicts-leaves", "stderr-contradicts-samples", "extra-task",
-            "unidentified-model", "unpinned-revision", "unverifiable-harness-commit", "unverifiable-pin",
-        },
-    ),
-    "missing_bbh_subtask.json": ("incomplete", {"missing-task"}),
-    "limit_50.json": ("rejected", {"limited-run"}),
-    "wrong_nshot_bbh.json": ("rejected", {"wrong-num-fewshot"}),
-    "mmlu_pro_nan.json": ("rejected", {"non-finite-value"}),
-    "truncated_65536.json": ("rejected", {"malformed-file"}),
-    "math_hard_v048_5000_samples.json": ("rejected", {"wrong-sample-count", "known-bad-release"}),
-    "score_not_integral.json": ("rejected", {"value-not-integral", "stderr-contradicts-samples"}),
-    "git_hash_null.json": ("accepted", {"unverifiable-harness-commit"}),
-    "git_hash_foreign.json": ("accepted", {"unverifiable-harness-commit"}),
-    "group_rows_without_numbers.json": ("accepted", set()),
-    "duplicate_scores_new_name.json": ("accepted", {"duplicate-scores", "chat-template-differs"}),
-    "model_sha_missing.json": ("accepted", {"unpinned-revision"}),
-    "stderr_na.json": ("accepted", set()),
-    # made from a file whose commit no table knows
-    "extra_arc_challenge.json": ("accepted", {"extra-task", "unverifiable-harness-commit"}),
-    "nested_300_levels.json": ("rejected", {"malformed-file"}),
-    "injection_model_name.json": ("rejected", {"unidentified-model"}),
-}  # fmt: skip
-# All but the malformed ones and the file of 2025 carry MATH of 2024.
-OF_ALL = {"older-scorer-version"}
-WITHOUT_OLD_MATH = {"truncated_65536.json", "nested_300_levels.json"} | {name for name in ODD if name.startswith("01-")}
-SAME_AS = {
-    "git_hash_null.json": "HuggingFaceTB__SmolLM-1.7B",
-    "git_hash_foreign.json": "HuggingFaceTB__SmolLM-1.7B",
-    "group_rows_without_numbers.json": "HuggingFaceTB__SmolLM-1.7B",
-    "model_sha_missing.json": "HuggingFaceTB__SmolLM-1.7B",
-    "stderr_na.json": "HuggingFaceTB__SmolLM-1.7B",
-    "extra_arc_challenge.json": "bigcode__starcoder2-3b",
-    "duplicate_scores_new_name.json": "EleutherAI__pythia-12b",
-}
-# The column that the fault takes away; the others stay as they were.
-HOLES = {
-    "missing_bbh_subtask.json": {"bbh"},
-    "wrong_nshot_bbh.json": {"bbh"},
-    "mmlu_pro_nan.json": {"mmlu_pro"},
-    "math_hard_v048_5000_samples.json": {"math"},
-    "score_not_integral.json": {"bbh"},
-    "limit_50.json": set(COLUMNS.values()),
-}
-
-
-def original(reference: Path, model: str) -> Path:
-    return next((reference / "openllm_v2" / "results" / model).glob("*.json"))
-
-
-def entry_on_board(reference: Path, model: str) -> Entry:
-    entry = judge_file(original(reference, model)).entry()
-    assert entry is not None
-    return entry
-
-
-def test_every_odd_file_gets_the_finding_that_its_readme_names(reference: Path, compared: Count) -> None:
-    facts = Facts(TODAY.today, same_values=same_values([entry_on_board(reference, "EleutherAI__pythia-12b")]))
-    files = sorted((reference / "openllm_v2" / "odd").glob("*.json"))
-    assert {file.name for file in files} == set(ODD)
-    for file in files:
-        status, rules = ODD[file.name]
-        verdict = judge_file(file, facts=facts)
-        always = set() if file.name in WITHOUT_OLD_MATH else OF_ALL
-        assert (verdict.status, rules_of(verdict)) == (status, rules | always), file.name
-    compared("odd files", len(files), 17)
-
-
-@pytest.mark.parametrize(("file", "model"), SAME_AS.items())
-def test_an_odd_file_whose_values_are_sound_scores_as_the_file_it_was_made_from(
-    reference: Path, file: str, model: str
-) -> None:
-    one = judge_file(reference / "openllm_v2" / "odd" / file).scores
-    other = judge_file(original(reference, model)).scores
-    assert one is not None
-    assert other is not None
-    assert one.average == other.average is not None
-    assert [(task.raw, task.score) for task in one.tasks] == [(task.raw, task.score) for task in other.tasks]
-
-
-@pytest.mark.parametrize(("file", "holes"), HOLES.items())
-def test_an_odd_file_with_a_faulty_column_has_a_hole_there_and_no_average(
-    reference: Path, file: str, holes: set[str]
-) -> None:
-    scores = judge_file(reference / "openllm_v2" / "odd" / file).scores
-    assert scores is not None
-    assert scores.average is None
-    assert {task.id for task in scores.tasks if task.score is None} == holes
-
-
-@pytest.mark.parametrize("file", ODD)
-def test_the_command_line_reports_every_odd_file_in_each_format(reference: Path, file: str) -> None:
-    status, rules = ODD[file]
-    path = str(reference / "openllm_v2" / "odd" / file)
-    for form in ("text", "json", "markdown", "github"):
-        done = CliRunner().invoke(app, ["check", path, "--format", form])
-        assert done.exit_code == (0 if status == "accepted" else 1), (form, done.output)
-        assert done.exception is None or isinstance(done.exception, SystemExit)
-        for rule in rules - {"duplicate-scores"}:  # it needs a board
-            assert rule in done.stdout, form
-        assert "Traceback" not in done.output
-
-
-def test_old_harness_files_of_choice_texts_are_another_mmlu(reference: Path, compared: Count) -> None:
-    files = sorted((reference / "lm_eval_old").glob("*_mmlu_*.json"))
-    for file in files:
-        verdict = judge_file(file, "open-llm-v1")
-        assert verdict.status == "rejected"
-        assert "implementation-mismatch" in rules_of(verdict), file.name
-    compared("old MMLU files", len(files), 2)
-
-
-@pytest.mark.parametrize("leaderboard", ["open-llm-v2", "open-llm-v1", "open-llm-v1-drop"])
-def test_every_other_json_file_gets_a_verdict_and_nothing_worse(
-    reference: Path, compared: Count, leaderboard: str
-) -> None:
-    files = sorted(file for file in reference.rglob("*.json") if "wild" not in file.parts)
-    for file in files:
-        try:
-            verdict = judge_file(file, leaderboard)
-        except BotError as error:  # pragma: no cover - the message names the file
-            pytest.fail(f"{file.name}: {error}")
-        assert verdict.findings, file.name
-        assert all(finding.message for finding in verdict.findings), file.name
-    compared("files of any kind", len(files), 53)

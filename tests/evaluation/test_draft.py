@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 import random
-from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from bot.cli.app import app
-from bot.evaluation.discovery import ListedFile, discover
-from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.formats import format_ids, parse_result
-from bot.evaluation.judgement import judge_all
-from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.submission import Parsed
-from bot.evaluation.task import Task
-from bot.reporting.draft import draft_text
-from tests.evaluation.judging import EXAMPLES, base, base_v1, declared, dumps, judgement_of, outcome_of, stderr
+from tests.evaluation.drafting import binary, drafted, modern, only_task, sized
+from tests.evaluation.judging import base, base_v1, judgement_of, outcome_of
 from tests.evaluation.parts import leaves_of, only
-
-
-def drafted(*files: Any) -> tuple[Leaderboard, str]:
-    """The declaration drafted from results, as values or as a format reads them, and its text."""
-    results = [file if isinstance(file, Result) else parse_result(dumps(file)) for file in files]
-    text = draft_text(draft_of(results))
-    return parse_leaderboard(text, "board", "board.toml"), text
-
-
-def only_task(*files: Any) -> tuple[Task, str]:
-    board, text = drafted(*files)
-    (task,) = board.tasks
-    return task, text
-
-
-def modern(rows: dict[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
-    """A file of harness 0.4 with these rows."""
-    data = {"results": rows, "configs": {key: {} for key in rows}, "n-shot": dict.fromkeys(rows, 0)}
-    model = {"model_name": "acme/atlas-7b", "config": {"model_args": "pretrained=acme/atlas-7b"}}
-    return {**data, "versions": dict.fromkeys(rows, 1.0), **model, "lm_eval_version": "0.4.9", **more}
-
-
-def sized(rows: Iterable[str], size: int) -> dict[str, Any]:
-    return {key: {"original": size, "effective": size} for key in rows}
-
-
-def binary(metric: str, right: int, samples: int) -> dict[str, float]:
-    name, _, answer_filter = metric.partition(",")
-    value = right / samples
-    return {metric: value, f"{name}_stderr,{answer_filter}": stderr(value, samples)}
 
 
 def test_a_draft_scores_as_the_shipped_declaration_does() -> None:
@@ -289,70 +245,8 @@ def test_a_draft_of_anything_is_a_declaration_of_all_of_its_leaves(results: list
         assert set(result.leaves) <= set(keys)
 
 
-# ---- the command ----
-
-
-def run(*args: str) -> Any:
-    return CliRunner().invoke(app, ["leaderboards", "draft", *args])
-
-
-def test_the_command_writes_a_declaration_that_the_others_take(tmp_path: Path) -> None:
-    done = run(*(str(path) for path in EXAMPLES))
-    assert done.exit_code == 0
-    board = tmp_path / "board.toml"
-    board.write_text(done.stdout, encoding="utf-8")
-    assert CliRunner().invoke(app, ["leaderboards", str(board)]).exit_code == 0
-    checked = CliRunner().invoke(app, ["score", str(EXAMPLES[0].parent), "-l", str(board), "-f", "json"])
-    assert json.loads(checked.stdout)["leaderboard"]["id"] == "board"
-
-
 def test_numbers_that_no_count_can_be_are_not_drafted() -> None:
     rows = {"quiz": {"acc,none": 0.5}}
     data = modern(rows, **{"n-shot": {"quiz": -1}, "n-samples": {"quiz": {"original": -5, "effective": -5}}})
     task, _ = only_task(data)
     assert (task.num_fewshot, task.leaves[0].samples) == (None, None)
-
-
-def test_files_without_a_result_are_named(tmp_path: Path) -> None:
-    (tmp_path / "torn.json").write_text('{"results": {"a"', encoding="utf-8")
-    (tmp_path / "whole.json").write_bytes(dumps(modern({"quiz": {"acc,none": 0.5}})))
-    done = run(str(tmp_path / "torn.json"), str(tmp_path / "whole.json"))
-    assert done.exit_code == 1
-    assert "torn.json: the file is truncated" in done.stderr
-    assert 'id = "quiz"' in done.stdout
-    alone = run(str(tmp_path / "torn.json"))
-    assert (alone.exit_code, alone.stdout) == (2, "") if alone.exit_code == 2 else alone.exception is not None
-
-
-# ---- real files ----
-
-# What is wrong with the file itself, whatever the board.
-FAULTS = {
-    "unidentified-model", "quoted-result", "unfinished-run", "invalidated-run", "secret-in-file", "limited-run",
-    "unscored-samples",
-}  # fmt: skip
-
-
-def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_fault(reference: Path) -> None:
-    wild = reference / "wild"
-    with (wild / "expected.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["read"] != "no"]
-    listing = [ListedFile(row["file"], (wild / row["file"]).stat().st_size) for row in rows]
-    found = discover(listing, lambda path, size: (wild / path).read_bytes()[:size])
-    drafts: Counter[str] = Counter()
-    for parsed in found:
-        if not isinstance(parsed, Parsed) or parsed.result is None or not parsed.result.leaves:
-            continue
-        board, _ = drafted(parsed.result)
-        assert sum(len(task.leaves) for task in board.tasks) == len(parsed.result.leaves), parsed.path
-        judgement = judge_all([parsed], board)
-        errors = {one.rule for one in [*judgement.verdicts[0].findings, *judgement.rows[0].findings] if one.is_error}
-        assert errors <= FAULTS, parsed.path
-        assert (judgement.rows[0].status == "accepted") == (not errors), parsed.path
-        drafts[parsed.result.format] += 1
-    assert drafts.total() >= 134
-    assert all(drafts[format_id] for format_id in format_ids() - {"open-llm-v1"})
-
-
-def test_the_shipped_example_boards_are_drafted_from_their_files() -> None:
-    assert {task.title for task in drafted(base())[0].tasks} == {task.title for task in declared().tasks}

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-from collections.abc import Mapping
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from bot.errors import MalformedResult, UnknownFormat
-from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, most_bytes, parse_result
 from bot.evaluation.formats.format import MAX_BYTES, Rerun
@@ -23,68 +16,10 @@ from bot.evaluation.identity import why_unidentified, with_names
 from bot.evaluation.judgement import judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
-from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
+from bot.evaluation.submission import Parsed, one_file, parse_submission
 from bot.reporting.draft import draft_text
+from tests.evaluation.inspect_logs import KEY, METHODS, archive, found_in, header, log_archive, log_json, sample, score
 from tests.evaluation.judging import dumps, patch, stderr
-from tests.evaluation.test_properties import JSON, survives
-
-if sys.version_info >= (3, 14):
-    import zipfile
-else:
-    from backports.zstd import zipfile
-
-METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD]
-KEY = "sk-proj-0123456789abcdefghijkl"
-
-
-def score(name: str, value: float, scored: int = 10, **more: Any) -> dict[str, Any]:
-    metrics = {"accuracy": {"name": "accuracy", "value": value}, "stderr": {"name": "stderr", "value": 0.125}}
-    counts = {"scored_samples": scored, "unscored_samples": 0}
-    return {"name": name, "scorer": name, **counts, "params": {}, "metrics": metrics, **more}
-
-
-def header(**changed: Any) -> dict[str, Any]:
-    """The header as 0.3.285 writes it, of ten samples."""
-    return {
-        "version": 2,
-        "status": "success",
-        "eval": {
-            "created": "2026-03-01T12:00:00+00:00", "task": "inspect_evals/toy", "task_version": "2-A",
-            "task_args": {"cot": True}, "task_args_passed": {}, "model": "hf/acme/atlas-7b",
-            "dataset": {"name": "toy", "samples": 10, "sample_ids": [*range(10)], "shuffled": False},
-            "model_generate_config": {"max_connections": 8}, "model_args": {"revision": "a1" * 20, "dtype": "bfloat16"},
-            "config": {"epochs": 1}, "packages": {"inspect_ai": "0.3.285"},
-            "revision": {"type": "git", "origin": "git@x", "commit": "e9a9d716"},
-        },
-        "plan": {"name": "plan", "steps": [], "config": {"temperature": 0.3}},
-        "results": {"total_samples": 10, "completed_samples": 10, "scores": [score("match", 0.5)]},
-        "stats": {"started_at": "2026-03-01T12:00:00+00:00", "completed_at": "2026-03-01T13:00:00+01:00"},
-        "invalidated": False,
-    } | changed  # fmt: skip
-
-
-def sample(history: Any = ()) -> dict[str, Any]:
-    said = 'It said "history": [{} and went on'
-    return {"id": 1, "epoch": 1, "output": said, "scores": {"match": {"value": "C", "history": list(history)}}}
-
-
-def archive(members: Mapping[str, Any], method: int = zipfile.ZIP_ZSTANDARD) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as packed:
-        for name, value in members.items():
-            packed.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
-    return out.getvalue()
-
-
-def log_archive(method: int = zipfile.ZIP_ZSTANDARD, **changed: Any) -> bytes:
-    start = {key: header(**changed)[key] for key in ("version", "eval", "plan")}
-    members = {"_journal/start.json": start, "samples/1_epoch_1.json": sample(), "header.json": header(**changed)}
-    return archive(members, method)
-
-
-def log_json(**changed: Any) -> bytes:
-    """A JSON log as Inspect writes it: the samples behind the header."""
-    return dumps(header(**changed) | {"samples": [sample()], "reductions": None})
 
 
 def only_leaf(result: Result) -> Any:
@@ -272,122 +207,3 @@ def test_a_command_measures_tasks_of_inspect_evals_again() -> None:
     )
     assert not rerun(Rerun(result.model, ("toy match",), None, {}))
     assert not rerun(Rerun(result.model, ("inspect_evals/toy(cot=true) match",), None, {}))
-
-
-# ---- what is no log, or a bad one ----
-
-
-def found_in(files: dict[str, bytes], named: tuple[str, ...] = ()) -> dict[str, Parsed | UnreadPath]:
-    listing = [ListedFile(path, len(data)) for path, data in files.items()]
-    return {one.path: one for one in discover(listing, lambda path, size: files[path][:size], named)}
-
-
-def test_a_listing_of_logs_and_other_json_are_none() -> None:
-    listing = dumps({"2026-03-01_toy.json": header()})
-    assert isinstance(found_in({"logs.json": listing})["logs.json"], UnreadPath)
-    with pytest.raises(UnknownFormat):
-        parse_result(dumps({"status": "x", "eval": {"task": "a"}, "plan": 1}))
-
-
-def test_an_archive_of_another_kind_is_told_by_its_first_member() -> None:
-    word = archive({"word/document.xml": b"<w/>"})
-    one = found_in({"a.docx": word})["a.docx"]
-    assert isinstance(one, UnreadPath)
-    assert one.kind == "archive"
-    with pytest.raises(UnknownFormat, match=r"without header\.json"):
-        parse_result(word)
-
-
-def flagged(data: bytes) -> bytes:
-    """The archive with every member marked as encrypted, in its directory."""
-    at = data.find(b"PK\x01\x02")
-    while at >= 0:
-        data = data[: at + 8] + b"\x01" + data[at + 9 :]
-        at = data.find(b"PK\x01\x02", at + 4)
-    return data
-
-
-def with_size(data: bytes, size: int) -> bytes:
-    """The archive of one member with another declared size."""
-    at = data.find(b"PK\x01\x02")
-    return data[: at + 24] + size.to_bytes(4, "little") + data[at + 28 :]
-
-
-def as_zstd(data: bytes) -> bytes:
-    """The archive of one member whose bytes are frames of zstd already."""
-    at = data.find(b"PK\x01\x02")
-    return data[: at + 10] + zipfile.ZIP_ZSTANDARD.to_bytes(2, "little") + data[at + 12 :]
-
-
-ZEROS = b'{"eval": "' + b"0" * 20_000_000 + b'"}'
-FRAMES = b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00" * 5_000  # empty frames of zstd
-BAD = {
-    "truncated": (lambda: log_archive()[:-300], "is truncated"),
-    "cut directory": (lambda: log_archive()[:-30], "is a damaged archive"),
-    "encrypted": (lambda: flagged(archive({"header.json": header()})), r"is an encrypted archive: its header\.json"),
-    "declared too large": (lambda: archive({"header.json": b"0" * 34_000_000}), r"holds a header\.json of 34,000,000"),
-    "packed a thousand to one": (lambda: archive({"header.json": ZEROS}), "packed more than 1,000 to 1"),
-    "larger than declared": (lambda: with_size(archive({"header.json": ZEROS}), 900_000), "cannot be unpacked"),
-    "smaller than declared": (lambda: with_size(archive({"header.json": header()}), 99_999), "cannot be unpacked"),
-    "changed": (
-        lambda: archive({"header.json": header()}, zipfile.ZIP_STORED).replace(b"success", b"failure"),
-        "cannot be unpacked",
-    ),
-    "members": (lambda: log_archive() + b"PK\x01\x02" * 100_001, "is an archive of 100,0"),
-    "frames": (lambda: as_zstd(archive({"header.json": FRAMES}, zipfile.ZIP_STORED)), "cannot be unpacked"),
-    "method": (lambda: archive({"header.json": header()}, zipfile.ZIP_BZIP2), "packed by method 12"),
-    "no JSON": (lambda: archive({"header.json": b"{"}), "is truncated"),
-    "deep": (lambda: archive({"header.json": b"[" * 9_999}), "nested more than 100"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_archive_is_refused_in_one_line(name: str) -> None:
-    make, why = BAD[name]
-    with pytest.raises(MalformedResult, match=why) as raised:
-        parse_result(make())
-    assert "\n" not in raised.value.why
-
-
-def test_a_damaged_log_that_is_found_is_told_and_not_passed_over() -> None:
-    files = {"cut.eval": log_archive()[:-300], "locked.eval": flagged(log_archive())}
-    found = found_in(files)
-    assert [one.problem.is_damage for one in found.values() if isinstance(one, Parsed) and one.problem] == [True, True]
-
-
-def test_a_log_of_json_that_is_too_large_says_how_to_convert_it() -> None:
-    data = dumps(header()).ljust(MAX_BYTES + 1)
-    one = found_in({"logs/a.json": data})["logs/a.json"]
-    assert isinstance(one, Parsed)
-    assert one.problem is not None
-    assert "more than 8,388,608 are not read" in one.problem.why
-    assert one.problem.hint.startswith("convert it: inspect log convert --to eval")
-
-
-POINTERS = [
-    "/status", "/eval", "/eval/model", "/eval/task", "/eval/task_version", "/eval/task_args_passed", "/eval/config",
-    "/eval/config/limit", "/eval/config/epochs", "/eval/dataset", "/eval/dataset/samples", "/eval/created", "/plan",
-    "/eval/model_generate_config", "/eval/model_args", "/eval/packages", "/results", "/results/scores", "/stats",
-    "/results/scores", "/results/scorer", "/results/metrics", "/results/completed_samples", "/invalidated", "/version",
-]  # fmt: skip
-OF_SCORE = ["/name", "/reducer", "/scored_samples", "/unscored_samples", "/metrics", "/metrics/accuracy", "/metrics/x"]
-
-
-@settings(max_examples=60)
-@given(st.sampled_from(POINTERS), st.sampled_from(OF_SCORE), JSON, JSON)
-def test_anything_anywhere_is_read_or_refused(pointer: str, inner: str, value: Any, other: Any) -> None:
-    scores = [patch(score("match", 0.5), inner, other), score("match", 0.25), value]
-    data = patch(header(results={"scores": scores}), pointer, value)
-    survives(dumps(data))
-    survives(archive({"header.json": data}, zipfile.ZIP_STORED))
-
-
-@settings(max_examples=200)
-@given(st.sampled_from(METHODS), st.data())
-def test_an_archive_with_any_bytes_changed_is_read_or_refused(method: int, data: st.DataObject) -> None:
-    packed = bytearray(log_archive(method))
-    for _ in range(data.draw(st.integers(1, 4))):
-        packed[data.draw(st.integers(4, len(packed) - 1))] = data.draw(st.integers(0, 255))
-    parsed = parse_submission(one_file("a.eval", bytes(packed)))
-    assert (parsed.result is None) != (parsed.problem is None)
-    assert parsed.problem is None or "could not be read" not in parsed.problem.why

@@ -16,177 +16,29 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from msgspec.structs import replace
 from ruamel.yaml import YAML
 
 from bot.errors import Unwritable
-from bot.evaluation.row_key import RowKey
 from bot.publishing.board import make_board, to_csv
-from bot.publishing.card import BEGIN, END, with_table
 from bot.publishing.comment_row import entry_in
-from bot.publishing.entry import Entry, Remark, parse_entry
+from bot.publishing.entry import parse_entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
 from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
 from bot.publishing.hub_evals.model_page import OpenFiles
-from bot.publishing.hub_evals.texts import model_mark, model_request_text, model_withdrawn_text
-from bot.publishing.layout import CellChange, Draft, RowChange
-from bot.publishing.plan import Plan, planned_row
-from bot.publishing.publication import Marker, PostText, entry_marker, find_marker
+from bot.publishing.layout import RowChange
+from bot.publishing.publication import entry_marker
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.template_requests import RequestFiles
 from bot.publishing.tables.template_results import ResultFiles
-from bot.publishing.tables.texts import contested_remark, table_text
-from bot.publishing.texts import migration_text, plan_text, request_text, rolling_text, row_text, withdrawn_text
-from bot.publishing.verdict_texts import success_text
+from bot.publishing.texts import row_text
 from tests.evaluation.judging import declared
 from tests.pages.boards import site_of
+from tests.publishing.hostile_rows import FEW, PLAIN, TEXTS, row_of, shape
 from tests.publishing.hub_evals.models import LINKS, board, page
 from tests.publishing.tables import boards
 from tests.publishing.tables.test_hostile_cells import TABLES
 from tests.publishing.tables.test_template import options
-from tests.publishing.test_hostile_words import elements
-
-PIECES = [
-    "a",
-    "org/model",
-    " ",
-    "\n",
-    "\r\n",
-    "\t",
-    "\x00",
-    "\x1b[2J",
-    "\u2028",
-    "\u202e",
-    "\ufeff",
-    "`",
-    "``",
-    "```\n",
-    "~~~\n",
-    "|",
-    "\\",
-    "**",
-    "_",
-    "](http://evil.example)",
-    "![x](http://evil.example)",
-    "http://evil.example",
-    "www.evil.example",
-    "@everyone",
-    "#1",
-    "<script>alert(1)</script>",
-    "</td></tr></table>",
-    "<img src=x onerror=a>",
-    "</details>",
-    "<!--",
-    "-->",
-    "]]>",
-    "&lt;",
-    "&#60;",
-    "'",
-    '"',
-    "''",
-    ": ",
-    "- ",
-    "# ",
-    "? ",
-    "{a: 1}",
-    "[1]",
-    "*a",
-    "&a",
-    "!!python/object:os.system",
-    "---\n",
-    "...\n",
-    "%YAML 1.1\n",
-    "=1+1",
-    "@SUM(A1)",
-    ",",
-    ";",
-    "{{ 7*7 }}",
-    "{% raw %}",
-    "${HOME}",
-    "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
-    Marker("entry", "forged").render(),
-    "# leaderboard-bot end",
-    "🦅",
-    "é",
-]
-TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-PLAIN = "plain/words"
-ALLOWED = {"<details>", "<details><summary>The row as JSON</summary>", "</details>"}
-
-
-def row_of(text: str, leaderboard: str = "open-llm-v2") -> Entry:
-    """A row in which a stranger wrote every text that a result file, its path or its author can bring."""
-    row = boards.entry()
-    harness = replace(row.harness, name=text, version=text, git_hash=text, repository=text)
-    file = replace(row.evidence[0], source="hf://datasets/a/b", path=text, submitter=text, harness=harness)
-    model = replace(row.model, id=text, revision=text, precision=text)
-    return replace(
-        row,
-        key=RowKey(leaderboard, text, text, text, chat_template=False).text,
-        model=model,
-        evidence=(replace(file, commit="a" * 40),),
-        harness=harness,
-        warnings=(Remark("quantized-run", text),),
-        versions={**row.versions, text: text},
-    )
-
-
-# Markdown
-
-
-def texts_of(row: Entry, text: str) -> list[PostText]:
-    mark, other = entry_marker(row), boards.entry()
-    plan = Plan("hf://datasets/a/b", row.leaderboard.id, (planned_row(row.key, other, row, "its files changed"),))
-    draft = Draft(cells={row.key: (CellChange("Score", text, text),)}, remarks=())
-    models = Draft(cells={row.key: (CellChange("mmlu_pro", "1", "2"),)}, remarks=(f"sums: {text} already says so.",))
-    return [
-        request_text(row, other, mark),
-        row_text(row, other, mark),
-        rolling_text([(other, row)], mark),
-        migration_text(plan, mark),
-        plan_text(plan, mark),
-        withdrawn_text(text, mark),
-        table_text(draft, [contested_remark(row, text)], mark),
-        success_text(text, [(text, 1.0)], [], mark),
-        model_request_text(row, "A title", models, LINKS, model_mark(text, "tiny")),
-        model_withdrawn_text(text, "A title", model_mark(text, "tiny")),
-    ]
-
-
-def shape(body: str) -> list[str]:
-    """The kinds of what a text consists of: blocks, cells, links, without its words."""
-    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(body)
-    spans = [span for token in tokens for span in (token, *(token.children or []))]
-    return [span.type for span in spans if span.type not in {"text", "text_special", "softbreak"}]
-
-
-@FEW
-@given(TEXTS)
-def test_a_text_of_ours_keeps_its_shape(text: str) -> None:
-    for said, plain in zip(texts_of(row_of(text), text), texts_of(row_of(PLAIN), PLAIN), strict=True):
-        html, links = elements(said.body)
-        assert shape(said.body) == shape(plain.body)
-        assert {one for one in html if not one.startswith("<!--")} <= ALLOWED
-        assert links == elements(plain.body)[1]
-        assert find_marker(said.body) == find_marker(said.body.rpartition("\n")[2])
-        assert said.title.isprintable()
-
-
-@FEW
-@given(TEXTS)
-def test_the_table_in_a_card_ends_where_it_should(text: str) -> None:
-    card = f"# Board\n\n{BEGIN}\n{END}\n\n# After\n".encode()
-    said, plain = (with_table(card, make_board([row_of(one)], declared())) for one in (text, PLAIN))
-
-    assert said is not None
-    assert plain is not None
-    assert said.count(END.encode()) == 1
-    assert said.endswith(b"\n\n# After\n")
-    assert shape(said.decode()) == shape(plain.decode())
-
 
 # JSON and CSV
 

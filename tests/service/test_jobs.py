@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
 import os
-import random
 import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from itertools import zip_longest
-from multiprocessing.process import BaseProcess
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.budget import Budgets, bulk_work
-from bot.platforms.duplicates import REASON
 from bot.server.service import Service
 from bot.service.jobs.budgets import SharedBudgets
 from bot.service.jobs.queue import Jobs
@@ -32,73 +26,12 @@ from bot.service.rows import due_rows
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
 from tests.command import BOT, bot
-from tests.service.job_worker import make_service, work
+from tests.service.job_worker import make_service
 from tests.service.stories import SETTINGS, Story
-from tests.service.test_crashes import parts, repeated_marks, settle_until_done
+from tests.service.worker_processes import PATIENCE, Workers, is_done, push_rows, queue_of, wait_until
 from tests.world.hub import Hub
-from tests.world.postgres import Cluster, running
+from tests.world.postgres import Cluster
 from tests.world.results import path_of, result
-from tests.world.server import served
-
-PATIENCE = 240.0  # seconds until a test gives up
-log = logging.getLogger(__name__)
-
-
-def push_rows(story: Story, count: int) -> None:
-    story.hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(count)})
-
-
-def wait_until(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
-    end = time.monotonic() + patience
-    while not is_so():
-        assert time.monotonic() < end, "it does not come to an end"
-        time.sleep(0.1)
-
-
-def is_done(story: Story, jobs: Jobs) -> bool:
-    """Whether a pass was made over all that was pushed, and nothing waits."""
-    store = story.contexts.store
-    with suppress(StateUnavailable):
-        is_read = store.cursor("tiny", "source") == story.source.main.oid
-        return is_read and store.cursor("tiny", "tried") is not None and not store.counts("tiny") and not jobs.undone()
-    return False
-
-
-@contextmanager
-def queue_of(database: str, *, takes_rows: bool = True) -> Iterator[Jobs]:
-    jobs = Jobs(database, takes_rows=takes_rows)
-    jobs.open()
-    yield jobs
-    jobs.close()
-
-
-class Workers:
-    """Processes that share the watch of a story."""
-
-    def __init__(self, story: Story, count: int, seed: int = 0) -> None:
-        self.story, self.random = story, random.Random(seed)
-        self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload(["tests.service.job_worker"])
-        self.processes: list[BaseProcess] = [self._started() for _ in range(count)]
-
-    def _started(self) -> BaseProcess:
-        story = self.story
-        how = (story.folder, story.hub.url, story.token, story.watch, story.database)
-        process = self.context.Process(target=work, args=how, daemon=True)
-        process.start()
-        return process
-
-    def kill_one(self) -> None:
-        """SIGKILL one, and start another in its place."""
-        place = self.random.randrange(len(self.processes))
-        self.processes[place].kill()
-        self.processes[place].join()
-        self.processes[place] = self._started()
-
-    def end(self) -> None:
-        for process in self.processes:
-            process.kill()
-            process.join()
 
 
 def test_two_processes_publish_each_row_once(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
@@ -114,54 +47,6 @@ def test_two_processes_publish_each_row_once(hub: Hub, tmp_path: Path, postgres:
     assert titles == sorted(f"Add acme/m{n} (bfloat16): 58.33" for n in range(12))
     assert story.acts() == ["request"] * 12
     story.end()
-
-
-def lasting(pieces: list[str]) -> list[str]:
-    """What stands, without requests that the bot closed itself as later ones of the same row.
-
-    A process may be killed while the Hub still works on its request; the one that takes the row over cannot see it yet.
-    """
-    return [piece for piece in pieces if REASON.partition("{")[0] not in piece]
-
-
-def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: float = PATIENCE) -> None:
-    """Compare a run with kills, restarts of the database and faults with a calm one."""
-    for name in ("calm", "rough"):
-        (folder / name).mkdir()
-    with running() as cluster, served(Hub()) as calm_hub, served(Hub()) as hub:
-        calm = Story(calm_hub, folder / "calm", limit=100_000)
-        rough = Story(hub, folder / "rough", limit=100_000, database=cluster.database())
-        hub.faults.by_chance(0.03, 5)
-        for story in (calm, rough):
-            push_rows(story, rows)
-        settle_until_done(calm)
-        workers = Workers(rough, 4, seed=5)
-        with queue_of(rough.database) as jobs:
-            for number in range(kills):
-                time.sleep(workers.random.uniform(0.2, 1.0))
-                workers.kill_one()
-                if restarts and number % (kills // restarts) == kills // restarts // 2:
-                    cluster.stop()
-                    cluster.start()
-            wait_until(lambda: is_done(rough, jobs), patience)
-        workers.end()
-        log.info("%s kills, %s faults in %s requests", kills, hub.faults.struck, len(hub.calls))
-        settle_until_done(rough)
-        for name in ("source", "target"):
-            found, expected = lasting(parts(hub, getattr(rough, name))), parts(calm_hub, getattr(calm, name))
-            assert [pair for pair in zip_longest(found, expected) if len(set(pair)) > 1] == [], name
-        assert repeated_marks(hub, rough.target) == []
-        for story in (calm, rough):
-            story.contexts.store.close()
-
-
-def test_killed_workers_and_a_restarted_database_lose_and_double_nothing(tmp_path: Path) -> None:
-    disturbed(tmp_path, rows=24, kills=4, restarts=1)
-
-
-@pytest.mark.campaign
-def test_50_kills_and_two_restarts_lose_and_double_nothing(tmp_path: Path) -> None:
-    disturbed(tmp_path, rows=int(os.environ.get("JOB_ROWS", "2000")), kills=50, restarts=2, patience=3600.0)
 
 
 @contextmanager

@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from bot.errors import MalformedResult
 from bot.evaluation.formats import BUILT_IN, parse_result
 from tests.evaluation import (
+    inspect_logs,
     test_evalchemy,
     test_every_eval_ever,
     test_helm,
-    test_inspect_log,
     test_lighteval,
     test_lm_eval_03,
     test_mteb,
@@ -36,7 +36,7 @@ SHAPES: dict[str, list[Any]] = {
     "lm-eval-0.4": [mmlu_of_040(with_counts=True), base_v1_today(), EXAMPLES[0].read_bytes()],
     "open-llm-v1": [base_v1("open-llm-v1-drop")],
     "lighteval": [test_lighteval.release_08(), test_lighteval.release_011()],
-    "inspect": [test_inspect_log.header(), test_inspect_log.log_archive()],
+    "inspect": [inspect_logs.header(), inspect_logs.log_archive()],
     "helm": [{"run_spec.json": test_helm.spec(), "stats.json": test_helm.stats()}],
     "every-eval-ever": [test_every_eval_ever.record(test_every_eval_ever.ACC, test_every_eval_ever.STRICT)],
     "olmes": [test_olmes.run(test_olmes.MATH, test_olmes.AIME)],

@@ -11,8 +11,8 @@ from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.reporting.draft import draft_text
+from tests.evaluation.inspect_logs import log_json, score
 from tests.evaluation.judging import Outcome, outcome_of, patched
-from tests.evaluation.test_inspect_log import log_json, score
 
 PRO = "leaderboard_mmlu_pro"
 

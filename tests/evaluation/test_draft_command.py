@@ -1,0 +1,78 @@
+"""The command `leaderboards draft`, and drafts of real result files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from bot.cli.app import app
+from bot.evaluation.discovery import ListedFile, discover
+from bot.evaluation.formats import format_ids
+from bot.evaluation.judgement import judge_all
+from bot.evaluation.submission import Parsed
+from tests.evaluation.drafting import drafted, modern
+from tests.evaluation.judging import EXAMPLES, base, declared, dumps
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(app, ["leaderboards", "draft", *args])
+
+
+def test_the_command_writes_a_declaration_that_the_others_take(tmp_path: Path) -> None:
+    done = run(*(str(path) for path in EXAMPLES))
+    assert done.exit_code == 0
+    board = tmp_path / "board.toml"
+    board.write_text(done.stdout, encoding="utf-8")
+    assert CliRunner().invoke(app, ["leaderboards", str(board)]).exit_code == 0
+    checked = CliRunner().invoke(app, ["score", str(EXAMPLES[0].parent), "-l", str(board), "-f", "json"])
+    assert json.loads(checked.stdout)["leaderboard"]["id"] == "board"
+
+
+def test_files_without_a_result_are_named(tmp_path: Path) -> None:
+    (tmp_path / "torn.json").write_text('{"results": {"a"', encoding="utf-8")
+    (tmp_path / "whole.json").write_bytes(dumps(modern({"quiz": {"acc,none": 0.5}})))
+    done = run(str(tmp_path / "torn.json"), str(tmp_path / "whole.json"))
+    assert done.exit_code == 1
+    assert "torn.json: the file is truncated" in done.stderr
+    assert 'id = "quiz"' in done.stdout
+    alone = run(str(tmp_path / "torn.json"))
+    assert (alone.exit_code, alone.stdout) == (2, "") if alone.exit_code == 2 else alone.exception is not None
+
+
+# ---- real files ----
+
+# What is wrong with the file itself, whatever the board.
+FAULTS = {
+    "unidentified-model", "quoted-result", "unfinished-run", "invalidated-run", "secret-in-file", "limited-run",
+    "unscored-samples",
+}  # fmt: skip
+
+
+def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_fault(reference: Path) -> None:
+    wild = reference / "wild"
+    with (wild / "expected.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["read"] != "no"]
+    listing = [ListedFile(row["file"], (wild / row["file"]).stat().st_size) for row in rows]
+    found = discover(listing, lambda path, size: (wild / path).read_bytes()[:size])
+    drafts: Counter[str] = Counter()
+    for parsed in found:
+        if not isinstance(parsed, Parsed) or parsed.result is None or not parsed.result.leaves:
+            continue
+        board, _ = drafted(parsed.result)
+        assert sum(len(task.leaves) for task in board.tasks) == len(parsed.result.leaves), parsed.path
+        judgement = judge_all([parsed], board)
+        errors = {one.rule for one in [*judgement.verdicts[0].findings, *judgement.rows[0].findings] if one.is_error}
+        assert errors <= FAULTS, parsed.path
+        assert (judgement.rows[0].status == "accepted") == (not errors), parsed.path
+        drafts[parsed.result.format] += 1
+    assert drafts.total() >= 134
+    assert all(drafts[format_id] for format_id in format_ids() - {"open-llm-v1"})
+
+
+def test_the_shipped_example_boards_are_drafted_from_their_files() -> None:
+    assert {task.title for task in drafted(base())[0].tasks} == {task.title for task in declared().tasks}

@@ -1,0 +1,145 @@
+"""Which files join to one row: settings, template, release, format, and what the declaration says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from tests.evaluation.joined_rows import LEAVES, MMLU, row_of, value
+from tests.evaluation.judging import ROOT, base, base_v1, declared, judgement_of, patched, rules_of
+from tests.evaluation.parts import only, parts_of
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"/config/gen_kwargs": {"temperature": 0.8}},
+        {"/system_instruction": "Answer briefly."},
+        {"/lm_eval_version": None, "/git_hash": "493d432b"},
+        {"/lm_eval_version": None, "/git_hash": None},
+    ],
+)
+def test_what_was_measured_in_another_way_does_not_join(changes: dict[str, Any]) -> None:
+    one, other = parts_of(base(), 2)
+    row = row_of({"one.json": one, "other.json": patched(changes, other)})
+    assert row.status == "incomplete"
+    assert "settings-differ" in rules_of(row)
+    assert {leaf.file for task in row.scores.tasks for leaf in task.leaves} == {"one.json"}
+
+
+def test_two_chat_templates_do_not_join() -> None:
+    one, other = (patched({"/chat_template": text, "/chat_template_sha": sha}, part) for part, text, sha in zip(
+        parts_of(base(), 2), ("{{x}}", "{{y}}"), ("a" * 64, "b" * 64), strict=True
+    ))  # fmt: skip
+    row = row_of({"one.json": one, "other.json": other})
+    assert row.key.chat_template
+    assert row.status == "incomplete"
+
+
+def test_releases_of_one_accepted_range_join() -> None:
+    parts = [patched({"/lm_eval_version": release}, part) for release, part in zip(
+        ("0.4.9", "0.4.12", "0.4.5"), parts_of(base(), 3), strict=True
+    )]  # fmt: skip
+    assert row_of(dict(zip("abc", parts, strict=True))).status == "accepted"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"/model_name": "example-org/other"},
+        {"/config/model_sha": "1" * 40},
+        {"/config/model_dtype": "torch.float16"},
+        {"/chat_template": "{{x}}"},
+    ],
+)
+def test_another_model_revision_precision_or_template_is_another_row(changes: dict[str, Any]) -> None:
+    one, other = parts_of(base(), 2)
+    judgement = judgement_of({"one.json": one, "other.json": patched(changes, other)})
+    assert [row.status for row in judgement.rows] == ["incomplete", "incomplete"]
+
+
+def declared_never() -> Leaderboard:
+    text = (ROOT / "bot" / "data" / "leaderboards" / "open-llm-v2.toml").read_text(encoding="utf-8")
+    return parse_leaderboard(f'{text}\n[join]\nsettings = "never"\n', "open-llm-v2", "x.toml")
+
+
+def test_never_keeps_one_file_to_a_row() -> None:
+    one, other = parts_of(base(), 2)
+    row = row_of({"one.json": one, "other.json": other}, declared_never())
+    assert (row.status, len(row.files), row.coverage.present) == ("incomplete", 1, 20)
+    runs = {"old.json": patched({"/date": 1.7e9}), "new.json": patched({"/date": 1.8e9} | value(0.5))}
+    assert rules_of(row_of(runs, declared_never())) == {"rerun-differs"}
+
+
+# ---- other formats ----
+
+
+def one_shot_count(num_fewshot: int, *tasks: str) -> dict[str, Any]:
+    """A file of lm-eval 0.3, with the one shot count that the harness of then knew."""
+    board = declared("open-llm-v1")
+    leaves = [(task, leaf) for task, leaf in board.leaves() if task.id in tasks]
+    rows = {
+        leaf.key("lm-eval-0.3"): {task.metrics[0].key("lm-eval-0.3"): round(0.4 * leaf.samples) / leaf.samples}
+        for task, leaf in leaves
+    }
+    args = "pretrained=example-org/kestrel-7b,dtype=float16,revision=" + "a1" * 20
+    return {
+        "results": rows,
+        "versions": {leaf.key("lm-eval-0.3"): int(task.versions[-1]) for task, leaf in leaves},
+        "config": {
+            "model": "hf-causal",
+            "model_args": args,
+            "num_fewshot": num_fewshot,
+            "no_cache": True,
+            "limit": None,
+        },
+    }
+
+
+def test_files_of_one_shot_count_each_complete_the_first_leaderboard() -> None:
+    tasks = {task.id: task.num_fewshot for task in declared("open-llm-v1").tasks}
+    by_shots = {shots: [task for task, count in tasks.items() if count == shots] for shots in set(tasks.values())}
+    files = {f"{shots}.json": one_shot_count(shots, *found) for shots, found in by_shots.items()}
+    row = row_of(files, "open-llm-v1")
+    assert len(row.files) == len(files) == 4
+    assert row.status == "accepted"
+
+
+def test_one_file_of_each_format_makes_one_row() -> None:
+    """The v1 file of one task, the harness files of the others: one accepted range, so they join."""
+    v1 = base_v1()
+    v1["config_general"] |= {"model_sha": "a1" * 20, "model_dtype": "torch.float16"}
+    v1["results"] = {key: row for key, row in v1["results"].items() if "hellaswag" in key}
+    tasks = {task.id: task.num_fewshot for task in declared("open-llm-v1").tasks if task.id != "hellaswag"}
+    files = {f"{name}.json": one_shot_count(shots, name) for name, shots in tasks.items()}
+    row = row_of({"v1.json": v1} | files, "open-llm-v1")
+    assert row.status == "accepted"
+    assert {file.parsed.format for file in row.files} == {"open-llm-v1", "lm-eval-0.3"}
+
+
+# ---- what the rules say of a hole ----
+
+
+def test_the_command_for_a_missing_task_measures_what_joins() -> None:
+    """The command's model, commit, precision, template and settings are those of the file that it completes."""
+    changes = {
+        "/config/model_args": "pretrained=example-org/kestrel-7b,revision=main",
+        "/config/gen_kwargs": {"temperature": 0.8},
+        "/chat_template": "{{x}}",
+        "/chat_template_sha": "a" * 64,
+        "/fewshot_as_multiturn": True,
+    }
+    part = only(patched(changes), set(LEAVES) - {MMLU})
+    (finding,) = row_of({"part.json": part}).findings
+    sha = base()["config"]["model_sha"]
+    assert f"--model_args pretrained=example-org/kestrel-7b,revision={sha},dtype=bfloat16 " in finding.command
+    assert f"--tasks {MMLU} --num_fewshot 5 --apply_chat_template --fewshot_as_multiturn" in finding.command
+    assert """--gen_kwargs '{"temperature": 0.8}'""" in finding.command
+
+
+def test_a_setting_that_is_too_long_to_repeat_gets_no_command() -> None:
+    part = only(patched({"/system_instruction": "x" * 5_000}), set(LEAVES) - {MMLU})
+    (finding,) = row_of({"part.json": part}).findings
+    assert (finding.command, finding.hint) == ("", "measure it with 5 shots")

@@ -1,0 +1,69 @@
+"""Workers that are killed and a database that restarts: no row is lost, none stands twice."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from bot.platforms.duplicates import REASON
+from tests.service.stories import Story
+from tests.service.test_crashes import parts, repeated_marks, settle_until_done
+from tests.service.worker_processes import PATIENCE, Workers, is_done, push_rows, queue_of, wait_until
+from tests.world.hub import Hub
+from tests.world.postgres import running
+from tests.world.server import served
+
+log = logging.getLogger(__name__)
+
+
+def lasting(pieces: list[str]) -> list[str]:
+    """What stands, without requests that the bot closed itself as later ones of the same row.
+
+    A process may be killed while the Hub still works on its request; the one that takes the row over cannot see it yet.
+    """
+    return [piece for piece in pieces if REASON.partition("{")[0] not in piece]
+
+
+def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: float = PATIENCE) -> None:
+    """Compare a run with kills, restarts of the database and faults with a calm one."""
+    for name in ("calm", "rough"):
+        (folder / name).mkdir()
+    with running() as cluster, served(Hub()) as calm_hub, served(Hub()) as hub:
+        calm = Story(calm_hub, folder / "calm", limit=100_000)
+        rough = Story(hub, folder / "rough", limit=100_000, database=cluster.database())
+        hub.faults.by_chance(0.03, 5)
+        for story in (calm, rough):
+            push_rows(story, rows)
+        settle_until_done(calm)
+        workers = Workers(rough, 4, seed=5)
+        with queue_of(rough.database) as jobs:
+            for number in range(kills):
+                time.sleep(workers.random.uniform(0.2, 1.0))
+                workers.kill_one()
+                if restarts and number % (kills // restarts) == kills // restarts // 2:
+                    cluster.stop()
+                    cluster.start()
+            wait_until(lambda: is_done(rough, jobs), patience)
+        workers.end()
+        log.info("%s kills, %s faults in %s requests", kills, hub.faults.struck, len(hub.calls))
+        settle_until_done(rough)
+        for name in ("source", "target"):
+            found, expected = lasting(parts(hub, getattr(rough, name))), parts(calm_hub, getattr(calm, name))
+            assert [pair for pair in zip_longest(found, expected) if len(set(pair)) > 1] == [], name
+        assert repeated_marks(hub, rough.target) == []
+        for story in (calm, rough):
+            story.contexts.store.close()
+
+
+def test_killed_workers_and_a_restarted_database_lose_and_double_nothing(tmp_path: Path) -> None:
+    disturbed(tmp_path, rows=24, kills=4, restarts=1)
+
+
+@pytest.mark.campaign
+def test_50_kills_and_two_restarts_lose_and_double_nothing(tmp_path: Path) -> None:
+    disturbed(tmp_path, rows=int(os.environ.get("JOB_ROWS", "2000")), kills=50, restarts=2, patience=3600.0)
