@@ -53,6 +53,15 @@ class PlanFormat(StrEnum):
     JSON = "json"
 
 
+def checked_settings(config: str | None) -> Path:
+    """The settings file, seen to be sound before a lock is written beside it. Raises what load_settings raises."""
+    from bot.service.config import load_settings
+
+    path = settings_path(config)
+    load_settings(path)
+    return path
+
+
 def settle(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
@@ -87,7 +96,7 @@ def _passes(
     from bot.service.keeper import keeping
     from bot.service.passes import settle_watches
 
-    path = settings_path(config)
+    path = checked_settings(config)
     with keeping(database_url(path), patience=WAIT):
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
         contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass does all of its rows itself
@@ -121,8 +130,7 @@ def serve(
     secret = webhook_secret()
     require_webhook_secret(host, secret)
     _log_at_work()
-    path = settings_path(config)
-
+    path = checked_settings(config)
     github_secret = github_webhook_secret()
 
     def allowed(settings: Settings) -> None:
