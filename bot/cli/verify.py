@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import visible
@@ -83,4 +84,4 @@ def _lines(row: VerifiedRow) -> list[str]:
 def _summary(rows: Sequence[VerifiedRow]) -> str:
     counts = Counter(row.outcome for row in rows)
     parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
-    return f"{len(rows)} rows: {parts}" if rows else "0 rows"
+    return f"{counted(len(rows), 'row')}: {parts}"

@@ -66,9 +66,11 @@ class Verifier:
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
         """Each row of the target, or those that are named by key, by path or by model.
 
-        Raises CallError for a name that no row has.
+        Raises CallError for a name that no row has, and for a target without rows: its address may be mistyped.
         """
         stored = self.target.scan_entries()
+        if not stored.entries and not stored.skipped:
+            raise CallError(f"{self.target.name}: there is no entry to verify")
         entries = {entry.key: entry for entry in stored.entries}
         keys = list(dict.fromkeys(key for name in wanted for key in _named(name, entries))) if wanted else list(entries)
         for key in keys:
