@@ -150,7 +150,7 @@ def fill_board() -> None:
 
 def publish_more() -> None:
     """Publish them; a line for each would only be long."""
-    words = [*BOT, "publish", "demo/more", "--to", "demo/board", "--as", "commit", "--quiet"]
+    words = [*BOT, "publish", "demo/more", "--to", "./demo/board", "--as", "commit", "--quiet"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
     print(f"… {done.stdout.count('commit')} rows")  # noqa: T201
@@ -186,13 +186,13 @@ def main() -> None:
     say("3. How does a number come about?")
     show(f"leaderboard-bot explain {kestrel} musr")
     say("4. Publish what is sound: each row is a request that a person merges (in a folder, a branch)")
-    show(f"leaderboard-bot publish {results} --to demo/board --quiet 2> /dev/null", expected=1)
+    show(f"leaderboard-bot publish {results} --to ./demo/board --quiet 2> /dev/null", expected=1)
     show(f"git -C demo/board -c user.name=you -c user.email=you@localhost merge --quiet --no-edit {branch_of(REQUEST)}")
     say("5. The same with nobody typing: a server hears of a commit, and opens the request")
     serve_and_push()
     say(f"6. A board to browse: {MORE} more rows, published without review, and the site that is made of all")
     fill_board()
-    print("$ leaderboard-bot publish demo/more --to demo/board --as commit --quiet", flush=True)  # noqa: T201
+    print("$ leaderboard-bot publish demo/more --to ./demo/board --as commit --quiet", flush=True)  # noqa: T201
     publish_more()
     show("leaderboard-bot site demo/board --out demo/site")
     serve_site()

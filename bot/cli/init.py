@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,12 +15,12 @@ from bot.cli.publish import AsForm
 from bot.errors import CallError
 from bot.evaluation.leaderboard import parse_leaderboard, shipped
 from bot.evaluation.submission import UnreadPath
+from bot.platforms.git.platform import checked_folder
 from bot.platforms.inputs import find_places
 from bot.platforms.registry import open_target
 from bot.service.environment import read_access
 from bot.service.new_board import BOARD, CARD, SETTINGS, NewBoard, card_text, copied, drafted, settings_text
 
-BARE = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
 RESULTS = "Result files or folders to draft the declaration from (none: copy a shipped one)"
 LIKE = f"The shipped declaration to copy ({', '.join(shipped())})"
 SOURCE = "Where results are pushed (hf://datasets/org/name, or a local git repository)"
@@ -48,8 +47,8 @@ def init(
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
     board = NewBoard(
-        _place(source or _asked(SOURCE, "--source")),
-        _place(to or _asked(TARGET, "--to TARGET")),
+        checked_folder(source or _asked(SOURCE, "--source")),
+        checked_folder(to or _asked(TARGET, "--to TARGET")),
         form.value,
         title or _offered("What people call the board (may wait)"),
         description or _offered("One sentence that says what it compares (may wait)"),
@@ -80,13 +79,6 @@ def _asked(question: str, flag: str, default: str | None = None) -> str:
 def _offered(question: str) -> str:
     """An answer that may wait, "" where it does."""
     return _asked(question, "", "") if sys.stdin.isatty() else ""
-
-
-def _place(name: str) -> str:
-    """A source or a target as it is written. Raises CallError for a name on the Hub without `hf://`."""
-    if BARE.fullmatch(name) and not Path(name).exists():
-        raise CallError(f"{name}: write hf://datasets/{name}, or ./{name} for a folder")
-    return name
 
 
 def _drafted(paths: list[str], board: NewBoard) -> str:

@@ -146,6 +146,11 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
         ),
         (["check", ""], "a path is empty: name a file or a folder"),
         (["publish", KESTREL, "--to", ""], "the target is empty: name a folder, "),
+        *(
+            (call, "acme/board: write hf://datasets/acme/board, or ./acme/board for a folder")
+            for call in (["publish", KESTREL, "--to", "acme/board"], ["verify", "acme/board"], ["board", "acme/board"])
+        ),
+        (["verify", "./acme/board"], "./acme/board: there is no entry to verify"),
     ],
 )
 def test_a_wrong_call_is_one_line_that_says_what_to_do(call: list[object], why: str) -> None:
@@ -153,6 +158,16 @@ def test_a_wrong_call_is_one_line_that_says_what_to_do(call: list[object], why: 
 
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"leaderboard-bot: {why}")
+
+
+@pytest.mark.parametrize("command", ["settle", "rescore", "serve"])
+def test_settings_that_cannot_be_read_leave_nothing_behind(command: str, tmp_path: Path) -> None:
+    (tmp_path / "typo.toml").write_text('[[watches]]\nnam = "w"\n')
+
+    for name in ("typo.toml", "gone.toml"):
+        assert bot(command, "--config", tmp_path / name)[:2] == (2, "")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["typo.toml"]
 
 
 @pytest.mark.parametrize("call", [["chekc"], ["check", KESTREL, "-f", "yaml"]])
