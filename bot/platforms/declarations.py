@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard
+from bot.platforms.pasted import refuse_pasted
 from bot.platforms.registry import Access
 from bot.platforms.source import TooLarge
 
@@ -18,6 +19,7 @@ def open_leaderboard(name: str, access: Access) -> Leaderboard:
     Raises CallError where there is none, MalformedDeclaration where it is refused.
     """
     if not name.startswith("hf://"):
+        refuse_pasted(name)
         return load_leaderboard(name)
     data = _read(name, access)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.errors import CallError
 from bot.evaluation.discovery import ListedFile
+from bot.platforms.pasted import refuse_pasted
 
 UNSEEN = frozenset({".git", "__pycache__", ".venv", "node_modules"})  # folders of tools
 
@@ -30,6 +31,7 @@ def list_files(name: str) -> list[ListedFile]:
             return [ListedFile(name, found.st_size)]
         raise CallError(f"{name}: is neither a file nor a folder")
     except FileNotFoundError:
+        refuse_pasted(name)
         raise CallError(f"{name}: there is no such file or folder") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "is not a path of this machine"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from bot.errors import CallError
 from bot.platforms.bounded import Contents, Latest
+from bot.platforms.pasted import refuse_pasted
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
     from bot.platforms.discussions import Discussions
@@ -140,6 +141,7 @@ def platform_of(name: str) -> Platform:
         return _load(scheme)
     found = others().get(scheme)
     if found is None:
+        refuse_pasted(name)
         known = [*(_load(each).address for each in BUILT_IN), *(each.address for each in others().values())]
         raise CallError(f"{name}: write {', '.join(known[:-1])} or {known[-1]}")
     return found

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from bot.errors import CallError
 from bot.platforms.git.source import GitSource
 from bot.platforms.git.target import Folder
+from bot.platforms.pasted import refuse_forgotten_scheme
 from bot.platforms.registry import Opener
 from bot.publishing.publication import Form
 
-REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)  # a name on the Hub or on GitHub has this form
-
 
 def checked_folder(name: str, start: Path = Path()) -> str:
-    """The name of a folder as it was given. Raises CallError for `org/name` that no folder below `start` has.
+    """The name of a folder as it was given; relative ones begin at `start`.
 
-    A forgotten `hf://` would otherwise make a new, empty board on this machine.
+    Raises CallError for `org/name` and for the address of a page, where there is no such folder: a forgotten `hf://`
+    would otherwise make a new, empty board on this machine.
     """
-    if REPOSITORY.fullmatch(name) and not (start / name).exists():
-        raise CallError(f"{name}: write hf://datasets/{name}, or ./{name} for a folder")
+    if not (start / name).exists():
+        refuse_forgotten_scheme(name)
     return name
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bot.platforms.hub.address import MODELS
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.errors import CallError
+from bot.platforms.hub.address import MODELS, HubAddress, parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource
@@ -20,7 +21,7 @@ class HubPlatform:
 
     def open_source(self, name: str, opener: Opener) -> HubSource:
         """A repository of results."""
-        address = parse_address(name)
+        address = whole_repository(name)
         return HubSource(self.client(opener), address, opener.kept.listings.setdefault(address.url, {}))
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
@@ -31,7 +32,7 @@ class HubPlatform:
 
     def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
         """One repository as a target."""
-        address = parse_address(name)
+        address = whole_repository(name)
         return HubTarget(
             self.client(opener),
             address,
@@ -55,6 +56,14 @@ class HubPlatform:
         """The one way to the Hub."""
         access = opener.access
         return opener.client("hf", lambda: HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless))
+
+
+def whole_repository(name: str) -> HubAddress:
+    """The repository at an address. Raises CallError for one with a revision or a path, which would not count here."""
+    address = parse_address(name)
+    if address.revision or address.path:
+        raise CallError(f"{name}: name the whole repository, {address.url}; its main branch counts")
+    return address
 
 
 PLATFORM = HubPlatform()
