@@ -70,7 +70,10 @@ class TablePublisher:
 
     def _known(self) -> dict[str, WrittenRow]:
         """The record of what was written."""
-        found = self.context.store.published(self.context.name, self.settings.to)
+        return self._written(self.settings.to)
+
+    def _written(self, name: str) -> dict[str, WrittenRow]:
+        found = self.context.store.published(self.context.name, name)
         return {
             key: WrittenRow(parse_entry(entry, key), None if earlier is None else parse_entry(earlier, key))
             for key, (entry, earlier) in found.items()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.errors import BotError, DiscussionsDisabled
+from bot.errors import DiscussionsDisabled
 from bot.platforms.conversations import HasConversations
 from bot.platforms.target import Target
 from bot.publishing.publication import Marker
@@ -65,19 +65,34 @@ class Targets:
         Commands on requests come after the rows: what a newer push proposes, the maintainer has not seen.
         """
         target, settings = self.context.targets_by_address[to]
-        commands = self._commands(target, settings)
         self._learn_approvals(to)
-        if commands is not None and to not in self.learned:
+        if to not in self.learned:
             self.learned.add(to)
-            self.report.attempt([], commands.observe, subject=f"commands at {to}")
+            self._observe(target, settings)
         items = due_rows(self.context, to, share)
-        PUBLISHERS[settings.kind](self.context, target, settings, self.report).publish(items)
+        publisher = PUBLISHERS[settings.kind](self.context, target, settings, self.report)
+        self.report.attempt(items, lambda: publisher.publish(items), finish=False, subject=f"rows at {to}")
         asked = self._due("request", to)
+        self.report.attempt(asked, lambda: self._obey(target, settings, asked), finish=False)
+        return bool(items or asked)
+
+    def _obey(self, target: Target, settings: WatchTarget, asked: Sequence[Item]) -> None:
+        """Do what was asked on these requests."""
+        commands = self._commands(target, settings) if asked else None
         if commands is not None:
             commands.settle(asked)
         else:
             self.context.store.finish(asked)
-        return bool(items or asked)
+
+    def _observe(self, target: Target, settings: WatchTarget) -> None:
+        """Look for commands on our requests."""
+
+        def call() -> None:
+            commands = self._commands(target, settings)
+            if commands is not None:
+                commands.observe()
+
+        self.report.attempt([], call, subject=f"commands at {settings.to}")
 
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
         """What people write on our requests, where there are any."""
@@ -119,13 +134,7 @@ class Targets:
             # On the page of a model nothing is said about plans.
             self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
             self._each_of("sweep", settings.to, None, boards.sweep)
-            self._observe_all(target, settings)
-
-    def _observe_all(self, target: Target, settings: WatchTarget) -> None:
-        """Look for commands on requests that were listed since, as by a sweep; they are done in the next pass."""
-        commands = self._commands(target, settings)
-        if commands is not None:
-            self.report.attempt([], commands.observe, subject=f"commands at {settings.to}")
+            self._observe(target, settings)  # requests that were listed since, as by a sweep; done in the next pass
 
     def _sweep_source(self) -> None:
         discussions = self.context.discussions
@@ -137,9 +146,6 @@ class Targets:
 
     def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
         if mark is not None:
-            try:
-                mark()
-            except BotError as failure:
-                self.report.say("failed", f"{kind} of {to}", str(failure), failure.status)
+            self.report.attempt([], mark, subject=f"{kind} of {to}")
         for item in self._due(kind, to):
             self.report.attempt([item], lambda item=item: do(item))  # type: ignore[misc]

@@ -16,7 +16,7 @@ from bot.publishing.tables.texts import table_text
 from bot.service.desired import rolling_mark
 from bot.service.items import Item
 from bot.service.reconcile import DesiredState, reconcile
-from bot.service.table_desired import WrittenRow
+from bot.service.table_desired import DesiredTable, WrittenRow
 from bot.service.table_rows import TablePublisher
 
 
@@ -30,14 +30,18 @@ class TemplatePublisher(TablePublisher):
 
     def publish(self, items: Sequence[Item]) -> None:
         """Bring the result files to these rows, and then the status of the requests to what is merged."""
-        before = self._known()
         super().publish(items)
-        if self._requests is None:
-            return
-        withdrawn = {key: row for key, row in before.items() if key not in self._known()}
+        if self._requests is not None:
+            subject = f"requests of {self.settings.to}"
+            self.report.attempt([], lambda: self._follow_moved(is_touched=bool(items)), subject=subject)
+
+    def _follow_moved(self, *, is_touched: bool) -> None:
+        """Bring the requests in step where a row was touched or withdrawn, or where the results moved since."""
+        store, name = self.context.store, self.context.name
+        withdrawn = self._written(self._cursor)
         head = self.target.head()
-        if withdrawn or items or self.context.store.cursor(self.context.name, self._cursor) != head:
-            self.report.attempt([], lambda: self._follow(withdrawn, head), subject=f"requests of {self.settings.to}")
+        if withdrawn or is_touched or store.cursor(name, self._cursor) != head:
+            self._follow(withdrawn, head)
 
     @property
     def _options(self) -> TemplateOptions:
@@ -52,6 +56,7 @@ class TemplatePublisher(TablePublisher):
 
     @property
     def _cursor(self) -> str:
+        """Under this name the state keeps the commit that was followed, and the rows whose requests are to be ended."""
         return f"requests {self.settings.to}"
 
     def _layout(self) -> Layout:
@@ -72,7 +77,19 @@ class TemplatePublisher(TablePublisher):
         if done.decision.publication is not None:
             self.report.say("published", f"requests of {self.settings.to}", f"{done.decision.why}: {done.where}")
         if not self.context.dry_run:
-            self.context.store.set_cursor(self.context.name, self._cursor, head)
+            store, name = self.context.store, self.context.name
+            with store.transaction():
+                store.set_cursor(name, self._cursor, head)
+                store.forget_published(name, self._cursor, withdrawn)
+
+    def _remember(self, table: DesiredTable) -> None:
+        """Remember withdrawn rows too, until their requests say so."""
+        store, name, known = self.context.store, self.context.name, self._known()
+        withdrawn = {key: (known[key].entry.to_bytes(), None) for key in table.gone & known.keys()}
+        with store.transaction():
+            super()._remember(table)
+            store.set_published(name, self._cursor, withdrawn)
+            store.forget_published(name, self._cursor, table.written)
 
     def _standing(self) -> list[RowChange]:
         """The rows that were written and stand on the main branch of the results."""

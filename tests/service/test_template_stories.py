@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from bot.service.config import Watch, parse_settings
 from tests.publishing.tables.test_template import shown
@@ -69,6 +70,17 @@ class TemplateStory(Story):
 
     def said(self, name: str) -> list[str]:
         return [one.text for one in self.settle() if one.outcome == name]
+
+
+def finished(story: TemplateStory) -> None:
+    """The row and the status of its request are merged, and the bot has seen it."""
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.hub.merge(story.asked, story.hub.requests(story.asked)[0])
+    story.settle()
+    story.news()
 
 
 @pytest.fixture
@@ -164,4 +176,92 @@ def test_commits_bring_both_repositories_in_step_at_once(hub: Hub, tmp_path: Pat
     assert json.loads(story.request())["status"] == "FINISHED"
     assert json.loads(hub.file(story.asked, other) or b"")["status"] == "FINISHED"
     assert story.acts() == ["commit", "commit"]
+    story.end()
+
+
+MORE = """
+[[watches.targets]]
+to = "hf://datasets/acme/entries"
+"""
+
+
+@dataclass
+class TwoTargetStory(TemplateStory):
+    """A template board, and entries beside it."""
+
+    entries: Repository = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.entries = self.hub.repository("acme/entries")
+
+    @property
+    def watch(self) -> Watch:
+        return parse_settings(SETTINGS.replace("FORM", self.form) + MORE, "bot.toml").watches[0]
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_board_that_cannot_be_reached_stops_no_other_target(hub: Hub, tmp_path: Path, *, is_gone: bool) -> None:
+    story = TwoTargetStory(hub, tmp_path)
+    if is_gone:
+        hub.rename(story.target, "acme/elsewhere")
+    else:
+        hub.faults.order("acme/contents", status=500, times=-1)
+    story.push()
+    told = {one.subject: one.outcome for one in story.settle() if one.outcome == "failed"}
+    assert "requests of hf://datasets/acme/contents" in told
+    assert [request.status for request in hub.requests(story.entries)] == ["open"]
+
+    hub.faults.ordered.clear()
+    if is_gone:
+        hub.rename(story.target, "acme/contents")
+    assert [one for one in story.settle() if one.outcome == "failed"] == []
+    assert [request.status for request in story.requests] == ["open"]
+    story.news()
+    story.end()
+
+
+def test_the_status_of_a_withdrawn_row_outlives_a_failure(story: TemplateStory) -> None:
+    finished(story)
+    story.hub.faults.order("acme/requests", status=500, times=-1)
+    story.remove()
+    assert "requests of hf://datasets/acme/contents" in [one.subject for one in story.settle()]
+    story.hub.faults.ordered.clear()
+    story.settle()
+
+    [status] = story.hub.requests(story.asked)
+    assert b'"FAILED"' in story.request(status.ref)
+    assert story.acts() == ["request", "request"]
+
+
+def test_a_row_that_comes_back_before_its_status_was_changed_keeps_it(story: TemplateStory) -> None:
+    finished(story)
+    story.hub.faults.order("acme/requests", status=500, times=-1)
+    story.remove()
+    story.settle()
+    story.push()
+    story.settle()
+    story.hub.faults.ordered.clear()
+    story.settle()
+
+    assert story.hub.requests(story.asked) == []
+    assert story.acts() == ["request", "comment", "closed"]
+
+
+def test_an_idle_pass_reads_the_record_no_more_often_for_more_rows(hub: Hub, tmp_path: Path) -> None:
+    story = TemplateStory(hub, tmp_path, form="commit")
+    store, reads = story.contexts.store, []
+    event.listen(store.engine, "before_cursor_execute", lambda *told: reads.append(told[2]))
+
+    def idle() -> int:
+        story.settle()
+        reads.clear()
+        story.settle()
+        return sum("FROM published" in text for text in reads)
+
+    story.push()
+    few = idle()
+    hub.push(story.source, {path_of(f"acme/many-{n}"): result(f"acme/many-{n}") for n in range(6)})
+    assert idle() == few
+    story.news()
     story.end()
