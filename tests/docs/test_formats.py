@@ -13,7 +13,7 @@ SECTION = re.compile(r"^## `(?P<id>[^`]+)`\n(?P<text>.*?)(?=^## |\Z)", re.MULTIL
 
 
 def test_every_kind_that_is_named_has_its_line() -> None:
-    table = PAGE.partition("## What is named and not read")[2]
+    table = PAGE.partition("## Files that the bot names and does not read")[2]
     named = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
     assert sorted(named) == sorted({kind.id for kind in (*KINDS, OTHER)})
 
