@@ -131,6 +131,16 @@ def test_what_files_disagree_on_is_named() -> None:
     assert "# usually run with 25 shots" in text
 
 
+def test_one_file_with_another_size_does_not_decide() -> None:
+    rows = {"arc_challenge": binary("acc_norm,none", 600, 1172)}
+    sizes = {size: modern(rows, **{"n-samples": sized(rows, size)}) for size in (1172, 2590)}
+
+    task, text = only_task(sizes[2590], sizes[1172], sizes[1172])
+
+    assert task.leaves[0].samples == 1172
+    assert "# TODO: other files have other numbers of samples: arc_challenge (2,590)" in text
+
+
 def test_one_key_in_two_formats_is_one_leaf_with_the_spelling_of_each() -> None:
     old = {
         "results": {"gsm8k": {"acc": 132 / 1319}},

@@ -74,12 +74,18 @@ class Seen:
         return [value for value in found if value is not None]
 
     def samples(self) -> int | None:
-        """The size of the leaf: as recorded, else recovered from a standard error, else as the catalogue has it."""
+        """The size of the leaf: as most files record or show it, else as the catalogue has it."""
+        sizes = self.sizes
+        return sizes[0] if sizes else self.known.samples if self.known else None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes in the files, the most frequent one first: as recorded, else recovered from a standard error."""
         whole_runs = [run for run in self.runs if not run.is_limited]
-        recorded = [run.leaf.original for run in self.runs] + [run.leaf.samples for run in whole_runs]
-        sizes = [size for size in recorded if size and size > 0]
-        sizes = sizes or [size for run in whole_runs if (size := self._recovered(run))]
-        return max(sizes) if sizes else self.known.samples if self.known else None
+        recorded = [max(run.leaf.original or 0, 0 if run.is_limited else run.leaf.samples or 0) for run in self.runs]
+        counts = Counter(size for size in recorded if size > 0)
+        counts = counts or Counter(size for run in whole_runs if (size := self._recovered(run)))
+        return tuple(sorted(counts, key=lambda size: (-counts[size], -size)))
 
     def _recovered(self, run: SeenRun) -> int | None:
         for metric in self.metrics:

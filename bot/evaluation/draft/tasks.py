@@ -203,6 +203,8 @@ def _todo(column: DraftColumn) -> Iterator[str]:
     unsized = [leaf.key for leaf in column.leaves if leaf.samples() is None]
     if unsized and "samples" in shows:
         yield f"the samples of {examples(unsized)}: the files record none"
+    if others := [f"{leaf.key} ({size:,})" for leaf in column.leaves for size in leaf.sizes[1:]]:
+        yield f"other files have other numbers of samples: {examples(others)}"
     for leaf in column.leaves:
         if len(leaf.runs) > leaf.without() > 0:
             yield f"{leaf.without()} of {len(leaf.runs)} files of {examples([leaf.key])} have no {leaf.metrics[0].name}"
