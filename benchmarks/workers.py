@@ -13,24 +13,28 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.service.jobs.queue import Jobs
 from bot.service.store import Store, connect
-from tests.world.hub import Hub
+from tests.world.hub import Call, Hub
 from tests.world.postgres import running
 from tests.world.results import TINY, path_of, result
 from tests.world.server import served
 
 BAR = 2.5
+LOOK = 0.25  # seconds between two looks at the queue
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = """
 [[watches]]
@@ -43,8 +47,38 @@ to = "hf://datasets/acme/contents"
 """
 
 
-def measure(rows: int, workers: int, delay: float) -> tuple[float, float]:
-    """Seconds until all rows are proposed, and requests to the Hub for each."""
+@dataclass(frozen=True)
+class Measured:
+    """Seconds until all rows are proposed, requests by kind, and processor seconds of each party."""
+
+    seconds: float
+    kinds: Counter[str]
+    hub: float
+    workers: float
+
+    def lines(self, rows: int) -> list[str]:
+        """The requests of a row by kind, and the processor time of a row."""
+        kinds = ", ".join(f"{count / rows:.1f} {kind}" for kind, count in self.kinds.most_common())
+        own, hub = self.workers / rows * 1000, self.hub / rows * 1000
+        return [
+            f"  {self.kinds.total() / rows:.1f} requests a row: {kinds}",
+            f"  processor time a row: the workers {own:.0f} ms, the Hub and this program {hub:.0f} ms",
+        ]
+
+
+def kind_of(call: Call) -> str:
+    """What a request was for."""
+    *_, name = re.sub(r"/[0-9a-f]{40}\b.*|/pr/[0-9]+.*", "", call.raw_path).split("/")
+    if "/resolve/" in call.raw_path:
+        return "file"
+    if "/tree/" in call.raw_path:
+        return "tree"
+    name = re.sub("^[0-9]+$", "request", name)
+    return f"{call.query.get('status', '')} {name}".strip() if name == "discussions" else name
+
+
+def measure(rows: int, workers: int, delay: float) -> Measured:
+    """One run."""
     with running() as cluster, served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
         folder, database = Path(name), cluster.database()
         (folder / "tiny.toml").write_text(TINY)
@@ -63,21 +97,28 @@ def measure(rows: int, workers: int, delay: float) -> tuple[float, float]:
         hub.faults.order("", delay=delay, times=-1)
         hub.push(source, {path_of(f"acme/m{n}"): result(f"acme/m{n}", right=(50, 60, n % 101)) for n in range(rows)})
         hub.calls.clear()
-        start = time.monotonic()
+        start, own, theirs = time.monotonic(), time.process_time(), cpu_of(started)
         jobs.want_pass("tiny")
         while jobs.undone() or store.cursor("tiny", "source") != source.main.oid or store.counts("tiny"):
-            time.sleep(0.05)
+            time.sleep(LOOK)
         seconds = time.monotonic() - start
+        spent, kinds = (time.process_time() - own, cpu_of(started) - theirs), Counter(map(kind_of, hub.calls))
         for process in started:
             process.send_signal(signal.SIGKILL)
             process.wait()
-        calls = len(hub.calls)
         titles = Counter(request.title for request in hub.requests(target))
         jobs.close()
         store.close()
     if len(titles) != rows or set(titles.values()) != {1}:
         raise SystemExit(f"{len(titles)} rows are proposed, not {rows}, or one of them twice")
-    return seconds, calls / rows
+    return Measured(seconds, kinds, *spent)
+
+
+def cpu_of(processes: Sequence[subprocess.Popen[bytes]]) -> float:
+    """The processor seconds that processes have used."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    fields = [Path(f"/proc/{one.pid}/stat").read_text().rpartition(")")[2].split() for one in processes]
+    return sum(int(each[11]) + int(each[12]) for each in fields) / ticks
 
 
 def main() -> int:
@@ -88,14 +129,16 @@ def main() -> int:
     call = parser.parse_args()
     first = 0.0
     for workers in call.workers:
-        seconds, requests = measure(call.rows, workers, call.delay)
-        first = first or seconds
+        found = measure(call.rows, workers, call.delay)
+        first = first or found.seconds
         print(
-            f"{workers} processes: {call.rows:,} rows in {seconds:.1f} s, {call.rows / seconds:.1f} a second, "
-            f"{requests:.1f} requests each, {first / seconds:.2f} times as fast (bar for 4: {BAR})",
+            f"{workers} processes: {call.rows:,} rows in {found.seconds:.1f} s, {call.rows / found.seconds:.1f} a "
+            f"second, {first / found.seconds:.2f} times as fast (bar for 4: {BAR}); load {os.getloadavg()[0]:.1f}",
+            *found.lines(call.rows),
+            sep="\n",
             flush=True,
         )
-    return first / seconds < BAR
+    return first / found.seconds < BAR
 
 
 if __name__ == "__main__":
