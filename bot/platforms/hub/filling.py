@@ -77,7 +77,6 @@ class HubFilling:
         self._ready()
         is_new = self.form == "pull-request" and self.number is None
         revision = "main" if self.number is None else f"refs/pr/{self.number}"
-        self.talk.commits.operations.is_filling = True
         parent, self.head = self.head, ""
         self.head, number = self.talk.commits.write(
             files, text.title, text.body, revision=revision, parent=parent, request=is_new
