@@ -126,6 +126,14 @@ class Stale(BotError):
     status = 3
 
 
+class Unsettled(Stale):
+    """Another process may be writing the same, or was killed while it did: look again in `retry_after` seconds."""
+
+    def __init__(self, why: str, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(why)
+
+
 class StateUnavailable(BotError):
     """The database of the service cannot be used now; nothing of it was changed (exit status 3)."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from bot.errors import CallError
 from bot.platforms.bounded import Contents, Latest
+from bot.platforms.intents import Intend, nobody_else
 from bot.platforms.pasted import refuse_pasted
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
@@ -67,8 +68,10 @@ class Kept:
     """What one service keeps between two passes; a single command starts with nothing.
 
     `memory` gives, for a repository, what was read of its discussions before. `blobs` are contents by object id,
-    `own_commits` the commits that we made, and `clients` and `listings` belong to the platforms. `is_service` says that
-    requests are looked for in every form of publication: a token of a single command may not be able to.
+    `own_commits` the commits that we made, and `clients` and `listings` belong to the platforms. `intend` is held, by a
+    name and for so many seconds at most, around a write that may be done once: it raises Unsettled where another
+    process holds it, or was killed with it. `is_service` says that requests are looked for in every form of
+    publication: a token of a single command may not be able to.
     """
 
     memory: Callable[[str], MutableMapping[int, bytes]] = no_memory
@@ -76,6 +79,7 @@ class Kept:
     own_commits: MutableSet[str] = field(default_factory=Latest)
     listings: dict[str, Any] = field(default_factory=dict)
     clients: dict[str, Any] = field(default_factory=dict)
+    intend: Intend = nobody_else
     is_service: bool = False
 
 

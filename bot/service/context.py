@@ -146,7 +146,8 @@ class ContextFactory:
     opener: Opener = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.opener = Opener(self.access, self.folder, Kept(self.store.memory, is_service=True))
+        kept = Kept(self.store.memory, intend=self.store.intend, is_service=True)
+        self.opener = Opener(self.access, self.folder, kept)
 
     def take(self, settings: Settings) -> None:
         """Take over what settings say of the whole service."""

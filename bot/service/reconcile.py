@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.errors import MalformedEntry, Stale, Unavailable
+from bot.errors import MalformedEntry, Stale, Unavailable, Unsettled
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
@@ -68,7 +68,7 @@ def retry_write(look_and_write: Callable[[], T]) -> T:
         try:
             return look_and_write()
         except (Stale, Unavailable) as failure:
-            asked = failure.retry_after if isinstance(failure, Unavailable) else None
+            asked = failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
             if asked is not None and asked > LONGEST_WAIT:
                 raise
             time.sleep(PAUSE * 2**attempt if asked is None else asked)

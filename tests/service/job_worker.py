@@ -16,6 +16,7 @@ from bot.service.jobs.queue import Jobs, Timing
 from bot.service.store import Store, connect
 
 QUICK = Timing(heartbeat=0.4, dead=5.0, look=0.3)
+FATE = 12.0  # seconds after which a write of a killed process shows, or never will
 
 
 def make_service(folder: Path, url: str, token: str, watch: Watch, database: str) -> Service:
@@ -23,7 +24,7 @@ def make_service(folder: Path, url: str, token: str, watch: Watch, database: str
     jobs = Jobs(database)
     jobs.open()
     contexts = ContextFactory(Access(hf_token=token, hf_endpoint=url), Store(connect(database)), folder, queue=jobs)
-    contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
+    contexts.client.pause, contexts.client.unknown_fate, contexts.client.timeout = 0.01, 1.0, FATE - 1.0
     return Service(contexts, (watch,), CollectorRegistry(), quiet=0.05, jobs=jobs, timing=QUICK)
 
 

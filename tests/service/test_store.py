@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import CallError, StateUnavailable
+from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.service.items import Mark, marks
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
@@ -207,3 +207,22 @@ def test_what_was_written_into_a_table_is_kept_by_watch_and_target(store: Store)
     assert store.published("w", "board") == {"a": (b"3", b"1")}
     assert store.published("w", "other") == {"a": (b"9", None)}
     assert store.scratch().published("w", "board") == {"a": (b"3", b"1")}
+
+
+def test_what_one_process_writes_no_other_does_until_it_is_known_how_that_ended(store: Store, url: str) -> None:
+    killed, other = Store(connect(url)), Store(connect(url))
+    with store.intend("row", 60.0), store.intend("another row", 60.0):
+        with pytest.raises(Unsettled, match="another process") as refused, other.intend("row", 60.0):
+            pass
+        assert 0.0 < refused.value.retry_after <= 60.0
+    with other.intend("row", 60.0):
+        pass
+    held, over = killed.intend("row", 60.0), killed.intend("old row", -1.0)
+    held.__enter__()
+    over.__enter__()
+    with pytest.raises(Unsettled), other.intend("row", 60.0):
+        pass
+    with other.intend("old row", 60.0):  # the time of that one is over
+        pass
+    for one in (killed, other):
+        one.close()

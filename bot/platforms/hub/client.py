@@ -97,6 +97,11 @@ class HubClient:
             raise failure
         return found
 
+    @property
+    def unknown_until(self) -> float:
+        """Seconds after which a small write that somebody began either shows, or never will."""
+        return self.timeout + self.unknown_fate
+
     @cached_property
     def account(self) -> Mapping[str, Any]:
         """Who we are: `name` and `id`; asked once, because the Hub limits this call hard."""

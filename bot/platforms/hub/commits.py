@@ -20,7 +20,7 @@ TITLE_LIMIT = 200  # characters; the Hub refuses more
 class HubCommits:
     """Writes files to the revisions of one repository, or as new requests.
 
-    `find_request` gives the number of our open request with a title and a text, None where there is none.
+    `find_request` gives the number of our open request with a title and a text, None where there is none yet.
     """
 
     source: HubSource

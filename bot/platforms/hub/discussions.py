@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, MutableMapping
 from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
@@ -18,7 +19,8 @@ from bot.platforms.hub.client import HubAddress, HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread
-from bot.publishing.publication import find_marker
+from bot.platforms.intents import Intend, nobody_else
+from bot.publishing.publication import Marker, find_marker
 
 KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
     ("pull_request", "request"),
@@ -31,12 +33,14 @@ class HubDiscussions:
     """Reads and writes the discussions of one repository.
 
     `memory` may remember, by number, the mark and state of what was read before: whatever is not in it is
-    read again, so it can be empty. `counts` has how many comments the list counted, None where it did not say.
+    read again, so it can be empty. `intend` is held around what must be written once. `counts` has how many comments
+    the list counted, None where it did not say.
     """
 
     client: HubClient
     address: HubAddress
     memory: MutableMapping[int, bytes]
+    intend: Intend = field(default=nobody_else, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -85,19 +89,35 @@ class HubDiscussions:
         mark = find_marker(talk.description)
         if mark is None and talk.num in self.memory:  # of a hidden description the Hub may not give the text
             mark = find_marker(json.loads(self.memory[talk.num])["mark"])
-        known = {
-            "kind": "pull_request" if talk.pull_request else "discussion",
-            "status": talk.status,
-            "closed_by": talk.closed_by,
-            "mark": mark.render() if mark else "",
-        }
-        self.memory[talk.num] = json.dumps(known).encode()
+        kind: Kind = "pull_request" if talk.pull_request else "discussion"
+        self._keep(talk.num, kind, talk.status, mark, talk.closed_by)
 
-    def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+    def opened(self, num: int, mark: Marker) -> None:
+        """Remember a request that we opened just now: nothing of it has to be asked."""
+        self._keep(num, "pull_request", "open", mark)
+
+    def _keep(self, num: int, kind: Kind, status: str, mark: Marker | None, closed_by: str = "") -> None:
+        known = {"kind": kind, "status": status, "closed_by": closed_by, "mark": mark.render() if mark else ""}
+        self.memory[num] = json.dumps(known).encode()
+
+    def writing(self, text: str) -> AbstractContextManager[object]:
+        """Hold what a text of ours is about while it is written; raises Unsettled where another process may.
+
+        The one that held it may have been killed: what it sent shows by the end of that time, or never.
+        """
+        mark = find_marker(text)
+        if mark is None:
+            return nullcontext()
+        return self.intend(f"{self.address.url} {mark.render()}", self.client.unknown_until)
+
+    def ours(
+        self, kind: Kind, *, whole: bool = False, is_after_write: bool = False
+    ) -> Iterator[tuple[int, dict[str, str]]]:
         """Every discussion of that kind that we opened, oldest first: its number, and what finds it again.
 
         The lists are read no further than until all that they count is known, and only what is new, or changed, is
-        read: what this costs follows the change. `whole` reads the lists to their ends.
+        read: what this costs follows the change. `whole` reads the lists to their ends. `is_after_write` leaves the
+        closed ones alone, unless one is no longer open.
         """
         known = {num: row for num, data in self.memory.items() if (row := _decoded(data))["kind"] == kind}
         open_ones = {num for num, row in known.items() if row["status"] in {"open", "draft"}}
@@ -105,7 +125,8 @@ class HubDiscussions:
         unlisted = open_ones - listed.keys()
         # What was open and is no longer listed has been closed or merged: it counts among the closed.
         closed = (known.keys() - open_ones | unlisted) - listed.keys()
-        listed |= self._statuses(kind, "closed", set() if whole else closed)
+        if unlisted or not is_after_write:
+            listed |= self._statuses(kind, "closed", set() if whole else closed)
         for num, status in listed.items():
             before = known.get(num) or self._told(num)
             if before is None or (status and before["status"] != status):
@@ -146,7 +167,15 @@ class HubDiscussions:
     # what is written: each call is sent once, and looked for where it may have landed
 
     def find_own(self, kind: Kind, title: str, text: str) -> int | None:
-        """The number of an open discussion or request of ours with this title and text, None where there is none."""
+        """The number of an open discussion or request of ours with this text, None where there is none.
+
+        One with a mark is found by it: no more is read than what is new.
+        """
+        mark = find_marker(text)
+        if mark is not None:
+            known = self.ours(kind, is_after_write=True)
+            found = (num for num, row in known if row["status"] == "open" and row["mark"] == mark.render())
+            return next(found, None)
         for row in sorted(self.listed(kind, "open", self.client.user), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num
@@ -154,23 +183,25 @@ class HubDiscussions:
 
     def open_discussion(self, title: str, text: str) -> int:
         """Open a discussion; its number."""
-        try:
-            made = self.client.write(
-                self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
-            )
-        except Unavailable as failure:
-            return self.client.landed(failure, lambda: self.find_own("discussion", title, text))
-        self.remember(as_thread(made))
-        return made.num
+        with self.writing(text):
+            try:
+                made = self.client.write(
+                    self.client.api.create_discussion, title=title[:TITLE_LIMIT], description=text, **self._where
+                )
+            except Unavailable as failure:
+                return self.client.landed(failure, lambda: self.find_own("discussion", title, text))
+            self.remember(as_thread(made))
+            return made.num
 
     def comment(self, num: int, text: str) -> None:
         """Add a comment."""
-        try:
-            self.client.write(
-                self.client.api.comment_discussion, discussion_num=num, comment=text, **self._where
-            )  # fmt: skip
-        except Unavailable as failure:
-            self.client.landed(failure, lambda: self._find_comment(num, text))
+        with self.writing(text):
+            try:
+                self.client.write(
+                    self.client.api.comment_discussion, discussion_num=num, comment=text, **self._where
+                )  # fmt: skip
+            except Unavailable as failure:
+                self.client.landed(failure, lambda: self._find_comment(num, text))
 
     def _find_comment(self, num: int, text: str) -> str | None:
         """The id of a comment of ours with this text, None where there is none."""

@@ -42,12 +42,14 @@ class HubPlatform:
             has_notes=form == "comment",
             has_requests=form == "pull-request" or opener.kept.is_service,
             own_commits=opener.kept.own_commits,
+            intend=opener.kept.intend,
         )
 
     def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
         """The discussions and requests of a repository of results."""
         source = self.open_source(name, opener)
-        found = HubDiscussions(source.client, source.address, opener.kept.memory(source.address.url))
+        kept = opener.kept
+        found = HubDiscussions(source.client, source.address, kept.memory(source.address.url), kept.intend)
         found.source = source
         return found
 

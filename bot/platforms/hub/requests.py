@@ -26,20 +26,24 @@ class HubRequests:
         The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
         and close their own where it is the later one.
         """
-        text, mark = publication.text, publication.mark
-        self.target.look_again()
-        if any(row["mark"] == mark.render() for _, row in self.target.open_requests):
-            raise Stale(f"{self.target.name}: a request stands there by now")
-        oid, num = self.target.talk.commits.write(
-            dict(publication.files), text.title, text.body, parent=self.target.head(), request=True
-        )
-        self.target.own_commits.add(oid)
-        self.target.look_again()
-        return self._keep_first(mark, num or 0)
+        text, mark, target = publication.text, publication.mark, self.target
+        with target.talk.writing(text.body):
+            before, parent = target.requests_of(mark), target.head()  # as they stood when this was decided
+            target.look_again()
+            if target.requests_of(mark) != before:
+                raise Stale(f"{target.name}: the requests for this row are others by now")
+            oid, made = target.talk.commits.write(
+                dict(publication.files), text.title, text.body, parent=parent, request=True
+            )
+            num = made or 0
+            target.own_commits.add(oid)
+            target.talk.opened(num, mark)
+            target.look_again(is_after_write=True)
+            return self._keep_first(mark, num)
 
     def _keep_first(self, mark: Marker, num: int) -> int:
         """Close our new request where an earlier one has its mark: the number of the one that stays."""
-        same = [other for other, row in self.target.open_requests if row["mark"] == mark.render()]
+        same = [other for other, row in self.target.requests_of(mark) if row["status"] in {"open", "draft"}]
         first = min([num, *same])
         if first != num:
             self.target.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))

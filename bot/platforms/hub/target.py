@@ -18,6 +18,7 @@ from bot.platforms.hub.files import FILE_LIMIT, HubFiles
 from bot.platforms.hub.filling import HubFilling
 from bot.platforms.hub.requests import HubRequests
 from bot.platforms.hub.source import HubSource
+from bot.platforms.intents import Intend, nobody_else
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -47,7 +48,8 @@ Files = Mapping[str, bytes | None]
 class HubTarget:
     """The target in one repository, as it stood when it was first looked at; a failed write makes it look again.
 
-    `memory` and `blobs` may keep what was read before, by number and by object id. `discussion` is the number of
+    `memory` and `blobs` may keep what was read before, by number and by object id; `intend` is held around what must be
+    written once. `discussion` is the number of
     the discussion that holds the rows of the form `comment`, None for one of our own for each leaderboard.
     """
 
@@ -59,6 +61,8 @@ class HubTarget:
     has_notes: bool = False
     has_requests: bool = True
     own_commits: MutableSet[str] = field(default_factory=Latest, repr=False)
+    intend: Intend = field(default=nobody_else, repr=False)
+    _is_after_write: bool = field(default=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -78,7 +82,7 @@ class HubTarget:
     @cached_property
     def talk(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
-        return HubDiscussions(self.client, self.address, self.memory)
+        return HubDiscussions(self.client, self.address, self.memory, self.intend)
 
     @cached_property
     def comments(self) -> HubComments:
@@ -91,27 +95,40 @@ class HubTarget:
         return HubConversations(self)
 
     @cached_property
+    def branches(self) -> dict[str, str]:
+        """Branches with their commits."""
+        return self.source.refs()
+
+    @cached_property
     def refs(self) -> dict[str, str]:
-        """Branches and requests with their commits."""
-        return self.source.refs(requests=True)
+        """Branches and requests with their commits: a long list, where many requests were ever opened."""
+        found = self.source.refs(requests=True)
+        self.__dict__.setdefault("branches", found)  # what was read before stays, so that all fits together
+        return found
 
     @cached_property
     def requests(self) -> list[tuple[int, dict[str, str]]]:
         """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
         if not self.has_requests:
             return []
-        return list(self.talk.ours("pull_request"))
+        return list(self.talk.ours("pull_request", is_after_write=self._is_after_write))
+
+    def requests_of(self, mark: Marker) -> list[tuple[int, dict[str, str]]]:
+        """Our requests with a mark, oldest first."""
+        said = mark.render()
+        return [(num, row) for num, row in self.requests if row["mark"] == said]
 
     def head(self) -> str:
         """The commit at main. Raises Refused where there is no such branch."""
         try:
-            return self.refs["refs/heads/main"]
+            return self.branches["refs/heads/main"]
         except KeyError:
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
-    def look_again(self) -> None:
-        """Forget how it stood."""
-        for name in ("refs", "requests"):
+    def look_again(self, *, is_after_write: bool = False) -> None:
+        """Forget how it stood; after a write that ended well, what people closed meanwhile is looked at later."""
+        self._is_after_write = is_after_write
+        for name in ("branches", "refs", "requests"):
             self.__dict__.pop(name, None)
 
     def check(self) -> None:
@@ -124,9 +141,8 @@ class HubTarget:
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, our open request, what a person closed, our comment."""
+        wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
         files = self.files.read(paths, self.head())
-        said = mark.render()
-        wanted = [(num, row) for num, row in self.requests if row["mark"] == said]
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
         declined = [
             num for num, row in wanted if row["status"] == "closed" and row["closed_by"] not in {"", self.client.user}

@@ -13,6 +13,7 @@ from bot.service.store.allowances import Allowances
 from bot.service.store.boards import Boards, KeptBoard
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
+from bot.service.store.intents import Intents
 from bot.service.store.items import Items
 from bot.service.store.leases import Leases
 from bot.service.store.memory import Memory
@@ -36,7 +37,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, Boards, Proposals, Views, Leases, Allowances):
+class Store(Sources, Items, Published, Boards, Proposals, Views, Leases, Allowances, Intents):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 4  # a state of another version is emptied: that costs one full reading
+VERSION = 5  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -191,6 +191,9 @@ answers = Table(
     Column("answer", Words, nullable=False),
     Column("until", Float),
 )
+
+# What a process is about to write, until it knows that it landed; Unix seconds.
+intents = Table("intents", metadata, key("name"), Column("holder", Words, nullable=False), Column("until", Float))
 
 # What is left of the services' windows, told by one process to the others.
 allowances = Table(

@@ -1,0 +1,50 @@
+"""What a process is about to write: said before it writes, so that no other begins while nobody knows what landed."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import delete, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from bot.errors import Unsettled
+from bot.service.store.database import Database
+from bot.service.store.tables import intents
+
+LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows
+
+
+class Intents(Database):
+    """Writes that may be done once, by name; of one whose process was killed nobody knows before its time is over."""
+
+    @contextmanager
+    def intend(self, name: str, seconds: float) -> Iterator[None]:
+        """Say what is written in the block, for so many seconds at most. Raises Unsettled where another holds it."""
+        holder = uuid.uuid4().hex
+        left = self._take(name, holder, seconds)
+        if left:
+            why = f"another process began to write this; what came of it is known in {left:.0f} s at the latest"
+            raise Unsettled(why, min(left, LOOK))
+        try:
+            yield
+        finally:
+            where = (intents.c.name == name, intents.c.holder == holder)
+            with self.transaction() as connection:
+                connection.execute(delete(intents).where(*where))
+
+    def _take(self, name: str, holder: str, seconds: float) -> float:
+        """Take a name that nobody holds, or whose time is over; else the seconds until it is."""
+        now = time.time()
+        insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(intents)
+        values = {"holder": holder, "until": now + seconds}
+        is_over = or_(intents.c.until <= now, intents.c.until > now + 2 * seconds)  # a clock that was wrong
+        statement = insert.values(name=name, **values).on_conflict_do_update(
+            index_elements=["name"], set_=values, where=is_over
+        )
+        with self.transaction() as connection:
+            connection.execute(statement)
+            held = connection.execute(select(intents).where(intents.c.name == name)).one()
+        return 0.0 if held.holder == holder else max(0.1, held.until - now)
