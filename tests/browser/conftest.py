@@ -28,7 +28,7 @@ from tests.pages.boards import examples, generated, hostile, site_of
 from tests.server.services import make_service, make_web
 
 if TYPE_CHECKING:  # comes with `make browser`
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserType, Page
 
 HERE = Path(__file__).parent
 UNPACKED = HERE / ".chromium"
@@ -46,6 +46,14 @@ def is_absent(what: str) -> NoReturn:
     pytest.skip(why)
 
 
+def launch(kind: BrowserType, *flags: str) -> Browser:
+    """Start the browser, with more flags than the usual ones."""
+    path = Path(os.environ.get("LEADERBOARD_BOT_BROWSER") or UNPACKED / "chromium")
+    listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
+    libraries = {"LD_LIBRARY_PATH": str(UNPACKED / "al2023" / "lib")} if "not found" in listed else {}
+    return kind.launch(executable_path=path, args=[*FLAGS, *flags], env={**os.environ, **libraries})
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = Path(os.environ.get("LEADERBOARD_BOT_BROWSER") or UNPACKED / "chromium")
@@ -55,10 +63,8 @@ def browser() -> Iterator[Browser]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         is_absent("playwright")
-    listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=False).stdout
-    libraries = {"LD_LIBRARY_PATH": str(UNPACKED / "al2023" / "lib")} if "not found" in listed else {}
     with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=FLAGS, env={**os.environ, **libraries})
+        started = launch(driver.chromium)
         yield started
         started.close()
 

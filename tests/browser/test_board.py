@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import Opener, launch
 from tests.pages.boards import board_of_rows, examples, generated, site_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 BBH = "th[data-name=bbh]"
 
@@ -24,8 +24,8 @@ def column(page: Page, name: str) -> list[str]:
         """name => {
             const heads = [...document.querySelectorAll('#board thead th')];
             const place = heads.findIndex(head => head.dataset.name === name);
-            return [...document.querySelectorAll('#board tbody tr')].filter(row => !row.hidden)
-                .map(row => row.cells[place].firstChild?.textContent ?? '');
+            return [...document.querySelectorAll('#board tbody tr')].map(
+                row => row.cells[place].firstChild?.textContent ?? '');
         }""",
         name,
     )
@@ -94,6 +94,40 @@ def test_filters_and_reset(watch: Opener) -> None:
     page.click("#reset")
     assert len(column(page, "date")) == 200
     assert "?" not in page.url
+
+
+def test_columns_stand_below_their_heads_in_every_body_and_a_search_leaves_no_gap(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    places = """() => [...document.querySelectorAll('#board tr')].map(row => {
+        row.scrollIntoView();
+        return [...row.cells].map(cell => Math.round(cell.getBoundingClientRect().right)).join();
+    })"""
+    assert page.locator("#board tbody").count() == 8
+    assert len(set(page.evaluate(places))) == 1
+    page.fill("#q", "model-1")
+    assert page.locator("#board tbody").count() == 4
+    heights = page.locator("#board tbody").evaluate_all("all => all.map(one => one.offsetHeight / one.rows.length)")
+    assert max(heights) - min(heights) < 2
+
+
+def test_rows_far_from_the_screen_are_rows_of_a_table_for_a_screen_reader(browser: Browser, served: str) -> None:
+    reader = launch(browser.browser_type, "--force-renderer-accessibility")  # as the browser is where one runs
+    page = reader.new_page()
+    page.goto(f"{served}/generated/index.html")
+    session = page.context.new_cdp_session(page)
+    session.send("Accessibility.enable")
+
+    def count(role: str) -> int:
+        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+        return sum(node["role"]["value"] == role for node in nodes if not node["ignored"])
+
+    for _ in range(50):
+        if count("row") == 201:
+            break
+        page.wait_for_timeout(100)  # the tree grows while the page is idle
+    assert [count(role) for role in ("table", "row", "rowheader", "columnheader")] == [1, 201, 200, 13]
+    assert count("cell") == 200 * 12
+    reader.close()
 
 
 def test_an_incomplete_row_stands_apart_without_rank_and_average(watch: Opener) -> None:

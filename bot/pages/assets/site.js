@@ -27,23 +27,32 @@
 
   function board() {
     const tables = [...document.querySelectorAll("table.board")];
-    const bodies = tables.map((table) => table.tBodies[0]);
-    const inOrder = bodies.map((body) => [...body.rows]);
+    const inOrder = tables.map((table) => [...table.tBodies].flatMap((body) => [...body.rows]));
+    const shown = inOrder.map((all) => [...all]); // as they stand on the page, from the top down
     const rows = inOrder.flat();
+    const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
     const heads = [...main.tHead.rows[0].cells];
     const names = heads.map((head) => head.dataset.name);
-    const collator = new Intl.Collator("en", { numeric: true });
+    // What not every visit needs is made when it is asked for the first time.
+    const once = (prepare) => {
+      let made;
+      return () => (made ??= prepare());
+    };
+    const collator = once(() => new Intl.Collator("en", { numeric: true }));
     const text = (row, column) => row.cells[column].textContent;
-    const models = rows.map((row) => text(row, 1).toLowerCase());
+    const models = once(() => new Map(rows.map((row) => [row, text(row, 1).toLowerCase()])));
     const columnOf = (name) => names.indexOf(name);
     const filters = { precision: columnOf("precision"), chat: columnOf("chat") };
     const organization = (row) => (text(row, 1).includes("/") ? text(row, 1).split("/")[0] : "");
 
     const fill = (id, values) => {
-      for (const value of [...new Set(values)].filter(Boolean).sort(collator.compare)) $(id).append(make("option", value, { value }));
+      for (const value of [...new Set(values)].filter(Boolean).sort(collator().compare)) $(id).append(make("option", value, { value }));
     };
-    for (const [id, column] of Object.entries(filters)) fill(id, rows.map((row) => text(row, column)));
-    fill("org", rows.map(organization));
+    const offer = once(() => {
+      for (const [id, column] of Object.entries(filters)) fill(id, rows.map((row) => text(row, column)));
+      fill("org", rows.map(organization));
+      return true;
+    });
 
     heads.forEach((head, column) => {
       const title = head.querySelector("span");
@@ -77,25 +86,21 @@
       const number = Number.parseFloat(value);
       return Number.isNaN(number) ? null : number;
     };
-    const compareKeys = (one, other) => (typeof one === "string" ? collator.compare(one, other) : one - other);
+    const compareKeys = (one, other) => (typeof one === "string" ? collator().compare(one, other) : one - other);
     let sortedBy = "";
+    let sorted = inOrder;
     const sort = (state) => {
       const asked = state.get("sort") || "";
       if (asked === sortedBy) return;
       sortedBy = asked;
       const [column, falls] = sorting(state);
-      bodies.forEach((body, which) => {
-        const keyed = inOrder[which].map((row) => [column < 0 ? 0 : key(row, column), row]);
-        if (column >= 0) {
-          keyed.sort(([one], [other]) => {
-            if (one === null || other === null) return (one === null) - (other === null);
-            return falls ? compareKeys(other, one) : compareKeys(one, other);
-          });
-        }
-        body.remove(); // rows that are not on the page move faster
-        body.append(...keyed.map(([, row]) => row));
-        tables[which].append(body);
-      });
+      sorted = column < 0 ? inOrder : inOrder.map((all) => all
+        .map((row) => [key(row, column), row])
+        .sort(([one], [other]) => {
+          if (one === null || other === null) return (one === null) - (other === null);
+          return falls ? compareKeys(other, one) : compareKeys(one, other);
+        })
+        .map(([, row]) => row));
       for (const table of tables) {
         [...table.tHead.rows[0].cells].forEach((head, place) => {
           if (place === column) head.setAttribute("aria-sort", falls ? "descending" : "ascending");
@@ -103,23 +108,37 @@
         });
       }
     };
+    // The bodies are filled and emptied aside, and come to the page at once.
+    const lay = (which, found) => {
+      const now = shown[which];
+      if (now.length === found.length && now.every((row, i) => row === found[i])) return;
+      shown[which] = found;
+      const bodies = [];
+      for (let i = 0; i === 0 || i < found.length; i += PART) {
+        const body = document.createElement("tbody");
+        body.append(...found.slice(i, i + PART));
+        if (i + PART <= found.length) body.className = "part";
+        bodies.push(body);
+      }
+      for (const body of [...tables[which].tBodies]) body.remove();
+      tables[which].append(...bodies);
+    };
 
+    const places = once(() => new Map(rows.map((row, place) => [row, place])));
     const filter = (state) => {
       const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
       const since = state.get("since") || "";
       const date = columnOf("date");
-      let shown = 0;
-      rows.forEach((row, i) => {
-        const fits = words.every((word) => models[i].includes(word))
-          && Object.entries(filters).every(([id, column]) => !state.get(id) || text(row, column) === state.get(id))
-          && (!state.get("org") || organization(row) === state.get("org"))
-          && (!since || text(row, date) >= since);
-        if (row.hidden === fits) row.hidden = !fits;
-        shown += fits;
-      });
+      const equal = Object.entries(filters).map(([id, column]) => [column, state.get(id)]).filter(([, value]) => value);
+      const org = state.get("org");
+      const fits = (row) => words.every((word) => models().get(row).includes(word))
+        && equal.every(([column, value]) => text(row, column) === value)
+        && (!org || organization(row) === org)
+        && (!since || text(row, date) >= since);
+      sorted.forEach((all, which) => lay(which, all.filter(fits)));
       const [column, falls] = sorting(state);
       const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
-      $("status").textContent = `${shown} of ${rows.length} rows shown${order}.`;
+      $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${order}.`;
     };
 
     let hidden = new Set();
@@ -128,13 +147,14 @@
       for (const box of $("columns").querySelectorAll("input")) box.checked = !wanted.has(box.value);
       names.forEach((name, column) => {
         if (wanted.has(name) === hidden.has(name)) return;
-        for (const table of tables) for (const row of table.rows) row.cells[column].hidden = wanted.has(name);
+        for (const row of [...tables.map((table) => table.tHead.rows[0]), ...rows]) row.cells[column].hidden = wanted.has(name);
       });
       hidden = wanted;
     };
 
     const show = () => {
       const state = read();
+      if ($("filters").open || ["precision", "chat", "org"].some((id) => state.get(id))) offer();
       for (const id of ["q", "precision", "chat", "org", "since"]) if ($(id).value !== (state.get(id) || "")) $(id).value = state.get(id) || "";
       choose(state);
       sort(state);
@@ -156,6 +176,7 @@
 
     $("q").addEventListener("input", () => change({ q: $("q").value }, false));
     for (const id of ["precision", "chat", "org", "since"]) $(id).addEventListener("change", () => change({ [id]: $(id).value }, true));
+    $("filters").addEventListener("toggle", offer);
     $("reset").addEventListener("click", () => {
       write(new URLSearchParams(), true);
       show();
@@ -165,7 +186,6 @@
     addEventListener("hashchange", show);
 
     // ---- what is shown, to take away ----
-    const visibleRows = () => bodies.flatMap((body) => [...body.rows]).filter((row) => !row.hidden);
     const say = (words) => { $("status").textContent = words; };
     $("copy").addEventListener("click", async () => {
       const columns = heads.map((_, i) => i).filter((i) => !hidden.has(names[i]));
@@ -175,7 +195,7 @@
       };
       const line = (cells) => `| ${cells.join(" | ")} |`;
       const head = [line(columns.map((i) => cell(heads[i]))), line(columns.map(() => "---"))];
-      const found = visibleRows();
+      const found = shown.flat();
       const markdown = [...head, ...found.map((row) => line(columns.map((i) => cell(row.cells[i]))))].join("\n");
       try {
         await navigator.clipboard.writeText(`${markdown}\n`);
@@ -184,7 +204,6 @@
         say("The browser did not let the page write to the clipboard.");
       }
     });
-    const places = new Map(rows.map((row, place) => [row, place]));
     const save = (name, type, data) => {
       const link = make("a", "", { href: URL.createObjectURL(new Blob([data], { type })), download: name });
       link.click();
@@ -193,11 +212,11 @@
     const load = async (name) => (await fetch(name)).text();
     $("csv").addEventListener("click", async () => {
       const [head, ...lines] = (await load("leaderboard.csv")).split("\n");
-      save("leaderboard.csv", "text/csv", [head, ...visibleRows().map((row) => lines[places.get(row)]), ""].join("\n"));
+      save("leaderboard.csv", "text/csv", [head, ...shown.flat().map((row) => lines[places().get(row)]), ""].join("\n"));
     });
     $("json").addEventListener("click", async () => {
       const all = JSON.parse(await load("leaderboard.json"));
-      save("leaderboard.json", "application/json", JSON.stringify({ ...all, rows: visibleRows().map((row) => all.rows[places.get(row)]) }, null, 2));
+      save("leaderboard.json", "application/json", JSON.stringify({ ...all, rows: shown.flat().map((row) => all.rows[places().get(row)]) }, null, 2));
     });
     // A page on a disk may not read the file beside it; the links to the whole files stand at its end.
     for (const id of ["csv", "json"]) $(id).hidden = location.protocol === "file:";
