@@ -47,6 +47,8 @@ class ModelPublisher:
         self.context.store.finish(
             [item for item in items if not item.subject]
         )  # nobody can list our requests at all models
+        if self.report.written[self.settings.to] >= self._options.limit:
+            return
         if rows := with_held(self.context, self.settings.to, items):
             self.report.attempt(rows, lambda: self._publish_all(rows), finish=False)
 
@@ -55,8 +57,9 @@ class ModelPublisher:
         models = self._models(items, known)
         if models:
             _ = self._models_of_hub.client.user  # what is refused from here on is refused by one repository
-        first = [model for model in models if not self._may_write or model in known]
-        looks = [look for model in first if (look := self._look(model, models[model])) is not None]
+        first = {model for model in models if not self._may_write or model in known}
+        looks = [look for model in sorted(first) if (look := self._look(model, models[model])) is not None]
+        known |= self._remember_ours(look for look in looks if look.is_known)
         if not self._may_write and any(look.is_known for look in looks):
             self._allow()
         gate = Gate(self.context, self.settings.to, self.report, known.__len__, list, is_first=not self._may_write)
@@ -64,7 +67,14 @@ class ModelPublisher:
         if any(look.decision.publication for look in admitted):
             self._allow()
         rest = (self._look(model, models[model]) for model in models if model not in first)
-        self._write([*admitted], (look for look in rest if look is not None))
+        self._write([*admitted], (look for look in rest if look is not None and self._is_new(look)))
+
+    def _is_new(self, look: ModelLook) -> bool:
+        """Whether a model may be written to without the safety catch; one of ours has its turn in the next round."""
+        if look.is_known and look.decision.publication is not None:
+            self._remember_ours([look])
+            return False
+        return True
 
     def _write(self, admitted: Sequence[ModelLook], rest: Iterable[ModelLook]) -> None:
         """Write until the limit is reached; what changes nothing does not count."""
@@ -73,7 +83,7 @@ class ModelPublisher:
             if look.decision.publication is not None:
                 written[self.settings.to] += 1
                 if written[self.settings.to] == limit:
-                    text = f"{limit} repositories were written to; what else there is waits for the next settlement"
+                    text = f"{limit} repositories were written to; the other models wait for the next settlement"
                     self.report.say("unchanged", self.settings.to, text)
             self.report.attempt(look.items, lambda look=look: self._publish(look))  # type: ignore[misc]
 
@@ -194,6 +204,12 @@ class ModelPublisher:
         for why in unshown:
             self.report.say("rejected", look.model, why)
         return "" if unshown else f"; the Hub shows {len(proposed)} of {len(proposed)} files"
+
+    def _remember_ours(self, looks: Iterable[ModelLook]) -> set[str]:
+        """Remember at once which models have something of ours, so that the safety catch looks at them from now on."""
+        ours = {look.model for look in looks}
+        self.context.store.set_published(self.context.name, self.settings.to, dict.fromkeys(ours, (b"", None)))
+        return ours
 
     def _remember(self, look: ModelLook, *, is_ours: bool) -> None:
         store, name, to = self.context.store, self.context.name, self.settings.to
