@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from bot.errors import DiscussionsDisabled, Gone
+from bot.errors import BotError, DiscussionsDisabled, Gone
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread
@@ -90,14 +90,21 @@ class Reviews:
             return
         basis = basis_of(self.context)
         behind = [(num, state) for num, state in sorted(known.items()) if state.said and state.basis != basis]
-        stale = [num for num, state in behind[:REFRESHED] if not self._is_same(num, state, basis)]
+        stale = {num for num, state in behind[:REFRESHED] if not self._is_known_same(num, state, basis)}
         store, name = self.context.store, self.context.name
         with store.transaction():
             for num in stale:  # nothing of it is up to date
                 keep_state(self.context, num, msgspec.structs.replace(known[num], memo="", basis=basis))
             more = [Mark("reviews")] if len(behind) > REFRESHED else []
-            store.mark(name, [*marks("review", map(str, stale)), *more], self.context.clock())
+            store.mark(name, [*marks("review", map(str, sorted(stale))), *more], self.context.clock())
         self.settle([item for item in store.due(name, "review", self.context.clock()) if int(item.subject) in stale])
+
+    def _is_known_same(self, num: int, state: ReviewState, basis: str) -> bool:
+        """Whether a review would say what it says; one that cannot be looked at fails alone, when it is its turn."""
+        try:
+            return self._is_same(num, state, basis)
+        except BotError:
+            return False
 
     def _is_same(self, num: int, state: ReviewState, basis: str) -> bool:
         """Whether a review would say what it says; the Hub is not asked about it."""

@@ -9,6 +9,7 @@ import pytest
 
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.publishing.card import declaration_path
+from bot.service.proposals import parse_kept
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
@@ -237,4 +238,30 @@ def test_refreshing_reviews_costs_a_bounded_number_of_requests(
         story.settle()
     assert story.acts() == ["edit"] * 5
     assert unmoved <= 12
+    story.end()
+
+
+def test_a_review_that_cannot_be_compared_again_fails_alone(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    odd, sound = [
+        hub.open_request(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}")}, "x", "", f"eve{n}")[0]
+        for n in range(2)
+    ]
+    story.settle()
+    story.push(right=(95, 95, 95))
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.news()
+    before = sticky(story, sound)
+    store = story.contexts.store
+    kept = parse_kept(store.proposal("tiny", odd.num))
+    kept.contents.clear()  # as another version of the bot would leave it
+    store.set_proposal("tiny", odd.num, kept.to_bytes())
+    hub.faults.order("acme__m0", status=500, times=-1)
+
+    assert [one.subject for one in story.settle() if one.outcome == "failed"] == [f"review {odd.num}"]
+    assert sticky(story, sound) != before
+    hub.faults.ordered.clear()
+    story.settle()
+    assert story.acts() == ["commit", "edit", "edit"]
     story.end()
