@@ -30,7 +30,7 @@ COMMANDS: tuple[CommandHelp, ...] = (
     CommandHelp(
         "recheck", "/recheck", "source", "anybody", "judges the files again, against the board as it stands now"
     ),
-    CommandHelp("explain", "/explain [TASK]", "source", "anybody", "answers with the way of each number to its score"),
+    CommandHelp("explain", "/explain [TASK]", "source", "anybody", "shows how each number became a score"),
     CommandHelp(
         "ignore",
         "/ignore RULE until YYYY-MM-DD because REASON",

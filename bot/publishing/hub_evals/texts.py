@@ -9,8 +9,9 @@ from bot.publishing.texts import FOOT, fitted
 from bot.reporting.escape import code, code_in_table, plain_markup, visible
 
 WAYS_OUT = (
-    "These scores show on the page of the model while this request is open, marked as coming from the community; "
-    "merged, they count as the author's own. Closing the request removes them, and they are not proposed again."
+    "While this request is open, the page of the model shows these scores as results of the community. "
+    "After a merge, they count as the author's own. "
+    "If you close the request, they are removed, and the bot does not propose them again."
 )
 
 
@@ -32,8 +33,8 @@ def model_request_text(entry: Entry, title: str, draft: Draft, links: Links, mar
 
 def model_withdrawn_text(model: str, title: str, mark: Marker) -> PostText:
     """The text of a request that removes results which were merged, because their submission was withdrawn."""
-    body = f"The evaluation results of {code(model)} from {code(title)} were withdrawn by who measured them.\n\n{FOOT}"
-    return fitted(visible(f"Remove evaluation results of {title}"), body, mark)
+    said = f"The people who measured the evaluation results of {code(model)} from {code(title)} withdrew them."
+    return fitted(visible(f"Remove evaluation results of {title}"), f"{said}\n\n{FOOT}", mark)
 
 
 def model_mark(model: str, leaderboard: str) -> Marker:
