@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from bot.evaluation.finding import counted
 from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
@@ -85,9 +86,8 @@ class Gate:
                     store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
             return list(looks)
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
-        held = [look for look in looks if look.planned.action not in free]
-        self._hold(plan, held)
-        return [look for look in looks if look not in held]
+        self._hold(plan, [look for look in looks if look.planned.action not in free])
+        return [look for look in looks if look.planned.action in free]
 
     def plan(self, looks: Sequence[Look]) -> Plan:
         """What these rows would do at the target."""
@@ -116,13 +116,13 @@ class Gate:
     def _hold(self, plan: Plan, held: Sequence[Look]) -> None:
         store, name = self.context.store, self.context.name
         removed, changed = len(plan.having("removed")), len(plan.having("changed"))
-        text = f"{removed} rows would be removed and {changed} changed; approve plan {plan.digest} to let that happen"
+        text = f"{counted(removed, 'row')} would be removed and {changed} changed"
         if self.is_first:
-            text = f"the first run would write to {len(plan.rows)} models; approve plan {plan.digest} to let it"
+            text = f"the first run would write to {counted(len(plan.rows), 'model')}"
         with store.transaction():
             store.hold([item for look in held for item in look.items], f"waits for the approval of plan {plan.digest}")
             store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
-        self.report.say("held", self.target, text, status=1)
+        self.report.say("held", self.target, f"{text}; approve plan {plan.digest} to allow this", status=1)

@@ -89,7 +89,8 @@ def _compared(
     proposed = [after[key] for key in moved if key in after]
     models = {key: (after.get(key) or before[key]).model.id for key in keys if key in after or key in before}
     contested = {one.model.id: first_folder(one, before.get(one.key) or there.get(one.key)) for one in proposed}
-    kept = {key: entry for key, entry in there.items() if key not in removed}
+    gone = frozenset(removed)
+    kept = {key: entry for key, entry in there.items() if key not in gone}
     new = {entry.key: entry for entry in proposed}
     return Preview(
         compare(standing.board, make_board((kept | new).values(), context.leaderboard), proposed),

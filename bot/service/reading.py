@@ -94,8 +94,7 @@ def _read_all(
         for one in wanted:
             fail(one.item, failure)
         return
-    large = [one for one in wanted if sum(file.size for file in one.candidate.files) > LARGE]
-    small = [one for one in wanted if one not in large]
+    small, large = _by_size(wanted)
     for some, threads in ((small, THREADS), (large, 1)):  # of large ones, no two are in memory at once
         with ThreadPoolExecutor(threads) as pool:
             reads = [
@@ -106,6 +105,14 @@ def _read_all(
                     yield future.result()
                 except Exception as failure:  # noqa: BLE001 - one file never stops the others; `fail` logs it
                     fail(one.item, failure)
+
+
+def _by_size(wanted: Sequence[Wanted]) -> tuple[list[Wanted], list[Wanted]]:
+    """The small ones, and the large ones."""
+    parts: tuple[list[Wanted], list[Wanted]] = ([], [])
+    for one in wanted:
+        parts[sum(file.size for file in one.candidate.files) > LARGE].append(one)
+    return parts
 
 
 def _read(

@@ -86,9 +86,9 @@ class RowPublisher:
             return
         declined = {look.path for look in admitted if self._is_declined(look)}
         standing = shared.rolling.request.files if shared.rolling.request else {}
-        left = [look for look in admitted if look.path in declined and look.path not in standing]
-        self.context.store.finish([look.item for look in left])
-        wanted = [look for look in admitted if look not in left]
+        left = declined - standing.keys()
+        self.context.store.finish([look.item for look in admitted if look.path in left])
+        wanted = [look for look in admitted if look.path not in left]
         single, rolling, migration = self._parted(wanted, shared, is_bulk=is_bulk)
         self._singly(single)
         if rolling or shared.rolling.duplicates:

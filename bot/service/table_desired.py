@@ -56,13 +56,13 @@ class DesiredTable:
         standing = self._said(main, {key: row.entry for key, row in self.known.items()})
         published = {key: row.entry if key in standing else row.earlier for key, row in self.known.items()}
         wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
-        others = {key: row.entry for key, row in self.known.items() if key not in standing | self._keys}
+        touched = standing | self._keys
+        others = {key: row.entry for key, row in self.known.items() if key not in touched}
         asked = self._proposed(state, {**wanted, **others}) - self.declined
         on_main = self._said(main, wanted)
         left = self._declined(state, wanted) - asked - on_main | self._contested_keys() | self.declined
-        rows = {
-            key: entry for key, entry in {**wanted, **others}.items() if key in asked or key in wanted.keys() - left
-        }
+        chosen = asked | (wanted.keys() - left)
+        rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
         changes = [_change(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
         draft = self.layout.draft([*changes, *self._withdrawals()], main)
         self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)

@@ -98,7 +98,8 @@ class TemplatePublisher(TablePublisher):
         listed = [path for folder in layout.folders(changes) for path in self.target.list_folder(folder)]
         state = self.target.read_state(rolling_mark(self.context.leaderboard.id), layout.paths(changes, listed))
         draft = layout.draft(changes, state.files)
-        return [change for change in changes if change.key not in {*draft.cells, *draft.refused}]
+        differing = draft.cells.keys() | draft.refused.keys()
+        return [change for change in changes if change.key not in differing]
 
 
 @dataclass

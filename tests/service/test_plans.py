@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from bot.publishing.plan import PlannedRow
+from bot.service.gate import Gate
+from bot.service.items import Item
+from bot.service.outcome import Report
 from bot.service.passes import settle_watches
+from bot.service.row_looks import PlannedLook
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -265,3 +271,26 @@ def test_a_squashed_history_asks_nobody_anything(hub: Hub, tmp_path: Path, form:
         assert request.title.startswith("Remove tiny/acme/m0/")
         assert story.acts() == ["request"]
     assert rows_of(story) == (ROWS if form == "pull-request" else ROWS - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Incomparable(PlannedLook):
+    """A row that cannot be compared with another: with 100,000 of them, nobody could wait for that."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError
+
+    __hash__ = object.__hash__
+
+
+def test_no_row_is_compared_with_all_others(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    rows = [Item("tiny", "row", "hf://datasets/acme/contents", f"tiny/acme/m{n}/x-bfloat16") for n in range(3 * ROWS)]
+    looks = [
+        Incomparable(row, PlannedRow(row.subject, "acme/m", "added" if n < ROWS else "removed"))
+        for n, row in enumerate(rows)
+    ]
+    context = story.contexts.open_context(story.watch)
+    gate = Gate(context, rows[0].target, Report(context), lambda: 2 * ROWS, list)
+    assert [look.key for look in gate.admit(looks)] == [row.subject for row in rows[:ROWS]]
+    context.store.close()

@@ -97,16 +97,16 @@ def _true_ranks(grid: Grid, by: Way, *, rising: bool) -> list[int | None]:
 
 def _bold(grid: Grid, after: EditedGrid, key: Sequence[Way], way: Way) -> Iterator[str]:
     """Name the best rows of a column in which the best was bold, where that has changed."""
-    marked = [row for row in range(len(grid)) if _is_bold(grid.cell(row, way))]
+    marked = {row for row in range(len(grid)) if _is_bold(grid.cell(row, way))}
     values = [number_in(grid.cell(row, way)) for row in range(len(grid))]
     numbers = [value for value in values if value is not None]
     for best in (max, min):
         if marked and numbers and {values[row] for row in marked} == {best(numbers)}:
             new = [number_in(after.cell(row, way)) for row in range(len(after))]
             top = best(value for value in new if value is not None)
-            still = [
+            still = {
                 row for row, slot in enumerate(after.slots) if isinstance(slot, int | Update) and _old(slot) in marked
-            ]
+            }
             if any(new[row] != top for row in still) or any(
                 new[row] == top and row not in still for row in range(len(new))
             ):
