@@ -69,10 +69,10 @@ def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
     return hashlib.sha256(json.dumps([head, rules_of(context), comments]).encode()).hexdigest()
 
 
-def basis_of(context: WatchContext) -> str:
-    """What a review is compared with: the source, the first target and all that decides, as one word."""
+def basis_of(context: WatchContext, head: str) -> str:
+    """What a review is compared with: the source, the head of the first target and all that decides, as one word."""
     source = context.store.cursor(context.name, "source")
-    parts = [source, context.targets[0][0].head(), context.definition(), dump_waivers(context.waivers)]
+    parts = [source, head, context.definition(), dump_waivers(context.waivers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import msgspec
 
@@ -48,7 +49,12 @@ class Reviews:
     source: ReviewedSource
     discussions: Discussions
     report: Report
-    _standing: dict[str, StandingBoard] = field(default_factory=dict, repr=False)
+    _standing: StandingBoard | None = field(default=None, repr=False)
+
+    @cached_property
+    def _head(self) -> str:
+        """The commit of the first target, as it was looked at first; where it moves, the next pass compares again."""
+        return self.context.targets[0][0].head()
 
     def list_requests(self, item: Item) -> None:
         """Mark each open request of others in which something happened; one list and the refs are asked for."""
@@ -88,7 +94,7 @@ class Reviews:
         known = known_states(self.context)
         if not known:
             return
-        basis = basis_of(self.context)
+        basis = basis_of(self.context, self._head)
         behind = [(num, state) for num, state in sorted(known.items()) if state.said and state.basis != basis]
         stale = {num for num, state in behind[:REFRESHED] if not self._is_known_same(num, state, basis)}
         store, name = self.context.store, self.context.name
@@ -162,7 +168,7 @@ class Reviews:
         """Judge, answer and write."""
         store, name = self.context.store, self.context.name
         kept = parse_kept(store.proposal(name, num))
-        basis = basis_of(self.context)
+        basis = basis_of(self.context, self._head)
         proposal = read_proposal(self.context, self.source, head, main, kept)
         store.set_proposal(name, num, kept.to_bytes())
         said: list[str] = []
@@ -226,11 +232,10 @@ class Reviews:
         return review_body(self.context, proposal, judgements, preview, self._mark(num))
 
     def _board(self) -> StandingBoard:
-        """What stands at the first target, read once for each commit of it."""
-        head = self.context.targets[0][0].head()
-        if head not in self._standing:
-            self._standing = {head: standing_board(self.context)}
-        return self._standing[head]
+        """What stands at the first target, read once."""
+        if self._standing is None:
+            self._standing = standing_board(self.context)
+        return self._standing
 
     def _mark(self, num: int) -> Marker:
         """The mark of the sticky comment."""

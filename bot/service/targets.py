@@ -133,8 +133,8 @@ class Targets:
                 self._each_of("site", settings.to, None, boards.publish)
             # On the page of a model nothing is said about plans.
             self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
-            self._each_of("sweep", settings.to, None, boards.sweep)
-            self._observe(target, settings)  # requests that were listed since, as by a sweep; done in the next pass
+            if self._each_of("sweep", settings.to, None, boards.sweep):
+                self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
 
     def _sweep_source(self) -> None:
         discussions = self.context.discussions
@@ -144,8 +144,11 @@ class Targets:
             for duplicate in discussions.find_duplicates():
                 discussions.remove_duplicate(duplicate)
 
-    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> None:
+    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[Item], object]) -> bool:
+        """Do what is due of one kind at a target; whether there was any."""
         if mark is not None:
             self.report.attempt([], mark, subject=f"{kind} of {to}")
-        for item in self._due(kind, to):
+        due = self._due(kind, to)
+        for item in due:
             self.report.attempt([item], lambda item=item: do(item))  # type: ignore[misc]
+        return bool(due)

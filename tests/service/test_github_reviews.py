@@ -70,6 +70,8 @@ def test_a_request_that_nobody_touched_costs_its_line_in_the_lists(story: GitHub
 
     asked = state.requests[before:]
     assert not [path for _, path in asked if f"/{request.number}" in path or "/git/trees" in path]
+    assert sum(path.startswith("/repos/acme/contents/issues") for _, path in asked) == 1
+    assert len(asked) <= 7
 
 
 def test_a_closed_request_is_left_as_it_was(story: GitHubStory) -> None:
