@@ -273,5 +273,5 @@ def test_the_request_says_what_it_adds_and_how_to_be_rid_of_it() -> None:
     assert "| `mmlu_pro` | 46.659 | – |" in text.body
     assert f"- Entry: <{LINKS.entry}>" in text.body
     assert f"- Measured at {HEAD[:12]}, which is not the head of main." in text.body
-    assert "Closing the request removes them" in text.body
+    assert "If you close the request, they are removed" in text.body
     assert find_marker(text.body) == mark
