@@ -81,3 +81,22 @@ def test_every_real_file_is_read_as_what_it_is(reference: Path, folder: str) -> 
     assert len(rows) == FOLDERS[folder]
     wrong = [f"{row['file']}: {fault}" for row in rows for fault in faults(row, found.get(row["file"]))]
     assert wrong == []
+
+
+@pytest.mark.parametrize("folder", ["lm-eval-0.3", "lm-eval-0.4", "evalchemy"])
+def test_a_harness_file_gives_its_row_and_leaves_whatever_its_name(reference: Path, folder: str) -> None:
+    """Of the 83 real files of the harness every one is found by its content; `results_*.json` is no condition."""
+    wild = reference / "wild"
+    rows = [row for row in expected(wild, folder) if row["read"] == "yes"]
+    usual = {row["file"]: f"{number}/results_2026-01-01T00-00-00.json" for number, row in enumerate(rows)}
+    odd = {row["file"]: f"{number} copy/notes ({number}).txt" for number, row in enumerate(rows)}
+
+    def found_under(names: dict[str, str]) -> list[tuple[object, ...]]:
+        files = {name: (wild / file).read_bytes() for file, name in names.items()}
+        listing = [ListedFile(name, len(data)) for name, data in files.items()]
+        found = {one.path: one for one in discover(listing, lambda path, size: files[path][:size])}
+        read = [found[name] for name in names.values()]
+        return [(one.result.model, tuple(one.result.leaves)) for one in read if isinstance(one, Parsed) and one.result]
+
+    assert len(found_under(odd)) == len(rows)
+    assert found_under(odd) == found_under(usual)
