@@ -41,5 +41,8 @@ def _read(name: str, access: Access) -> bytes:
     except TooLarge:
         raise CallError(f"{name}: has more than {MAX_BYTES:,} bytes, which no declaration has") from None
     if data is None:
-        raise CallError(f"{name}: there is no such file")
+        from bot.publishing.repeat import when_kept
+
+        later = when_kept(name)
+        raise CallError(f"{name}: there is no such file{f'. {later}' if later else ''}")
     return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
@@ -12,6 +13,8 @@ from bot.reporting.escape import visible
 
 HUB = "hf://"
 KEEPERS = ("hf://datasets/", "hf://spaces/")  # pages of models keep no declaration
+KEPT = re.compile(r"(?:\A|/)declarations/[0-9a-f]{64}\.toml\Z")
+LATER = "The target keeps this declaration from its first merged row on; until then, ask the maintainers for it."
 
 
 def check_command(source: str, commit: str, path: str, declaration: str) -> str:
@@ -40,6 +43,11 @@ def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
     if on_hub:
         return f"{on_hub[0]}/{kept}"
     return str(PurePath(folders[0]) / kept) if folders else kept
+
+
+def when_kept(declaration: str) -> str:
+    """Since when a command finds the declaration that it names, "" where it always does."""
+    return LATER if KEPT.search(declaration) else ""
 
 
 def quoted(word: str) -> str:

@@ -13,7 +13,7 @@ from bot.publishing.comment_row import json_block
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.plan import Plan, average_change
 from bot.publishing.publication import Marker, PostText
-from bot.publishing.repeat import explain_command
+from bot.publishing.repeat import declaration_name, explain_command, when_kept
 from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
@@ -248,7 +248,9 @@ def _evidence(entry: Entry, target: str) -> Iterator[str]:
     if len(entry.evidence) > FILES:
         yield f"- and {len(entry.evidence) - FILES} more files, which the entry names"
     if len(entry.evidence) == 1:
+        later = when_kept(declaration_name(entry.leaderboard, [target]))
         yield f"- Check it: {code(explain_command(entry.evidence[0], entry.leaderboard, target))}"
+        yield from [f"  {later}"] if later else []
 
 
 def _file(file: Evidence) -> str:

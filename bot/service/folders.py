@@ -12,7 +12,7 @@ from bot.evaluation.judgement import Judgement
 from bot.evaluation.verdict import Verdict
 from bot.platforms.discussions import Discussions
 from bot.publishing.publication import Marker, PostText, find_marker
-from bot.publishing.repeat import check_command
+from bot.publishing.repeat import check_command, when_kept
 from bot.publishing.verdict_texts import mended_text, preformatted, push_text
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
@@ -50,7 +50,8 @@ def describe(judgement: Judgement, source: str, commit: str, declaration: str) -
     verdict = judgement.verdicts[0]
     call = check_command(source, commit, verdict.path, declaration)
     digest = f"SHA-256 `{verdict.sha256}`\n\n" if verdict.sha256 else ""
-    return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}"
+    later = when_kept(declaration)
+    return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}" + (f"\n\n{later}" if later else "")
 
 
 @dataclass

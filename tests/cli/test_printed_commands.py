@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.publishing.repeat import LATER
 from tests.service.stories import Story
 from tests.world.hub import Hub
 
@@ -33,6 +34,9 @@ def test_what_a_request_and_a_discussion_print_can_be_pasted(hub: Hub, tmp_path:
     story.push()
     story.settle()
     (request,) = story.requests
+    early = runner.invoke(app, words_of(request.description))
+    assert LATER in request.description
+    assert LATER in str(early.exception)
     hub.merge(story.target, request)
     story.settle()
     explained = runner.invoke(app, words_of(request.description))

@@ -10,7 +10,7 @@ import pytest
 from bot.evaluation.leaderboard import load_shipped
 from bot.publishing.entry import Declared
 from bot.publishing.publication import entry_marker
-from bot.publishing.repeat import declaration_name, explain_command
+from bot.publishing.repeat import LATER, declaration_name, explain_command, when_kept
 from bot.publishing.texts import request_text
 from tests.platforms.git.publisher import entry
 
@@ -31,12 +31,14 @@ KEPT = f"declarations/{'ab' * 32}.toml"
 )
 def test_a_declaration_is_named_where_a_target_keeps_it(targets: list[str], name: str) -> None:
     assert declaration_name(OURS, targets) == name
+    assert when_kept(name) == LATER
 
 
 def test_a_shipped_declaration_is_named_by_its_id_and_an_older_one_of_that_id_is_not() -> None:
     shipped = load_shipped("open-llm-v2")
     of_today = Declared(shipped.id, shipped.digest, shipped.scoring_digest)
     assert declaration_name(of_today, ["hf://datasets/acme/contents"]) == "open-llm-v2"
+    assert when_kept("open-llm-v2") == when_kept("hf://datasets/acme/boards/declarations.toml") == ""
     of_then = msgspec.structs.replace(of_today, digest=OURS.digest)
     assert declaration_name(of_then, ["hf://datasets/acme/contents"]) == f"hf://datasets/acme/contents/{KEPT}"
 

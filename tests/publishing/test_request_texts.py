@@ -13,6 +13,7 @@ from bot.publishing.publication import (
     entry_marker,
     find_marker,
 )
+from bot.publishing.repeat import LATER
 from bot.publishing.texts import request_text, rolling_text, row_text, withdrawn_text
 from tests.platforms.git.publisher import entry
 from tests.publishing.test_publication import MARK, PATH
@@ -36,6 +37,7 @@ def test_the_text_of_a_new_row() -> None:
 `lm-evaluation-harness` `abcdef12`, measured 2026-10-31T22:40:00Z
 - Check it: `leaderboard-bot explain acme__atlas-7b/results_2026-11-01T10-00-00.json --leaderboard \
 {declaration_path(row.leaderboard.digest)}`
+  {LATER}
 
 [leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this from the file named above; it changes \
 when that file does.

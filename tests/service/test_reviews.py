@@ -9,6 +9,7 @@ import pytest
 
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.publishing.card import declaration_path
+from bot.publishing.repeat import LATER
 from bot.service.proposals import parse_kept
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
@@ -51,6 +52,7 @@ def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -
     kept = declaration_path(parse_leaderboard(TINY, "tiny", "tiny.toml").digest)
     declared = f"hf://datasets/acme/contents/{kept}"
     assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard {declared}" in text
+    assert LATER in text
     assert story.acts() == ["comment"]
 
 
