@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.audits.board.floor import MOST_ROWS, find_floor
+from bot.audits.board.floor import find_floor, ordered_share
 
 NUMBERS = st.floats(0, 100) | st.sampled_from([0.0, 1.0, 50.0])
 
@@ -21,7 +22,8 @@ def test_any_column_has_a_floor_or_none(rows: list[tuple[float, float]]) -> None
         on_floor = [value for value in values if floor.low <= value <= floor.high]
         assert floor.low == min(values)
         assert len(on_floor) / len(values) == floor.mass
-        assert floor.ordered <= 0.66
+        assert floor.doubt < 0.7
+        assert ordered_share(values, strength, floor.high) == pytest.approx(floor.ordered)
 
 
 def column(rows: int, share: float, random: Random) -> tuple[list[float], list[float]]:
@@ -32,7 +34,7 @@ def column(rows: int, share: float, random: Random) -> tuple[list[float], list[f
 
 
 def test_a_floor_says_where_it_is_and_how_many_rows_it_holds() -> None:
-    values, strength = column(10 * MOST_ROWS, 0.4, Random(1))
+    values, strength = column(2500, 0.4, Random(1))
     floor = find_floor(values, strength)
     assert floor is not None
     assert 0 <= floor.low < floor.high < 12  # the other rows are about 20
@@ -51,4 +53,13 @@ def test_the_same_order_gives_the_same_answer_however_high_the_scores_are() -> N
     high, low = find_floor(values, strength), find_floor([value / 50 + 3 for value in values], strength)
     assert high is not None
     assert low is not None
-    assert (high.mass, high.ordered, high.better) == (low.mass, low.ordered, low.better)
+    assert (high.mass, high.ordered, high.density) == (low.mass, low.ordered, low.density)
+    assert high.gap == pytest.approx(low.gap)
+
+
+def test_steps_of_a_coarse_column_are_no_gaps() -> None:
+    """A quiz of eight questions has nine values: that the lowest stands alone says nothing."""
+    random = Random(4)
+    floor = find_floor([random.randrange(9) for _ in range(60)], [random.random() for _ in range(60)])
+    assert floor is not None
+    assert floor.gap == 0
