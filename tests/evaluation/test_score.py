@@ -1,0 +1,197 @@
+"""Scores by hand: bounds, weights, standard errors, and what keeps a column or the average from having a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, nan, sqrt
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.measurement import Measurements, take_measurements
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.score import Scores, TaskScore, make_scores, normalize
+
+HEAD = """\
+title = "By hand"
+description = "Columns of one kind each."
+
+[harness]
+formats = ["lm-eval-0.4"]
+"""
+ONE = 'id = "one"\ntitle = "One"\nmetrics = [{ name = "acc" }]\n'
+LOWER = 'lower_bound = "1/4"\nbound_reason = "four choices"\n'
+TWO = 'leaves = [{ id = "a", samples = 100 }, { id = "b", samples = 300 }]\n'
+SINGLE = 'leaves = [{ id = "a", samples = 101 }]\n'
+
+
+def declared(*tasks: str) -> Leaderboard:
+    return parse_leaderboard("".join([HEAD, *(f"\n[[tasks]]\n{task}" for task in tasks)]), "hand", "hand.toml")
+
+
+def leaf(value: Any, stderr: Any = None, samples: int | None = None, **more: Any) -> LeafResult:
+    numbers = {"acc,none": value} | ({} if stderr is None else {"acc_stderr,none": stderr})
+    return LeafResult(numbers, samples=samples, **more)
+
+
+def measured(board: Leaderboard, **leaves: LeafResult) -> Measurements:
+    result = Result("lm-eval-0.4", Model("acme/atlas"), HarnessVersion("lm-eval"), leaves)
+    return take_measurements(result, board, "run.json")
+
+
+def scored(board: Leaderboard, **leaves: LeafResult) -> Scores:
+    return make_scores(measured(board, **leaves), board)
+
+
+def column(task: str, **leaves: LeafResult) -> TaskScore:
+    (found,) = scored(declared(task), **leaves).tasks
+    return found
+
+
+@pytest.mark.parametrize(("value", "score"), [(0.25, 0.0), (0.2, 0.0), (0.4375, 25.0), (1.0, 100.0), (1.3, 140.0)])
+def test_a_bound_becomes_0_the_top_100_and_nothing_is_below_0(value: float, score: float) -> None:
+    assert normalize(value, 0.25, 0.75) == score
+
+
+# ---- what a column is made of ----
+
+
+def test_a_column_of_weighted_leaves() -> None:
+    found = column(ONE + LOWER + TWO + 'aggregation = "size-weighted"\n', a=leaf(0.25), b=leaf(0.75))
+    assert found.raw == 0.625
+    assert found.score == 50.0
+    assert [(one.id, one.metric, one.raw, one.score) for one in found.leaves] == [
+        ("a", "acc", 0.25, 0.0), ("b", "acc", 0.75, pytest.approx(200 / 3)),
+    ]  # fmt: skip
+
+
+def test_leaves_scored_one_by_one_are_clipped_before_their_mean() -> None:
+    plain = column(ONE + LOWER + TWO + 'normalize = "leaf"\n', a=leaf(0.0), b=leaf(0.625))
+    assert (plain.raw, plain.score) == (0.3125, 25.0)
+    weighted = 'normalize = "leaf"\naggregation = "size-weighted"\n'
+    assert column(ONE + LOWER + TWO + weighted, a=leaf(0.0), b=leaf(0.625)).score == 37.5
+    assert column(ONE + LOWER + SINGLE + 'normalize = "leaf"\n', a=leaf(0.625)).score == 50.0
+
+
+def test_what_a_leaf_shows_is_what_the_file_has() -> None:
+    (one,) = column(ONE + LOWER + SINGLE, a=leaf(0.5, 0.01, 101)).leaves
+    assert (one.samples, one.stderr, one.lower_bound, one.upper_bound, one.file) == (101, 0.01, "1/4", "1", "run.json")
+    assert [column(ONE + SINGLE, a=leaf(0.5, error)).leaves[0].stderr for error in (None, inf, nan, "N/A")] == [
+        None
+    ] * 4
+
+
+@pytest.mark.parametrize(("value", "score"), [(0.0, 0.0), (1.0, 100.0), (-0.001, None), (1.001, None), (nan, None)])
+def test_a_value_out_of_its_range_has_no_score_and_neither_has_its_column(value: float, score: float | None) -> None:
+    found = column(ONE + SINGLE, a=leaf(value))
+    assert (found.leaves[0].score, found.score, found.raw) == (score, score, None if score is None else value)
+
+
+def test_a_column_with_a_hole_shows_its_leaves_and_has_no_number() -> None:
+    found = column(ONE + TWO, a=leaf(0.5, 0.1))
+    assert (found.id, found.title, found.raw, found.score, found.stderr) == ("one", "One", None, None, None)
+    assert [one.id for one in found.leaves] == ["a"]
+    nothing = column(ONE + TWO)
+    assert (nothing.raw, nothing.score, nothing.leaves) == (None, None, ())
+
+
+def test_the_average_needs_every_column() -> None:
+    other = ONE.replace("one", "other").replace('id = "a"', 'id = "z"') + 'leaves = [{ id = "z", samples = 101 }]\n'
+    board = declared(ONE + SINGLE, other)
+    both = scored(board, a=leaf(0.5, samples=101), z=leaf(0.25, samples=101))
+    assert both.average == 37.5
+    assert [task.id for task in both.tasks] == ["one", "other"]
+    alone = scored(board, z=leaf(0.25, samples=101))
+    assert (alone.average, alone.stderr) == (None, None)
+    assert [task.score for task in alone.tasks] == [None, 25.0]
+
+
+# ---- standard errors ----
+
+
+def points(value: float, samples: int) -> float:
+    """The standard error of a share, in points."""
+    return 100 * sqrt(value * (1 - value) / (samples - 1))
+
+
+def test_the_error_of_a_share_is_that_of_the_declared_samples() -> None:
+    assert column(ONE + SINGLE, a=leaf(0.5, samples=50)).stderr == pytest.approx(5.0)
+    assert column(ONE + SINGLE, a=leaf(0.5, 0.3, 50)).stderr == pytest.approx(5.0)
+    assert column(ONE + LOWER + SINGLE, a=leaf(0.5)).stderr == pytest.approx(5.0 / 0.75)
+
+
+def test_the_error_of_a_share_is_that_of_the_recorded_samples_where_none_are_declared() -> None:
+    task = ONE + 'leaves = [{ id = "a" }]\n'
+    assert column(task, a=leaf(0.2, samples=65)).stderr == pytest.approx(5.0)
+    assert column(task, a=leaf(0.2, 0.03)).stderr == pytest.approx(3.0)
+    assert column(task, a=leaf(0.2)).stderr is None
+
+
+def test_samples_without_an_answer_do_not_count() -> None:
+    assert column(ONE + SINGLE, a=leaf(0.5, samples=26, unscored=75)).stderr == pytest.approx(10.0)
+    assert column(ONE + SINGLE, a=leaf(0.5, 0.07, unscored=75)).stderr == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize(("value", "samples"), [(0.0, 101), (1.0, 101), (0.5, 1)])
+def test_all_right_all_wrong_or_one_sample_has_no_spread(value: float, samples: int) -> None:
+    task = ONE + f'leaves = [{{ id = "a", samples = {samples} }}]\n'
+    assert column(task, a=leaf(value)).stderr == 0.0
+
+
+def test_two_samples_have_the_spread_of_one() -> None:
+    assert column(ONE + 'leaves = [{ id = "a", samples = 2 }]\n', a=leaf(0.5)).stderr == pytest.approx(50.0)
+
+
+def test_what_is_no_share_has_the_error_that_the_file_has() -> None:
+    task = ONE.replace('"acc" }', '"acc", integral = false }') + SINGLE
+    assert column(task, a=leaf(0.5, 0.02)).stderr == pytest.approx(2.0)
+    assert column(task, a=leaf(0.5, 0.0)).stderr == 0.0
+    assert [column(task, a=leaf(0.5, error)).stderr for error in (None, -0.01, inf, nan)] == [None] * 4
+    assert column(ONE + SINGLE, a=leaf(0.5, 0.02, epochs=4)).stderr == pytest.approx(2.0)  # a mean of four answers
+
+
+def test_a_share_in_percent_has_an_error_in_percent() -> None:
+    found = column(ONE + SINGLE + 'unit = "percent"\nupper_bound = "100"\nrange = [0, 100]\n', a=leaf(50.0))
+    assert (found.raw, found.score, found.stderr) == (50.0, 50.0, pytest.approx(5.0))
+
+
+def test_leaves_are_independent_and_count_by_their_weight() -> None:
+    both = {"a": leaf(0.5), "b": leaf(0.2)}
+    one, other = points(0.5, 100), points(0.2, 300)
+    assert column(ONE + TWO, **both).stderr == pytest.approx(sqrt((one / 2) ** 2 + (other / 2) ** 2))
+    weighted = ONE + TWO + 'aggregation = "size-weighted"\n'
+    assert column(weighted, **both).stderr == pytest.approx(sqrt((one / 4) ** 2 + (other * 3 / 4) ** 2))
+
+
+def strict(prompts: float, instructions: float) -> LeafResult:
+    return LeafResult({"prompt,none": prompts, "inst,none": instructions})
+
+
+def test_metrics_of_one_leaf_are_not_independent_so_their_errors_are_added() -> None:
+    """Two leaves of two metrics: within a leaf the errors add up, and the leaves are independent."""
+    task = ONE.replace('{ name = "acc" }', '{ name = "prompt" }, { name = "inst", samples = 200 }') + TWO
+    found = column(task, a=strict(0.5, 0.2), b=strict(0.1, 0.4))
+    first, second = points(0.5, 100) + points(0.2, 200), points(0.1, 300) + points(0.4, 200)
+    assert found.stderr == pytest.approx(sqrt((first / 4) ** 2 + (second / 4) ** 2))
+    assert found.raw == pytest.approx(0.3)
+
+
+def of_errors(average: float | None, errors: Sequence[float | None]) -> Scores:
+    tasks = tuple(TaskScore(str(place), "", 0.5, 50.0, error, ()) for place, error in enumerate(errors))
+    return Scores(average, tasks)
+
+
+def test_the_error_of_the_average_is_that_of_independent_columns() -> None:
+    assert of_errors(50.0, [3.0, 4.0]).stderr == 2.5
+    assert of_errors(50.0, [3.0, None]).stderr is None
+    assert of_errors(None, [3.0, 4.0]).stderr is None
+    assert of_errors(50.0, [0.0, 4.0]).stderr == 2.0
+
+
+def test_a_score_keeps_the_measurements_in_the_order_of_the_declaration() -> None:
+    board = declared(ONE + TWO)
+    taken = measured(board, b=leaf(0.2), a=leaf(0.5))
+    assert [one.required.leaf_id for one in taken.present] == ["a", "b"]
+    assert make_scores(replace(taken, missing=(taken.present[0].required,)), board).tasks[0].score is None
