@@ -76,16 +76,16 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     is_foreign = case.takes_format and not measurements.present
     for rule in rules:
         if not (is_foreign and rule.id in OF_MEASUREMENTS):
-            found += findings_of(rule, case, parsed, severity=rule.severity_on(leaderboard))
+            found += findings_of(rule, case, parsed, on=leaderboard)
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
     return Verdict(parsed, leaderboard, status, findings, measurements, date)
 
 
 def findings_of(
-    rule: Rule, case: object, parsed: Parsed, *, line: int = 0, severity: Severity | None = None
+    rule: Rule, case: object, parsed: Parsed, *, line: int = 0, on: Leaderboard | None = None
 ) -> list[Finding]:
-    """What one rule finds; one that raises blocks what it judges and names itself."""
+    """What one rule finds, as severe as a leaderboard says; one that raises blocks what it judges and names itself."""
     try:
         violations = [*rule.check(case)]
     except Exception as error:
@@ -93,7 +93,7 @@ def findings_of(
         return [_failure(rule, error, parsed.path)]
     if not violations:
         return []
-    severity = severity or rule.severity
+    severity = rule.severity if on is None else rule.severity_on(on)
     return [finding_of(rule, severity, violation, violation.file or parsed.path, line=line) for violation in violations]
 
 

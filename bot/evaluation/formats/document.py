@@ -1,7 +1,7 @@
 """Decodes the JSON of a result file, typed as far as lm-eval and the formats like it need it.
 
-Two decoders give the same Document: a typed one that skips what no format looks at, and, where that one refuses bare
-NaN or loose types, an untyped one that takes a field of the wrong type as absent.
+Two ways give the same Document: typed decoders of the fields that formats look at, which skip all others, and, where
+one of them refuses bare NaN or loose types, an untyped one that takes a field of the wrong type as absent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The top level of a result file; `bare` is the whole object where there is no `results`.
 
     A file that the typed decoder reads has these types; one that it refuses may hold anything inside its objects.
-    `configs` is most of a file and hardly ever needed, so it is kept as bytes: see `task_configs`.
+    `configs` is most of a file and hardly ever needed, so it is kept as bytes: see `task_configs`. `top` has the bytes
+    of every member, where the typed decoders read the file.
     """
 
     results: Rows | None = None
@@ -65,11 +66,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     system_instruction: Any = None
     fewshot_as_multiturn: Any = None
     bare: dict[str, Any] | UnsetType | None = UNSET
+    top: dict[str, msgspec.Raw] | None = None
 
 
 CONFIGS = msgspec.json.Decoder(dict[str, TaskConfig])
-TYPED = msgspec.json.Decoder(Document)
-FIELD_OF = {field.encode_name: field.name for field in msgspec.structs.fields(Document) if field.name != "bare"}
+TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
+FIELDS = [field for field in msgspec.structs.fields(Document) if field.name not in {"bare", "top"}]
+FIELD_OF = {field.encode_name: field.name for field in FIELDS}
+DECODERS = {field.encode_name: msgspec.json.Decoder(field.type) for field in FIELDS if field.type is not msgspec.Raw}
 OBJECTS = frozenset({
     "results", "groups", "group_subtasks", "versions", "n-shot", "n-samples", "config", "config_general", "task_hashes",
 })  # fmt: skip
@@ -79,13 +83,22 @@ def parse_document(data: bytes) -> Document:
     """Decode a result file. Raises MalformedResult for what is no JSON object, truncated, or nested too deep."""
     _refuse_many_values(data)
     try:
-        document = TYPED.decode(data)
+        top = TOP.decode(data)
+        document = Document(
+            **{FIELD_OF[key]: _decoded(key, raw) for key, raw in top.items() if key in FIELD_OF}, top=top
+        )
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _loose_document(data)
     if document.results is None:
         return _loose_document(data)
     _refuse_depth(document)
     return document
+
+
+def _decoded(key: str, raw: msgspec.Raw) -> Any:
+    """A field of the top level; `configs` stays as it is."""
+    decoder = DECODERS.get(key)
+    return raw if decoder is None else decoder.decode(raw)
 
 
 def count_values(data: bytes) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.document import parse_loosely
+from bot.evaluation.formats.document import NOTHING, parse_loosely
 from bot.evaluation.formats.fields import (
     arguments,
     free_name,
@@ -38,6 +38,7 @@ MAX_HEADER = 32 * 1024 * 1024
 MAX_SAMPLES = 32 * 1024 * 1024  # bytes of samples that are looked through for edits, all together
 WORDS = (b'"eval"', b'"plan"', b'"status"', b'"task"')
 SAMPLES = b'\n  "samples": '  # as Inspect writes the key that all before it is the header of
+OF_LM_EVAL = re.compile(rb'\{\s*"results"')
 EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
 # Providers that run a model of the Hub, by its id there.
 OF_HUB = ("hf", "vllm", "sglang")
@@ -73,11 +74,16 @@ def recognise(content: Content) -> bool:
         if HEADER not in archive and START not in archive:
             raise UnknownFormat(f"is an archive without {HEADER}, so it is no log of Inspect")
         return True
-    if not all(word in content.data for word in WORDS):
+    if _is_of_lm_eval(content) or not all(word in content.data for word in WORDS):
         return False
     header = _json_header(content.data)
     run = table(table(header).get("eval"))
     return type(table(header).get("status")) is str and "plan" in header and "task" in run and "model" in run
+
+
+def _is_of_lm_eval(content: Content) -> bool:
+    """Whether a file begins as lm-eval writes it and has its `configs`: told without a search through all of it."""
+    return OF_LM_EVAL.match(content.data) is not None and content.document.configs is not NOTHING
 
 
 def _json_header(data: bytes) -> Any:

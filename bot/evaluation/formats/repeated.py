@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from bot.evaluation.finding import shown
 from bot.evaluation.formats.document import Document
 from bot.evaluation.result import RepeatedKey, escape_pointer
@@ -21,7 +19,6 @@ MOST = 20  # keys that one result lists
 MAX_BYTES = 8 * 1024 * 1024  # a larger file is not decoded a second time
 
 
-TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
 INDENTED, BESIDE = b'{\n  "', 8  # how the harness writes: eight bytes for each key besides key and value, and two
 PARTS = ("results", "versions", "n-shot", "n-samples")
 
@@ -59,11 +56,8 @@ def _has_each_key_once(data: bytes, document: Document) -> bool:
     At the top, what a dropped key leaves is a hole among the values. In a part, it leaves a colon: there is one after
     each key, and a text with a colon elsewhere than in `config` takes a second look.
     """
-    if not data.startswith(INDENTED):
-        return False
-    try:
-        top = TOP.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    top = document.top
+    if top is None or not data.startswith(INDENTED):
         return False
     used = sum([len(memoryview(raw)) for raw in top.values()]) + sum(map(len, top)) + BESIDE * len(top) + 2
     if len(data.rstrip()) != used:

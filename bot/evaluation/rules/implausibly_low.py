@@ -48,10 +48,12 @@ def implausibly_low(case: RowCase) -> Iterator[Violation]:
 def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
     """What is wrong with the whole column, "" where nothing is."""
     task = found[0].required.task
-    samples = sum(measurement.required.samples or measurement.samples or 0 for measurement in found)
+    samples = sum([measurement.required.samples or measurement.samples or 0 for measurement in found])
     if not task.higher_is_better or samples < FEWEST:
         return ""
-    raw, guess = task_raw(task, found), fsum(measurement.required.lower for measurement in found) / len(found)
+    raw, guess = task_raw(task, found), fsum([measurement.required.lower for measurement in found]) / len(found)
+    if raw != 0.0 and raw >= guess:
+        return ""
     others = [one.score for one in case.row.scores.tasks if one.score is not None and one.id != task_id]
     is_sound = 2 * sum(score >= ABOVE for score in others) >= len(others)
     if raw == 0.0 and is_sound:
