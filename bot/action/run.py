@@ -48,11 +48,13 @@ from bot.service.reconcile import entries_of, publish_comment, rebuild_board
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
 NOT_HERE = (
-    "`mode: {mode}` is for what is merged: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
+    "`mode: {mode}` is for merged results: it runs on {trusted}, not on {kind}; use `mode: check` on pull requests"
     " (docs/github.md has the workflows)"
 )
-NO_COMMENT = "the comment could not be written, the verdict stands all the same: {error}"
-CLAIM_DIFFERS = "the claimed report is not what these files give: its run was changed, or is of older files"
+NO_COMMENT = "the comment could not be written; the verdict does not change: {error}"
+CLAIM_DIFFERS = (
+    "the claimed report differs from what these files give: somebody changed the run, or the report is of older files"
+)
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
     "warning": (Severity.ERROR, Severity.WARNING),

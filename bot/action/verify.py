@@ -22,7 +22,7 @@ from bot.reporting.annotations import command
 from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
 
-NO_ISSUE = "the issue could not be written, what was found stands all the same: {error}"
+NO_ISSUE = "the issue could not be written; the result does not change: {error}"
 ANNOTATED = 10  # annotations of one step that GitHub shows
 
 

@@ -14,8 +14,8 @@ from bot.evaluation.formats.document import MAX_VALUES, count_values
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 OPEN_COMPASS = b"dataset,version,metric,mode"
-CONVERT = "a record of Every Eval Ever made from it is read"
-NO_READER = f"no reader takes it; {CONVERT}"
+CONVERT = "convert it to a record of Every Eval Ever, which leaderboard-bot reads"
+NO_READER = f"leaderboard-bot does not read it; {CONVERT}"
 NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
 LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of OLMES, and of Every Eval Ever has.

@@ -85,7 +85,7 @@ def _key(location: tuple[str | int, ...]) -> str:
 
 
 def _why(kind: str, message: str) -> str:
-    return "is not a key that is known here" if kind == UNKNOWN else message.removeprefix("Value error, ")
+    return "is not a known key" if kind == UNKNOWN else message.removeprefix("Value error, ")
 
 
 def _remove(data: Any, location: tuple[str | int, ...]) -> None:

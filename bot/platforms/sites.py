@@ -104,7 +104,9 @@ def _known(host: SiteHost, there: Mapping[str, str]) -> dict[str, str]:
     try:
         known = msgspec.json.decode(data, type=SiteList)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise CallError(f"{host.name}: its {LIST} is none of ours; take it away, or name another place") from None
+        raise CallError(
+            f"{host.name}: its {LIST} was not made by leaderboard-bot; remove it, or name another place"
+        ) from None
     return known.files
 
 
@@ -113,7 +115,7 @@ def _refuse_foreign(site: Site, host: SiteHost, there: Mapping[str, str], known:
     foreign = [path for path in there if path in site and path not in known and not is_content(site[path], there[path])]
     if foreign:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-        raise CallError(f"{host.name}: {foreign[0]}{more} is not the site's; take it away, or name another place")
+        raise CallError(f"{host.name}: {foreign[0]}{more} is not part of the site; remove it, or name another place")
 
 
 def _differing(site: Site, there: Mapping[str, str], fresh: set[str]) -> Iterator[tuple[str, bytes]]:

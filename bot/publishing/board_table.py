@@ -48,7 +48,7 @@ def _table(board: Board) -> Table:
 
 def _notes(board: Board) -> list[str]:
     note = (
-        "A rank is the best and the worst place that chance leaves to a row: averages that differ by at most "
+        "A rank is the best and the worst place that a row could have by chance: averages that differ by at most "
         f"{TIE} standard errors of the difference may change places."
     )
     doubted = [task for task in board.leaderboard.tasks if task.quarantined]

@@ -36,14 +36,14 @@ COMMANDS: tuple[CommandHelp, ...] = (
         "/ignore RULE until YYYY-MM-DD because REASON",
         "source",
         "maintainers",
-        "waives a rule for the very files that stood there when it was written",
+        "waives a rule for exactly the files that were there when it was written",
     ),
     CommandHelp(
         "merge",
         "/merge [COMMIT]",
         "request",
         "maintainers",
-        "merges the request at the commit that it had when this was written, where the bot may",
+        "merges the request at the commit that it had when this was written, if the bot may",
     ),
     CommandHelp(
         "decline",
@@ -52,7 +52,7 @@ COMMANDS: tuple[CommandHelp, ...] = (
         "maintainers",
         "leaves the row out, and never proposes it again with the same content",
     ),
-    CommandHelp("approve", "/approve DIGEST", "plan", "maintainers", "lets the plan with this digest happen"),
+    CommandHelp("approve", "/approve DIGEST", "plan", "maintainers", "carries out the plan with this digest"),
 )
 
 

@@ -16,10 +16,8 @@ Kind = Literal[
 ]
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
 Form = Literal["pull-request", "commit", "comment"]
-STANDS = "What this request proposes stands on the main branch already."
-NOTHING_LEFT = (
-    "Nothing is left of this request: each of its rows was withdrawn, was declined, or stands on the main branch."
-)
+STANDS = "The main branch already has what this request proposes."
+NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
 OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 
@@ -199,7 +197,7 @@ def decide(
     if form == "comment":
         return _decide_note(mark, text, standing)
     if standing.duplicates and standing.request is not None:
-        reason = f"Two requests propose the same row; {standing.request.name} stays."
+        reason = f"Two requests propose the same row; {standing.request.name} stays open."
         return Decision(CloseRequest(mark, standing.duplicates[0], reason), "a duplicate is closed")
     changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
     if not changed:

@@ -34,7 +34,7 @@ def request_text(entry: Entry, standing: Entry | None, mark: Marker, *, target: 
     title = f"{verb} {_name(entry)}: {_average(entry)}"
     if not first:
         return fitted(title, _body(entry, standing, target), mark)
-    told = f"**This row was first submitted in {code(first)}, by files that this change does not come from.** "
+    told = f"**This row was first submitted in {code(first)}, from other files than those of this change.** "
     told += "Merge it only if both measure the same model."
     return fitted(f"{title}, first submitted in {visible(first)}", f"{told}\n\n{_body(entry, standing, target)}", mark)
 
@@ -99,7 +99,7 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
     changed, removed = len(plan.having("changed")), len(plan.having("removed"))
     head = (
         f"{counted(removed, 'row')} would be removed and {changed} changed, more than the settings allow without a "
-        f"person. Nothing of this is done until a maintainer writes `/approve {plan.digest}` here."
+        f"person. Nothing of this happens until a maintainer writes `/approve {plan.digest}` here."
     )
     reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
@@ -122,12 +122,14 @@ def board_text(mark: Marker) -> PostText:
     """The text of the discussion that holds one comment for each row, or of that about columns."""
     if mark.kind == "plan":
         title = f"Plans of {mark.leaderboard} that wait for a maintainer"
-        return fitted(title, f"One comment shows the plan that waits, and is edited when that changes.\n\n{FOOT}", mark)
+        return fitted(
+            title, f"One comment shows the plan that waits. The bot edits it when the plan changes.\n\n{FOOT}", mark
+        )
     if mark.kind == "alarm":
         title = f"Columns of {mark.leaderboard} that do not follow the rest"
-        return fitted(title, f"One comment says which, and is edited when that changes.\n\n{FOOT}", mark)
-    body = f"Rows of {code(mark.leaderboard)}, one comment each, edited in place when a row changes.\n\n{FOOT}"
-    return fitted(f"Rows of {mark.leaderboard}", body, mark)
+        return fitted(title, f"One comment names the columns. The bot edits it when that changes.\n\n{FOOT}", mark)
+    said = f"Rows of {code(mark.leaderboard)}, one comment for each. The bot edits the comment when its row changes."
+    return fitted(f"Rows of {mark.leaderboard}", f"{said}\n\n{FOOT}", mark)
 
 
 def alarm_mark(leaderboard: str) -> Marker:

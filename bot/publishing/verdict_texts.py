@@ -95,7 +95,7 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
     files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
     shown = list(fitting(verdicts))
     left = len(verdicts) - len(shown)
-    more = f"… and {counted(left, 'more file')}, for which there is no room." if left else ""
+    more = f"… and {counted(left, 'more file')}, which do not fit here." if left else ""
     parts = [
         f"{files} judged, at {code(head[:12])}.",
         "\n".join(effect_lines(effects)),
@@ -205,7 +205,7 @@ def merged_text(body: str, links: Sequence[str], standing: Sequence[str], mark: 
     """A review whose request was merged: links to the requests that propose its rows, and to where these stand then."""
     said = body.partition(mark.render())[0].partition(MERGED)[0].rstrip()
     where = f" Its rows are proposed in {', '.join(links)}." if links else ""
-    subject = "Once that is merged, they stand" if links else "Its rows stand"
+    subject = "Once that is merged, they are" if links else "Its rows are"
     where += f" {subject} at {', '.join(standing)}." if standing else ""
     return fitted("", f"{said}\n\n{MERGED}{where}", mark).body
 

@@ -30,7 +30,7 @@ PLAN_PAGE = 200  # rows of a plan on one page
 HTML = type_of("index.html")
 WHY = {
     401: "The operator token is missing.",
-    403: "This may be done only with the right operator token, from a page of this very service.",
+    403: "This needs the right operator token and a page of this service.",
     413: "The form is too large.",
 }
 Make = Callable[[Request], bytes | None]

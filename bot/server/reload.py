@@ -48,11 +48,11 @@ class Reloader(Generic[Loaded]):
             self._apply(self._load(self.path))
         except BotError as refused:
             self.refusal = " ".join(visible(line) for line in str(refused).splitlines())
-            log.error("the settings are not taken over, those from before go on: %s", self.refusal)  # noqa: TRY400
+            log.error("the new settings are not used, the old ones stay in force: %s", self.refusal)  # noqa: TRY400
             return False
         except Exception:
             self.refusal = "internal error; the log has the traceback"
-            log.exception("the settings are not taken over, those from before go on")
+            log.exception("the new settings are not used, the old ones stay in force")
             return False
         self.refusal = ""
         log.info("the settings were read again")

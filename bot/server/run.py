@@ -31,7 +31,7 @@ def require_webhook_secret(host: str, secret: str | None) -> None:
     """Raise CallError where anybody could send deliveries."""
     if not secret and not is_loopback(host):
         raise CallError(
-            f"WEBHOOK_SECRET is not set, so {host} could be told anything by anybody: "
+            f"WEBHOOK_SECRET is not set, so anybody could send deliveries to {host}: "
             "set it here and in the webhook, or listen on 127.0.0.1"
         )
 

@@ -112,10 +112,10 @@ class AnswerContext:
             return "Only the maintainers that the bot's settings name may waive a rule."
         rule = command.rest.split(" ", 1)[0]
         if rule in NEVER_WAIVED:
-            return f"`{rule}` is never waived: there is no number that could be published."
+            return f"`{rule}` cannot be waived: there would be no number to publish."
         asked = parse_ignore(command)
         if asked is None:
-            return f"This cannot be read: write {USAGE}, with a rule of `leaderboard-bot rules`."
+            return f"The bot cannot read this command: write {USAGE}, with a rule of `leaderboard-bot rules`."
         if asked.until < self.today:
             return f"{asked.until} has passed: nothing is waived."
         files = "\n".join(f"- `sha256:{sha}`" for sha in self.seen(command.comment) if sha)

@@ -77,7 +77,7 @@ class WatchTarget(_Declared):
     @model_validator(mode="after")
     def _discussion_is_for_comments(self) -> Self:
         if self.discussion is not None and self.form != "comment":
-            raise ValueError('discussion goes with as = "comment" only')
+            raise ValueError('discussion needs as = "comment"')
         return self
 
     @model_validator(mode="after")

@@ -214,5 +214,5 @@ def watched_by(settings: Settings) -> list[dict[str, str]]:
     addresses = [name for watch in settings.watches for name in watch.addresses]
     found = [parse_address(name) for name in addresses if name.startswith("hf://") and name != MODELS]
     if not found:
-        raise CallError("no watch has a source or target on the Hub, so there is nothing to be told of")
+        raise CallError("no watch has a source or target on the Hub, so a webhook would have nothing to watch")
     return [dict(pair) for pair in dict.fromkeys((("type", a.kind), ("name", a.name)) for a in found)]

@@ -16,7 +16,7 @@ from bot.service.config import Settings, Watch, WatchTarget
 
 Status = Literal["ok", "warning", "wrong"]
 CLOCK = 300.0  # seconds that our clock may be off
-TRY_AGAIN = "try again; where it lasts, look at the network, and at HF_ENDPOINT or GITHUB_API_URL"
+TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or GITHUB_API_URL"
 
 
 @dataclass(frozen=True, slots=True)

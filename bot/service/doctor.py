@@ -85,9 +85,9 @@ def check_state(case: ServiceCase) -> Diagnosis:
             with keeping(case.database):
                 return try_out(engine)
         except KeptByAnother as error:
-            return f"another process keeps {error.where}, as serve does, and settle while it runs"
+            return f"another process uses {error.where} (serve does so, and settle while it runs)"
 
-    advice = "see DATABASE_URL, and that this user may write there; a broken file is put aside by the next settlement"
+    advice = "check DATABASE_URL, and that this user may write there; the next settlement renames a broken file"
     return attempt("state", call, advice)
 
 
@@ -97,7 +97,7 @@ def check_source(case: ServiceCase, name: str) -> Diagnosis:
     def call() -> str:
         return f"is there, with main at {case.opener.source(name).head()[:12]}"
 
-    return attempt(f"source {name}", call, "see that its name is right, and that the token may read it")
+    return attempt(f"source {name}", call, "check that its name is right and that the token may read it")
 
 
 def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
@@ -110,4 +110,4 @@ def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
         case.opener.target(target.to, "commit", target.discussion).check()
         return "can be used"
 
-    return attempt(f"target {target.to}", call, "see that its name is right, and that the token may read it")
+    return attempt(f"target {target.to}", call, "check that its name is right and that the token may read it")

@@ -50,7 +50,7 @@ def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
         return client.login if scopes is None else f"{client.login}, with the scopes {', '.join(scopes)}"
 
     return attempt(
-        name, call, f"see that {client.account_name} is whole, not expired, and has the scope repo or public_repo"
+        name, call, f"check that {client.account_name} is complete, not expired, and has the scope repo or public_repo"
     )
 
 
@@ -61,7 +61,7 @@ def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnos
     except BotError as error:
         return unchecked(name, line_of(error))
     if is_allowed is None:
-        return unchecked(name, "GitHub does not say it of this token")
+        return unchecked(name, "GitHub does not say this about the token")
     if is_allowed:
         return Diagnosis(name, "ok", f"{client.login} may push")
     return Diagnosis(name, "wrong", f"{client.login} may not push", f"give {client.login} the right to write there")
@@ -96,10 +96,10 @@ def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis
         if state.is_archived:
             yield Diagnosis(name, "wrong", "the repository is archived", "set comments = false, or unarchive it")
         elif not state.has_issues:
-            text = "issues are disabled: faulty pushes are told on the page only"
+            text = "issues are disabled: only the page shows faulty pushes"
             yield Diagnosis(name, "warning", text, "enable issues in the settings of the repository")
         else:
-            yield Diagnosis(name, "ok", "pull requests and issues can be written to by who may")
+            yield Diagnosis(name, "ok", "people with the right may write to pull requests and issues")
 
 
 def check_secret(case: ServiceCase) -> Diagnosis:
@@ -116,10 +116,10 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
     try:
         found = webhooks_of(client, repository)
     except BotError as error:
-        yield unchecked(name, f"only who administers the repository sees its webhooks ({line_of(error)})")
+        yield unchecked(name, f"only administrators of the repository see its webhooks ({line_of(error)})")
         return
     if not found:
-        text = "none tells this service of pushes: they are seen when settle_every is over"
+        text = "none tells this service about pushes; it sees them when settle_every is over"
         yield Diagnosis(name, "wrong" if case.github_secret else "warning", text, HOOK_ADVICE)
     for address in dict.fromkeys(hook.address for hook in found):
         told = _told(name, [hook for hook in found if hook.address == address])
@@ -143,7 +143,7 @@ def _faults(hook: Webhook) -> Iterator[str]:
     if not hook.is_active:
         yield "it is not active"
     if hook.missing:
-        yield f"it is not told of {', '.join(hook.missing)}"
+        yield f"it does not send {', '.join(hook.missing)}"
     if not hook.has_secret:
         yield "it has no secret"
     if not hook.checks_tls:

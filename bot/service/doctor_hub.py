@@ -16,7 +16,7 @@ from bot.service.context import watched_by
 from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
 from bot.service.doctor_reach import check_reach, hub_headers
 
-NOBODY = "the token does not say who it is"
+NOBODY = "the token does not say whose it is"
 WHERE = "make one at https://huggingface.co/settings/tokens and set HF_TOKEN"
 Names = set[tuple[str, str]]
 
@@ -45,7 +45,7 @@ def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
         return unchecked(name, "trusted publishing gives one for a single repository")
     if not case.access.hf_token:
         return Diagnosis(name, "wrong", "HF_TOKEN is not set", WHERE)
-    found = attempt(name, lambda: client.user, f"see that HF_TOKEN is whole and not revoked, or {WHERE}")
+    found = attempt(name, lambda: client.user, f"check that HF_TOKEN is complete and not revoked, or {WHERE}")
     if found.status != "ok":
         return found
     role = role_of(client.account)
@@ -93,7 +93,7 @@ def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
         yield unchecked("webhook", line_of(error))
         return
     if not found:
-        text = "none tells this service of pushes: they are seen when settle_every is over"
+        text = "none tells this service about pushes; it sees them when settle_every is over"
         advice = "leaderboard-bot webhook create https://…/webhooks/hub"
         yield Diagnosis("webhook", "wrong" if case.secret else "warning", text, advice)
     for address in dict.fromkeys(map(address_of, found)):
@@ -122,7 +122,7 @@ def _faults(hook: Any, wanted: Names, secret: str | None) -> Iterator[str]:
     if missing := [f"{kind} {name}" for kind, name in sorted(wanted) if not _watches(hook, kind, name)]:
         yield f"it does not watch {', '.join(missing)}"
     if missing := [domain for domain in DOMAINS if domain not in hook.domains]:
-        yield f"it is not told of {' and '.join(missing)} events"
+        yield f"it does not send {' and '.join(missing)} events"
     given = hook.secret or next(iter(parse_qs(urlsplit(hook.url or "").query).get("secret", [])), None)
     if secret and given and given != secret:
         yield "its secret is not WEBHOOK_SECRET"

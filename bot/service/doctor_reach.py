@@ -34,11 +34,11 @@ def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnos
     name = f"delivery to {address}"
     parts = urlsplit(address)
     if parts.scheme != "https" and parts.hostname not in LOOPBACK:
-        return Diagnosis(name, "wrong", "the address is not https: the secret would be open to all", "use https")
+        return Diagnosis(name, "wrong", "the address is not https: everybody could read the secret", "use https")
     try:
         answer = httpx.post(address, content=EMPTY, headers=headers, timeout=SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        advice = "see that serve runs, and that the address leads to it from everywhere"
+        advice = "check that serve runs, and that the address reaches it from everywhere"
         return Diagnosis(name, "warning", f"nobody answers from here ({type(error).__name__})", advice)
     if answer.status_code == 202:
         return Diagnosis(name, "ok", "the service answers, and takes our secret")
@@ -49,5 +49,5 @@ def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnos
         return unchecked(name, f"the service is busy ({answer.status_code})")
     text = f"{answer.status_code} is the answer: that is not the service"
     return Diagnosis(
-        name, "wrong", text, "see that the address ends in /webhooks/hub or /webhooks/github, and is whole"
+        name, "wrong", text, "check that the address is complete and ends in /webhooks/hub or /webhooks/github"
     )

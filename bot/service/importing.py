@@ -60,7 +60,7 @@ class ImportPlan:
         minutes = max(1, round(self.seconds / 60))
         return [
             f"source  {source}: {self.files:,} files, {self.size / 1e6:,.1f} MB, {self.unread:,} still to be read",
-            f"target  {target}: {self.standing:,} rows stand there",
+            f"target  {target}: {self.standing:,} rows are there",
             f"cost    about {self.requests:,} requests; {minutes:,} minutes with half of a free account's limit",
         ]
 
@@ -81,8 +81,8 @@ class ImportResult:
     def lines(self) -> list[str]:
         """What people read in the end."""
         said = [f"wrote {self.written:,} rows{f' to {self.where}' if self.where else ''}"]
-        said += [f"adopted {self.adopted:,} rows that stand there already"] if self.adopted else []
-        said += _named(self.different, "rows stand there with other numbers, and were left alone")
+        said += [f"adopted {self.adopted:,} rows that are there already"] if self.adopted else []
+        said += _named(self.different, "rows are there with other numbers; they were not changed")
         said += _named(self.refused, "rows cannot be stored")
         said += [self.board] if self.board else []
         said += [f"{self.untraced:,} rows at the target come from no file of this source"] if self.untraced else []

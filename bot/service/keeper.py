@@ -33,7 +33,7 @@ def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        why = "another process keeps it; let that one settle (`serve` does so by itself), or stop it first"
+        why = "another process uses it; let that one settle (`serve` does so by itself), or stop it first"
         raise KeptByAnother(str(path), why) from None
     except OSError as error:
         raise StateUnavailable(str(path), error.strerror or str(error)) from None

@@ -26,9 +26,13 @@ from bot.service.reading import row_digests
 COMMAND = re.compile(rf"\s*/({'|'.join([*names_at('request'), *names_at('shared')])})\b[ \t]*(.*)")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
 OTHER_COMMIT = (
-    "The request has another commit than when this was written, so nothing is merged. Look again, and write it again."
+    "The request has a newer commit than when this was written, so nothing is merged. "
+    "Look at it and write the command again."
 )
-USAGE = "This cannot be read: write `/merge`, or `/merge COMMIT` with at least 7 digits of the request's newest commit."
+USAGE = (
+    "The bot cannot read this command: write `/merge`, or `/merge COMMIT` with at least 7 digits of the request's "
+    "newest commit."
+)
 
 
 @dataclass
@@ -114,9 +118,9 @@ class TargetCommands:
         try:
             self.conversations.merge(talk.name, talk.head, self._reply(f"Merged at {code(talk.head[:12])}.", said))
         except Refused as refusal:
-            return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody who may write here can."
+            return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody with write access can."
         except Stale as failure:
-            return f"It cannot be merged as it stands: {code(brief(str(failure)))}. Look again, and write it again."
+            return f"It cannot be merged as it is: {code(brief(str(failure)))}. Look at it and write the command again."
         self.report.say("published", f"request {talk.name}", f"merged at {talk.head[:12]}, as {said.author} asked")
         return ""
 

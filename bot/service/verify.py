@@ -169,7 +169,7 @@ def _read(source: Source, file: Evidence) -> Parsed:
     candidate = Candidate(file.path, listed, (), known)
     read = read_candidate(candidate, lambda path, limit: contents[path][:limit], is_named=True)
     if isinstance(read, UnreadPath):
-        raise _Unfounded("evidence", f"{file.path} is no result: {read.why}")
+        raise _Unfounded("evidence", f"{file.path} is not a result: {read.why}")
     return read
 
 

@@ -110,7 +110,7 @@ def test_a_fork_without_rights_gets_its_verdict_and_one_line_about_the_comment(
     assert comments(github) == []
     if token:
         (line,) = ran.commands("warning")
-        assert "the verdict stands all the same: GitHub refused: github://acme/leaderboard" in line
+        assert "the verdict does not change: GitHub refused: github://acme/leaderboard" in line
     else:
         assert "no comment: there is no token" in ran.log
 

@@ -89,7 +89,7 @@ def test_publishing_on_a_pull_request_is_refused(github: GitHubServer, job: Job)
     said = job.run("pull_request", propose(github, {GOOD: result()}), mode="publish", to=f"github://{BOARD}")
 
     assert said.status == 2
-    assert "`mode: publish` is for what is merged" in said.log[0]
+    assert "`mode: publish` is for merged results" in said.log[0]
     assert github.state.writes() == 0
 
 
@@ -159,7 +159,7 @@ def test_a_claimed_report_that_agrees_is_silent_and_one_that_does_not_is_a_warni
 
     assert agreed.log == first.log
     assert differs.log[-1].startswith(
-        "::warning title=leaderboard-bot::the claimed report is not what these files give"
+        "::warning title=leaderboard-bot::the claimed report differs from what these files give"
     )
     assert not any("everyone" in line for line in differs.log)
     assert differs.outputs["verdict"] == "rejected"

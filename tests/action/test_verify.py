@@ -120,4 +120,4 @@ def test_strangers_events_verify_nothing(github: GitHubServer, runner: Runner, k
     ran = runner.run(kind, event, token="app-token", **VERIFY)
 
     assert ran.status == 2
-    assert "`mode: verify` is for what is merged" in ran.commands("error")[0]
+    assert "`mode: verify` is for merged results" in ran.commands("error")[0]

@@ -79,7 +79,7 @@ TASK = (
 BASE = 'title = "A"\ndescription = "B"\n[harness]\nformats = ["lm-eval-0.4"]\n'
 TORN = {
     "no.toml": ("x = 'a", 'is not valid TOML: Expected "\'" (at end of document)'),
-    "key.toml": (f"{BASE}{TASK}colour = 'red'\n", "tasks.0.colour: is not a key that is known here"),
+    "key.toml": (f"{BASE}{TASK}colour = 'red'\n", "tasks.0.colour: is not a known key"),
     "bytes.toml": ("title = '\udcff'", "is not UTF-8 text"),
 }
 
@@ -104,7 +104,7 @@ def file_target(folder: Path) -> str:
 def full_target(folder: Path) -> str:
     (folder / "board").mkdir()
     (folder / "board" / "notes.txt").write_text("mine")
-    return "is no git repository and not empty"
+    return "is not a git repository and not empty"
 
 
 @pytest.mark.parametrize("make", [file_target, full_target])
@@ -127,7 +127,7 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
     )
 
     assert (status, out) == (2, "")
-    assert err == "leaderboard-bot: git is not installed, and a folder as target needs it\n"
+    assert err == "leaderboard-bot: git is not installed, and a target that is a folder needs it\n"
     assert not (tmp_path / "board").exists()
 
 

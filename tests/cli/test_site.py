@@ -34,7 +34,7 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
     [
         ("empty", "open-llm-v2", "there is no entry of open-llm-v2"),
         ("board", "open-llm-v1", "there is no entry of open-llm-v1; there are entries of open-llm-v2"),
-        ("foreign", "open-llm-v2", "is no git repository and not empty"),
+        ("foreign", "open-llm-v2", "is not a git repository and not empty"),
         ("file", "open-llm-v2", "is a file"),
         ("ftp://x", "open-llm-v2", "write a folder"),
     ],

@@ -49,7 +49,7 @@ dataset = "acme/quiz"
         ("choices = 4", 'guess = "1/4"', "guess needs a guess_reason"),
         ("choices = 4", "choices = 400", "less than or equal to 20"),
         ('dataset = "acme/quiz"', 'dataset = "quiz"', "should match pattern"),
-        ("num_fewshot = 0", "num_fewshot = 0\nshots = 0", "is not a key"),
+        ("num_fewshot = 0", "num_fewshot = 0\nshots = 0", "is not a known key"),
     ],
 )
 def test_a_fault_of_a_file_is_named(old: str, new: str, why: str) -> None:

@@ -51,7 +51,7 @@ def test_what_is_no_commit_of_the_lists_is_none(text: str) -> None:
         ("1c7fb748", "unaccepted", "commit 1c7fb748 is of EleutherAI/lm-evaluation-harness, 2020-08-27"),
         ("fa31d1fb", "unknown", "commit fa31d1fb is of huggingface/lm-evaluation-harness, 2024-05-02"),
         ("0183ac23", "unknown", "commit 0183ac23 is of huggingface/lm-evaluation-harness, 2024-10-29"),
-        ("deadbeef", "unknown", "commit deadbeef is in no table here"),
+        ("deadbeef", "unknown", "commit deadbeef is not in the shipped table"),
     ],
 )
 def test_a_commit_is_judged_by_its_place_in_the_lists(git_hash: str, answer: str, why: str) -> None:

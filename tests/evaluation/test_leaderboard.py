@@ -55,7 +55,7 @@ def parse(text: str) -> Leaderboard:
     ("old", "new", "key", "why"),
     [
         ('title = "Mine"', 'titel = "Mine"', "title", "Field required"),
-        ('description = "Two tasks."', 'description = "Two."\ncolour = 1', "colour", "not a key"),
+        ('description = "Two tasks."', 'description = "Two."\ncolour = 1', "colour", "not a known key"),
         ('formats = ["lm-eval-0.4"]', 'formats = ["lm-eval-0.5"]', "harness.formats.0", "no result format"),
         ('formats = ["lm-eval-0.4"]', "formats = []", "harness.formats", "at least 1"),
         ('lower_bound = "1/4"', "lower_bound = 0.333", "tasks.0.leaves.0.lower_bound", "exact fraction"),

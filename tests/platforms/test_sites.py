@@ -121,11 +121,11 @@ def test_what_goes_is_taken_away_and_what_is_foreign_stays(place: Place) -> None
 def test_a_place_that_is_somebody_elses_is_refused_and_left_alone(place: Place) -> None:
     place.push({"index.html": b"<h1>mine</h1>"})
     before = dict(place.files())
-    with pytest.raises(CallError, match=r"index\.html is not the site's; take it away"):
+    with pytest.raises(CallError, match=r"index\.html is not part of the site; remove it"):
         place.publish(*ROWS)
     assert place.files() == before
     place.push({"index.html": b"", LIST: b"[1]"})
-    with pytest.raises(CallError, match="is none of ours"):
+    with pytest.raises(CallError, match="was not made by leaderboard-bot"):
         place.publish(*ROWS)
 
 

@@ -125,7 +125,7 @@ WHOLE: list[tuple[Form, CurrentState, Decision]] = [
         "pull-request",
         CurrentState({}, request(), duplicates=(OTHER,)),
         Decision(
-            CloseRequest(MARK, OTHER, "Two requests propose the same row; 7 stays."),
+            CloseRequest(MARK, OTHER, "Two requests propose the same row; 7 stays open."),
             "a duplicate is closed",
         ),
     ),

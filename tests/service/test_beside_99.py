@@ -113,7 +113,7 @@ ATTACKS = {
     ),
     "a precision of 70,000 characters": Attack(pushed(with_precision("x" * 70_000)), "70,000 characters", "rejected"),
     "a precision of 300 characters": Attack(pushed(with_precision("x" * 300)), "300 characters", "rejected"),
-    "/ignore non-finite-value": Attack(ignored, "is never waived", ""),
+    "/ignore non-finite-value": Attack(ignored, "cannot be waived", ""),
     "a locked conversation": Attack(locked, "locked", "failed"),
     "a deleted refs/pr/N": Attack(without_ref, "refs/pr/1 is not there", ""),
     "a foreign file in entries/": Attack(foreign, "entries/notes.json", "rejected"),

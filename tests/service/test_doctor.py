@@ -101,7 +101,7 @@ def test_a_wrong_token_is_named_and_never_shown(case: ServiceCase) -> None:
     found = list(examine(case))
 
     token = next(one for one in found if one.name == "token for the Hub")
-    assert (token.status, "HF_TOKEN is whole" in token.advice) == ("wrong", True)
+    assert (token.status, "HF_TOKEN is complete" in token.advice) == ("wrong", True)
     assert "MARKER" not in repr(found)
     assert next(one for one in found if one.name == "clock").status == "ok"
 
@@ -156,7 +156,7 @@ def test_each_fault_of_a_webhook_is_said(hub: Hub, case: ServiceCase) -> None:
     (found,) = faults(case)
 
     assert found.text.partition(": ")[2] == (
-        "it is disabled; it does not watch dataset acme/contents; it is not told of discussion events; "
+        "it is disabled; it does not watch dataset acme/contents; it does not send discussion events; "
         "its secret is not WEBHOOK_SECRET"
     )
     assert found.advice == f"leaderboard-bot webhook update {hook.id}"
@@ -181,7 +181,7 @@ def test_a_source_that_is_not_there_is_wrong(hub: Hub, case: ServiceCase) -> Non
 
     assert found.name == "source hf://datasets/acme/results"
     assert "404" in found.text
-    assert "see that its name is right" in found.advice
+    assert "check that its name is right" in found.advice
 
 
 @pytest.mark.parametrize(("off", "count"), [(280, 0), (-600, 1), (86400, 1)])
@@ -197,7 +197,7 @@ def test_a_clock_more_than_five_minutes_off_is_wrong(hub: Hub, case: ServiceCase
 def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
     with keeping(case.database):
         kept = next(one for one in examine(case) if one.name == "state")
-    assert (kept.status, "another process keeps" in kept.text) == ("ok", True)
+    assert (kept.status, "another process uses" in kept.text) == ("ok", True)
 
     file = case.path.with_name("other.db")
     case.database = f"sqlite:///{file}"

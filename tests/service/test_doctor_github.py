@@ -89,7 +89,7 @@ def test_nothing_is_said_against_a_service_in_which_all_is_right(
     ("more", "said"),
     [
         ({"active": False}, "it is not active"),
-        ({"events": ["push"]}, "it is not told of pull_request, issues, issue_comment"),
+        ({"events": ["push"]}, "it does not send pull_request, issues, issue_comment"),
         ({"last_response": {"code": 403}}, "its secret is not that of the service"),
         ({"last_response": {"code": 502}}, "its last delivery was answered with 502"),
     ],
@@ -115,7 +115,10 @@ def test_a_missing_or_doubled_webhook_is_wrong(github: GitHubServer, case: Servi
     github.state.repos[SOURCE].hooks.clear()
     github.state.repos[TARGET].hooks.append(hook(url, id=13, events=["*"]))
 
-    assert [one.text.partition(":")[0] for one in faults(case)] == ["none tells this service of pushes", "doubled"]
+    assert [one.text.partition(":")[0] for one in faults(case)] == [
+        "none tells this service about pushes; it sees them when settle_every is over",
+        "doubled",
+    ]
 
 
 def test_who_does_not_administer_cannot_see_webhooks_and_nothing_is_wrong(

@@ -247,7 +247,7 @@ def test_only_a_watch_writes_to_models(hub: Hub, tmp_path: Path) -> None:
         "publish", str(tmp_path / "result.json"), "--to", "hf://models", "-l", str(tmp_path / "tiny.toml"), env=told
     )
     assert status == 2
-    assert "hf://models takes the rows of a watch only" in why
+    assert "hf://models accepts only rows of a watch" in why
     assert hub.log == []
 
 

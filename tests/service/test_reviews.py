@@ -141,9 +141,9 @@ def test_a_maintainer_s_waiver_holds_for_the_request_and_for_what_is_merged(stor
     ("author", "command", "answer"),
     [
         ("ann", "/ignore missing-task until 2099-01-01 because I say so", "Only the maintainers"),
-        ("meg", "/ignore missing-task", "This cannot be read"),
-        ("meg", "/ignore no-such-rule until 2099-01-01 because why not", "This cannot be read"),
-        ("meg", "/ignore missing-task until 2099-13-01 because why not", "This cannot be read"),
+        ("meg", "/ignore missing-task", "The bot cannot read this command"),
+        ("meg", "/ignore no-such-rule until 2099-01-01 because why not", "The bot cannot read this command"),
+        ("meg", "/ignore missing-task until 2099-13-01 because why not", "The bot cannot read this command"),
         ("meg", "/ignore missing-task until 2001-01-01 because why not", "2001-01-01 has passed"),
         ("ann", "/explain no_such_task", "no_such_task"),
     ],

@@ -83,7 +83,7 @@ def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> Non
     assert f"/datasets/acme/contents/discussions/{row.num}) at `hf://datasets/acme/contents`" in text
     key = f"tiny/acme/atlas-7b/{revision_of('acme/atlas-7b')}-bfloat16"
     page = f"https://huggingface.co/datasets/acme/contents/blob/main/{entry_path(key)}"
-    assert f"Once that is merged, they stand at [`hf://datasets/acme/contents/{entry_path(key)}`]({page})." in text
+    assert f"Once that is merged, they are at [`hf://datasets/acme/contents/{entry_path(key)}`]({page})." in text
     assert story.acts() == ["request", "edit"]
 
 

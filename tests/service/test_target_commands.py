@@ -69,7 +69,7 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.hub.comment(story.target, request, "/merge", "meg")
     story.hub.push(story.target, {"README.md": b"sneaked in"}, ref=request.ref, user="eve")
     story.settle()
-    assert "The request has another commit than when this was written" in request.comments("bot")[-1]
+    assert "The request has a newer commit than when this was written" in request.comments("bot")[-1]
     assert "The request has another commit" in write(story, request, f"/merge {old}")
     assert request.status == "open"
 
@@ -88,7 +88,7 @@ def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story
     if is_wiped:
         story.lose_state()
     story.settle()
-    assert "The request has another commit than when this was written" in request.comments("bot")[-1]
+    assert "The request has a newer commit than when this was written" in request.comments("bot")[-1]
 
     assert request.status == "open"
     assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."

@@ -99,8 +99,8 @@ def parse_result(data: bytes) -> Result:
 
 def _unknown(content: Content) -> str:
     if content.document.results is None:
-        return 'has no "results" object, so it is not a result file of a harness that is read here'
-    return f"is of no format that is read here: {', '.join(known.title for known in formats())}"
+        return 'has no "results" object, so it is not a result file that leaderboard-bot reads'
+    return f"has none of the formats that leaderboard-bot reads: {', '.join(known.title for known in formats())}"
 
 
 __all__ = [

@@ -72,7 +72,7 @@ def recognise(content: Content) -> bool:
     if content.data.startswith(MAGIC):
         archive = ZipMembers(content.data)
         if HEADER not in archive and START not in archive:
-            raise UnknownFormat(f"is an archive without {HEADER}, so it is no log of Inspect")
+            raise UnknownFormat(f"is an archive without {HEADER}, so it is not a log of Inspect")
         return True
     if _is_of_lm_eval(content) or not all(word in content.data for word in WORDS):
         return False

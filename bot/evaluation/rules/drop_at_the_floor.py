@@ -1,4 +1,4 @@
-"""DROP is at the floor that its stop word makes.
+"""DROP is at the floor that its stop word causes.
 
 ## What it does
 Reports an f1 of DROP below 0.1 where generation stops at a full stop. Every release of the harness stops there; a file
@@ -40,7 +40,7 @@ def drop_at_the_floor(case: Case) -> Iterator[Violation]:
             continue
         if measurement.value / required.unit < FLOOR and measurement.leaf.until in {"", STOP}:
             yield Violation(
-                f"{required.leaf_key}: f1 is {measurement.value:.4g}, at the floor that the stop word {STOP!r} makes",
+                f"{required.leaf_key}: f1 is {measurement.value:.4g}, at the floor that the stop word {STOP!r} causes",
                 "score the logged samples again with `leaderboard-bot audit drop`",
                 case.result.pointer_to("value", required.leaf_key, required.value_key),
                 required.task_id,

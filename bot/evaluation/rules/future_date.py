@@ -22,7 +22,7 @@ from bot.evaluation.dates import LATEST, iso_date
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
 
-HINT = "set the clock of the machine that measures; the date of the upload counts for this file"
+HINT = "correct the clock of the machine that measures; for this file the date of the upload counts"
 
 
 @rule(Severity.WARNING)

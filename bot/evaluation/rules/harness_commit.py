@@ -89,7 +89,7 @@ def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> H
     dated = commit_of(git_hash)
     if dated is not None and git_hash not in facts.reasons:
         return _by_date(dated, accepted)
-    why = f"commit {shown(git_hash)} is in no table here and was not looked up"
+    why = f"commit {shown(git_hash)} is not in the shipped table and was not looked up"
     if described.tag:
         why = f"git_hash {shown(git_hash)} is what git describe printed in some repository, perhaps the user's own"
     return HarnessAnswer("unknown", facts.reasons.get(git_hash, why))
@@ -113,7 +113,7 @@ def _by_date(found: DatedCommit, accepted: tuple[Accepted, ...]) -> HarnessAnswe
         return (
             HarnessAnswer("accepted", what, inside[0])
             if inside
-            else HarnessAnswer("unaccepted", f"{what}, which lies in no accepted range")
+            else HarnessAnswer("unaccepted", f"{what}, which is in no accepted range")
         )
     return HarnessAnswer("unknown", f"{what}; whether that is in an accepted range was not looked up")
 
@@ -135,7 +135,7 @@ def _by_release(text: str, accepted: tuple[Accepted, ...], what: str) -> Harness
         return HarnessAnswer("accepted", what, spans[0])
     if version and known_commit(version) is not None:
         return HarnessAnswer("unaccepted", f"{what}, which is not accepted")
-    return HarnessAnswer("unknown", f"{what}, which is in no table here")
+    return HarnessAnswer("unknown", f"{what}, which is not in the shipped table")
 
 
 def accepted_versions(leaderboard: Leaderboard, harness: HarnessVersion) -> str:

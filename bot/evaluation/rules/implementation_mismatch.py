@@ -47,6 +47,6 @@ HINT = "no conversion exists, so measure it again with the leaderboard's impleme
 
 def _message(title: str, recognised: Recognition, declared: str) -> str:
     return (
-        f"{title} was measured by {TITLES[recognised.family]}, the leaderboard's is {declared}:"
+        f"{title} was measured by {TITLES[recognised.family]}, but the leaderboard uses {declared}:"
         f" {'; '.join(recognised.evidence)}"
     )

@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rerun import rerun_advice
 from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rule
 
-WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16 or float32 where it comes back"
+WHAT = "NaN often comes from overflow in half precision: measure it again, in bfloat16, or in float32 if NaN comes back"
 
 
 @rule(Severity.ERROR)

@@ -58,8 +58,8 @@ def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
     behind = samples_behind(measurement.value / required.unit, stderr / required.unit)
     implied = f"; it would belong to {behind:,.1f} samples" if behind is not None else ""
     return Violation(
-        f"{required.leaf_key}: {required.stderr_key} {stderr!r} is not that of {measurement.value!r}"
-        f" on {samples:,} samples, {expected:.6g}{implied}",
+        f"{required.leaf_key}: {required.stderr_key} {stderr!r} does not fit {measurement.value!r}"
+        f" on {samples:,} samples, which has {expected:.6g}{implied}",
         "upload the file as the harness wrote it",
         case.result.pointer_to("value", required.leaf_key, required.stderr_key),
         required.task_id,

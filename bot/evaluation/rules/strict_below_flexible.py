@@ -44,7 +44,7 @@ def _violations(case: Case) -> Iterator[Violation]:
         if value - measurement.value > FAR * required.unit:
             yield Violation(
                 f"{required.leaf_key}: {required.value_key} is {measurement.value:.4g}, and {key} is {value:.4g}:"
-                " many right answers are not in the demanded form",
+                " many right answers are not in the required form",
                 "check chat template, stop words and the number of shots; compare with rows of the same filter only",
                 case.result.pointer_to("value", required.leaf_key, required.value_key),
                 required.task_id,

@@ -42,8 +42,8 @@ def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> V
     keys = list(dict.fromkeys(one.required.leaf_key for one in found))
     tasks = {one.required.task_id for one in found}
     return Violation(
-        f"the file does not record the {what} of {examples(keys)}, so it cannot be held against the declared one",
-        f"the result may be sound; measure with a release that records the {what}, where there is one",
+        f"the file does not record the {what} of {examples(keys)}, so it cannot be compared with the declared one",
+        f"the result may be sound; measure with a release that records the {what}, if there is one",
         case.result.pointer_to(field, keys[0]),
         tasks.pop() if len(tasks) == 1 else "",
         leaves_of(found),

@@ -1,7 +1,7 @@
 """The file measures a model of an organization that submits elsewhere.
 
 ## What it does
-Compares the file's path with the `owners` of the watch: below a prefix lie only results of models of its
+Compares the file's path with the `owners` of the watch: a prefix is only for results of models of its
 organizations, and models of these organizations count only there. The longest prefix that fits decides. Names are
 compared without case.
 
@@ -34,10 +34,10 @@ def wrong_owner(case: Case) -> Iterator[Violation]:
     pointer = case.result.pointer_to("model")
     if here is not None and not _is_among(organization, owners[here]):
         allowed = examples(list(owners[here])) or "no organization"
-        why = f"below {shown(here)} lie only results of models of {allowed}, and this model is of {shown(organization)}"
+        why = f"{shown(here)} is only for results of models of {allowed}, and this model is of {shown(organization)}"
         yield Violation(why, HINT, pointer)
     elif here is None and elsewhere:
-        why = f"models of {shown(organization)} are submitted below {examples(elsewhere)} only"
+        why = f"results of models of {shown(organization)} belong below {examples(elsewhere)}"
         yield Violation(why, HINT, pointer)
 
 

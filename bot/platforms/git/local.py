@@ -34,12 +34,14 @@ class LocalRepository(Repository):
         if not self.name:
             raise CallError("the target is empty: name a folder, hf://datasets/org/name, or github://owner/name")
         if which("git") is None:
-            raise CallError("git is not installed, and a folder as target needs it")
+            raise CallError("git is not installed, and a target that is a folder needs it")
         if self.folder.exists() and not self.folder.is_dir():
             raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
         has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
         if has_files and not self._is_started():  # asked last, for another process may just have made it
-            raise CallError(f"{self.name} is no git repository and not empty: run git init in it, or name another")
+            raise CallError(
+                f"{self.name} is not a git repository and not empty: run git init in it, or name another folder"
+            )
 
     def _is_started(self) -> bool:
         self._started = self._started or (self.folder.is_dir() and self._own_root() is not None)

@@ -75,7 +75,7 @@ class Repository:
         except subprocess.TimeoutExpired:
             raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: took over {DEADLINE:.0f} s") from None
         except FileNotFoundError:
-            raise CallError("git is not installed, and a folder as target needs it") from None
+            raise CallError("git is not installed, and a target that is a folder needs it") from None
         if done.returncode:
             last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: {last or done.returncode}")

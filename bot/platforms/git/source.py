@@ -28,7 +28,7 @@ class GitSource:
         """The commit at the branch that stands checked out (in a bare repository, its main branch)."""
         commit = self._repository.resolve("HEAD") if self.folder.is_dir() else ""
         if not commit:
-            raise Refused("git", f"{self.folder} is no git repository with a commit in it")
+            raise Refused("git", f"{self.folder} is not a git repository with a commit in it")
         return commit
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:

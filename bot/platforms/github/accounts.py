@@ -10,7 +10,7 @@ from github import Auth, Github
 from bot.errors import CallError
 from bot.platforms.registry import GitHubApp
 
-BAD_KEY = "GITHUB_APP_PRIVATE_KEY holds no RSA private key in PEM form; GitHub gives one in the settings of the app"
+BAD_KEY = "GITHUB_APP_PRIVATE_KEY is not an RSA private key in PEM form; GitHub gives one in the settings of the app"
 SHOWN = 5  # installations that a message names
 
 

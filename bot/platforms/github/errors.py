@@ -67,7 +67,7 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     if status == 410 and "disabled" in words:
         return DiscussionsDisabled(SERVICE, asked.about(f"{status}: {said}"))
     if 300 <= status < 400 or status == 410:
-        return Gone(SERVICE, asked.about(f"{status}: {said}: it was moved, renamed or taken away"))
+        return Gone(SERVICE, asked.about(f"{status}: {said}: it was moved, renamed or deleted"))
     kind = NoWriteAccess if status == 403 and asked.is_write else Refused
     why = {401: f": {TOKEN}", 403: f": {RIGHT}"}.get(status, "")
     return kind(SERVICE, asked.about(f"{status}: {said}{why}"))

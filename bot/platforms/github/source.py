@@ -125,7 +125,7 @@ class GitHubSource:
             except NotThere:
                 return None
             if is_cut:
-                raise Refused(SERVICE, f"{self.name} has more files in one folder than an answer lists; part it")
+                raise Refused(SERVICE, f"{self.name} has more files in one folder than GitHub lists; split it")
             while len(self.trees) >= KEPT:
                 del self.trees[next(iter(self.trees))]
             self.trees[sha] = known
@@ -210,7 +210,7 @@ class GitHubSource:
             # The list names no commit: what was pushed between the two calls must not pass as the old head's.
             if self._pull(number).head.sha == pull.head.sha:
                 return proposal(pull, files)
-        raise Stale(f"{SERVICE}: pull request {number} is pushed to faster than it can be read")
+        raise Stale(f"{SERVICE}: somebody pushes to pull request {number} faster than it can be read")
 
     def _pull(self, number: int) -> PullRequest:
         return self.client(lambda: self._repo.get_pull(number))

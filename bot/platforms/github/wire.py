@@ -124,7 +124,7 @@ def _check_json(answer: requests.Response, asked: Asked) -> None:
     kind = answer.headers.get("content-type", "")
     is_empty = answer.content.strip() == b"null"
     if answer.status_code in {200, 201} and answer.content and ("json" not in kind or is_empty):
-        why = f"{'nothing' if is_empty else kind.partition(';')[0] or 'something'} came in place of an answer"
+        why = f"{'nothing' if is_empty else kind.partition(';')[0] or 'something'} came instead of an answer"
         raise Unavailable(SERVICE, asked.about(why), may_have_landed=asked.is_write)
 
 

@@ -132,7 +132,7 @@ class HubModels:
 
     def check(self) -> None:
         """Raises CallError: only a watch, whose settings list the organizations, writes to models."""
-        raise CallError(f"{MODELS} takes the rows of a watch only; docs/model-pages.md shows the settings")
+        raise CallError(f"{MODELS} accepts only rows of a watch; docs/model-pages.md shows the settings")
 
     def head(self) -> str:
         """None: there is no common branch."""

@@ -31,7 +31,7 @@ class HubRequests:
             before, parent = target.requests_of(mark), target.head()  # as they stood when this was decided
             target.look_again()
             if target.requests_of(mark) != before:
-                raise Stale(f"{target.name}: the requests for this row are others by now")
+                raise Stale(f"{target.name}: the requests for this row are not the same as before")
             oid, made = target.talk.commits.write(
                 dict(publication.files), text.title, text.body, parent=parent, request=True
             )

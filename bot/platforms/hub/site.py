@@ -35,7 +35,7 @@ class HubSite:
         card = (self.read(CARD, CARD_LIMIT) or b"").decode("utf-8", "replace")
         span = front_matter(card)
         if span is None or not STATIC.search(card[slice(*span)]):
-            raise CallError(f"{self.name}: its README.md does not say `sdk: static`, so it is no place for a site")
+            raise CallError(f"{self.name}: its README.md does not say `sdk: static`, so it cannot hold a site")
         return self.oids
 
     def read(self, path: str, limit: int) -> bytes | None:

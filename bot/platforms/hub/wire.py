@@ -86,7 +86,7 @@ def refuse_pages(response: httpx2.Response) -> None:
     is_api = response.request.url.path.startswith("/api/")
     kind = response.headers.get("content-type", "")
     if is_api and response.status_code == 200 and "json" not in kind:
-        why = about(response.request, f"{kind.partition(';')[0] or 'something'} came in place of an answer")
+        why = about(response.request, f"{kind.partition(';')[0] or 'something'} came instead of an answer")
         raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
 
 

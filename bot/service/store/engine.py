@@ -24,7 +24,7 @@ WHY = {
     sqlite3.SQLITE_LOCKED: "another process holds it; run one process for each state",
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_PERM: "this user may not open it",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; see that its folder exists and that this user may write there",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that its folder exists and that this user may write there",
     sqlite3.SQLITE_IOERR: "the disk failed",
 }
 LOCK = 7_235_120_614  # any number that no other program on the server takes

@@ -90,7 +90,7 @@ def test_a_file_is_read_at_its_commit_within_the_limit(folder: Folder, source: G
 
 
 def test_what_is_no_repository_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="no git repository"):
+    with pytest.raises(Refused, match="not a git repository"):
         GitSource(tmp_path).head()
     with pytest.raises(Refused):
         GitSource(tmp_path / "none").head()

@@ -185,7 +185,7 @@ def test_a_folder_inside_a_repository_does_not_publish_into_that(tmp_path: Path)
     (inside / "notes.txt").write_text("mine")
     before = refs(tmp_path)
 
-    with pytest.raises(CallError, match="no git repository and not empty"):
+    with pytest.raises(CallError, match="not a git repository and not empty"):
         put(inside, entry())
     assert put(tmp_path / "new", entry()) == ["OpenRequest"]
 

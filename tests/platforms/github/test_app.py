@@ -89,7 +89,7 @@ def test_an_app_of_several_installations_needs_the_number_of_one(github: GitHubS
 
 
 def test_a_wrong_key_is_said_and_never_shown(github: GitHubServer, app: GitHubApp) -> None:
-    with pytest.raises(CallError, match="holds no RSA private key") as error:
+    with pytest.raises(CallError, match="is not an RSA private key") as error:
         _ = client(github, GitHubApp("4711", "MARKER-KEY")).login
     assert "MARKER" not in str(error.value)
     assert "MARKER" not in repr(GitHubApp("4711", "MARKER-KEY"))

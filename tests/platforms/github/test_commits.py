@@ -213,7 +213,7 @@ def judged(git_hash: str, history: History, looker: Commits | None) -> tuple[str
 
 
 def test_an_unknown_commit_is_a_notice_offline_and_decided_online(github: GitHubServer, history: History) -> None:
-    offline = "is in no table here and was not looked up"
+    offline = "is not in the shipped table and was not looked up"
 
     assert judged(history.main[3], history, None) == (
         "accepted",

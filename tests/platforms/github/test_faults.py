@@ -187,7 +187,7 @@ def test_the_reason_of_a_closing_stands_once_though_the_answer_was_lost(github: 
     publish_to(github, one)
     publish_to(github, one)
 
-    assert requests(github, "closed")[0].body.count("What this request proposes stands") == 1
+    assert requests(github, "closed")[0].body.count("The main branch already has what this request") == 1
 
 
 def test_a_note_of_two_runs_keeps_the_older_one(github: GitHubServer) -> None:

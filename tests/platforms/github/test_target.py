@@ -99,7 +99,7 @@ def test_a_request_of_ours_that_has_nothing_left_to_say_is_closed_with_a_reason(
     assert publish_to(github, one) == "the request is closed"
 
     (request,) = requests(github, "closed")
-    assert request.body.startswith("What this request proposes stands on the main branch already.\n\n")
+    assert request.body.startswith("The main branch already has what this request proposes.\n\n")
     assert f"heads/{request.head}" not in board(github).git.refs
 
 
