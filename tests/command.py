@@ -1,4 +1,4 @@
-"""A call of the command line in, what a real process of it answers out."""
+"""The command line as a real process: its status and both streams."""
 
 from __future__ import annotations
 

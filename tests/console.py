@@ -1,4 +1,4 @@
-"""Console blocks of a Markdown page in, what their commands really print out, to be held against the page.
+"""The console blocks of a Markdown page, and what their commands really print.
 
 A block ```` ```console ```` holds lines `$ command` with what a terminal shows after each; a line `…` alone stands for
 any lines. A block whose fence says `title="path"` is a file that the reader writes first.

@@ -27,25 +27,25 @@ from bot.platforms.source import Change, TooLarge
 MAGIC = frozenset("*?[")
 
 
-def gather(inputs: Inputs, occasion: TriggerContext, source: GitHubSource, access: Access) -> list[Place]:
+def gather(inputs: Inputs, trigger: TriggerContext, source: GitHubSource, access: Access) -> list[Place]:
     """All files that the workflow means, in the order of their paths, each once."""
     for name in (text for text in inputs.results if "://" in text and not text.startswith("hf://")):
         raise CallError(f"the input `results` names {name[:80]!r}; it takes paths, globs and hf://… addresses")
     patterns = [text.removeprefix("./").rstrip("/") for text in inputs.results if "://" not in text]
-    if inputs.changed_only and (occasion.is_proposal or occasion.kind == "push"):
-        places = list(changed_places(patterns, occasion, source))
+    if inputs.changed_only and (trigger.is_proposal or trigger.kind == "push"):
+        places = list(changed_places(patterns, trigger, source))
     else:
-        places = list(workspace_places(patterns, occasion, source.name))
+        places = list(workspace_places(patterns, trigger, source.name))
     for name in (text for text in inputs.results if text.startswith("hf://")):
         places += hub_places(name, access)
     return sorted({place.name: place for place in places}.values(), key=lambda place: place.name)
 
 
-def changed_places(patterns: list[str], occasion: TriggerContext, source: GitHubSource) -> Iterator[Place]:
+def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubSource) -> Iterator[Place]:
     """The files that a pull request or a push changed, at its commit."""
-    number, commit = occasion.proposal, occasion.commit
-    if occasion.branch is not None:
-        number = source.find_proposal(*occasion.branch, occasion.commit)
+    number, commit = trigger.proposal, trigger.commit
+    if trigger.branch is not None:
+        number = source.find_proposal(*trigger.branch, trigger.commit)
         if number is None:
             return  # pushed to or closed since: that has a run of its own
     changes: Iterable[Change]
@@ -53,7 +53,7 @@ def changed_places(patterns: list[str], occasion: TriggerContext, source: GitHub
         proposal = source.read_proposal(number)
         changes, commit = proposal.files, proposal.head
     else:
-        changes = source.changes(occasion.before, commit)
+        changes = source.changes(trigger.before, commit)
     wanted = {change.path: change for change in changes if change.oid is not None and is_wanted(change.path, patterns)}
     source.fetch(change.oid or "" for change in wanted.values())
 
@@ -78,9 +78,9 @@ def _size(change: Change, source: GitHubSource) -> int:
         return most_bytes(change.path) + 1
 
 
-def workspace_places(patterns: list[str], occasion: TriggerContext, source: str) -> Iterator[Place]:
+def workspace_places(patterns: list[str], trigger: TriggerContext, source: str) -> Iterator[Place]:
     """The files of the workspace; one that is committed as it is there is named with its commit."""
-    workspace, committed = occasion.workspace, committed_files(occasion.workspace)
+    workspace, committed = trigger.workspace, committed_files(trigger.workspace)
 
     def read(path: str, limit: int) -> bytes:
         return read_file(str(workspace / path), limit)
@@ -91,7 +91,7 @@ def workspace_places(patterns: list[str], occasion: TriggerContext, source: str)
             file.path in committed and committed[file.path] == blob_id(read(file.path, file.size))
             for file in candidate.files
         )
-        commit = occasion.commit if same else ""
+        commit = trigger.commit if same else ""
         yield Place(candidate, read, candidate.path, candidate.path in patterns, source, commit)
 
 

@@ -21,7 +21,7 @@ class Run:
     """All that a run knows; `out` is the log, where workflow commands are heard."""
 
     inputs: Inputs
-    occasion: TriggerContext
+    trigger: TriggerContext
     access: Access
     leaderboard: Leaderboard
     environ: Mapping[str, str]

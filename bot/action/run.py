@@ -18,7 +18,7 @@ from bot.action.outputs import (
     write_report,
     write_summary,
 )
-from bot.action.trigger import TRUSTED, read_occasion
+from bot.action.trigger import TRUSTED, read_trigger
 from bot.action.verify import verify
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
@@ -84,14 +84,14 @@ def say_failure(failure: BotError, environ: Mapping[str, str], out: TextIO) -> i
 
 def start(environ: Mapping[str, str], out: TextIO) -> int:
     """Read what is asked for, then check, and comment or publish."""
-    inputs, occasion, access = read_inputs(environ), read_occasion(environ), read_access(environ)
-    run = Run(inputs, occasion, access, open_leaderboard(inputs.leaderboard, access), environ, out)
-    if inputs.mode != "check" and not occasion.may_publish:
-        kind = occasion.kind or "an event without a name"
+    inputs, trigger, access = read_inputs(environ), read_trigger(environ), read_access(environ)
+    run = Run(inputs, trigger, access, open_leaderboard(inputs.leaderboard, access), environ, out)
+    if inputs.mode != "check" and not trigger.may_publish:
+        kind = trigger.kind or "an event without a name"
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
     if inputs.mode == "verify":
         return verify(run)
-    found = gather(inputs, occasion, GitHubSource(run.client(), GitHubAddress(occasion.repository)), access)
+    found = gather(inputs, trigger, GitHubSource(run.client(), GitHubAddress(trigger.repository)), access)
     target = open_target(inputs.to, access, inputs.form) if inputs.mode == "publish" else None
     judgement = judge(run, found, target)
     report = make_report(judgement)
@@ -103,7 +103,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     try:
         if target is not None:
             published = publish_rows(run, found, judgement, target)
-        elif occasion.is_proposal:
+        elif trigger.is_proposal:
             keep_comment(run, judgement)
     except BotError as failure:
         status = say_failure(failure, environ, out)
@@ -140,7 +140,7 @@ def judge(run: Run, found: Sequence[Place], target: Target | None) -> Judgement:
 def tell(run: Run, judgement: Judgement) -> None:
     """Annotate the lines, write the summary, and log a line for each file and each row that is not a file alone."""
     if not judgement.verdicts:
-        changed = run.inputs.changed_only and (run.occasion.is_proposal or run.occasion.kind == "push")
+        changed = run.inputs.changed_only and (run.trigger.is_proposal or run.trigger.kind == "push")
         patterns = ", ".join(run.inputs.results)
         line = NO_FILES.format(where="that changed" if changed else "in the workspace", patterns=patterns)
         (run.say if changed else run.warn)(line)
@@ -213,7 +213,7 @@ def keep_comment(run: Run, judgement: Judgement) -> None:
         run.say("no comment: there is no token (a fork's run has none; docs/github.md shows the second workflow)")
         return
     mark = Marker("verdict", "pull-request", run.leaderboard.id)
-    target = GitHubTarget(run.client(), GitHubAddress(run.occasion.repository, number), "comment")
+    target = GitHubTarget(run.client(), GitHubAddress(run.trigger.repository, number), "comment")
     has_findings = any(True for _ in findings_in(judgement))
     may_open = bool(judgement.verdicts) and (has_findings or run.inputs.comment == "always")
     try:
@@ -227,7 +227,7 @@ def keep_comment(run: Run, judgement: Judgement) -> None:
 
 def proposal_number(run: Run) -> int | None:
     """The number of the pull request that the run is about; a fork's is found by branch and head."""
-    if run.occasion.branch is None:
-        return run.occasion.proposal
-    source = GitHubSource(run.client(), GitHubAddress(run.occasion.repository))
-    return source.find_proposal(*run.occasion.branch, run.occasion.commit)
+    if run.trigger.branch is None:
+        return run.trigger.proposal
+    source = GitHubSource(run.client(), GitHubAddress(run.trigger.repository))
+    return source.find_proposal(*run.trigger.branch, run.trigger.commit)

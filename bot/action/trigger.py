@@ -28,7 +28,7 @@ class TriggerContext:
 
     `repository` is "owner/name", `commit` the full id of what is checked. `proposal` is the pull request's number;
     where only its branch is known, `branch` is (owner of the fork, branch) and `commit` its head. `before` is the
-    commit before a push, None where everything is new or the occasion is no push.
+    commit before a push, None where everything is new or the trigger is no push.
     """
 
     repository: str
@@ -50,7 +50,7 @@ class TriggerContext:
         return self.kind in TRUSTED and not self.is_proposal
 
 
-def read_occasion(environ: Mapping[str, str]) -> TriggerContext:
+def read_trigger(environ: Mapping[str, str]) -> TriggerContext:
     """Read what GitHub says of the run; a schedule has no payload that matters, and may have none at all."""
     name, event = environ.get("GITHUB_EVENT_NAME", ""), read_event(environ.get("GITHUB_EVENT_PATH", ""))
     repository, commit = environ.get("GITHUB_REPOSITORY", ""), environ.get("GITHUB_SHA", "")

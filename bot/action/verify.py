@@ -31,7 +31,7 @@ def verify(run: Run) -> int:
     target = open_target(run.inputs.to, run.access)
     target.check()
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
-    rows = list(Verifier(target, Opener(run.access, run.occasion.workspace), today, asks_models=True).verify())
+    rows = list(Verifier(target, Opener(run.access, run.trigger.workspace), today, asks_models=True).verify())
     for row in rows:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")
@@ -39,7 +39,7 @@ def verify(run: Run) -> int:
     for row in found[:ANNOTATED]:
         run.out.write(f"{command(Severity.ERROR, one_line(f'{row.key}: {row.outcome}: {row.why}'), title='verify')}\n")
     if run.inputs.badge:
-        write_badge(run.occasion.workspace / run.inputs.badge, rows)
+        write_badge(run.trigger.workspace / run.inputs.badge, rows)
     status = 1 if len(found) and run.inputs.fail_on != "never" else 0
     if any(row.outcome == "unavailable" for row in rows):
         run.warn("some rows could not be checked: a service did not answer")
@@ -57,7 +57,7 @@ def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
     """Keep the issue true: its number as `owner/name#7`, "" where there is none. Without the right it is a warning."""
     if not run.access.github_token:
         return ""
-    repository = run.occasion.repository
+    repository = run.trigger.repository
     try:
         num = keep_issue(run.client(), repository, run.inputs.to, rows)
     except BotError as error:

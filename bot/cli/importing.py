@@ -37,14 +37,14 @@ def import_board(
     need_extra("import")
     from bot.service.context import ContextFactory
     from bot.service.importing import Import, import_watch
-    from bot.service.keeper import keeping
+    from bot.service.state_lock import state_lock
     from bot.service.store import Store, connect
 
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, form.value, leaderboard)
     url = database_url(settings_path(None))
-    with keeping(url):
+    with state_lock(url):
         store = Store(connect(url))
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
         run = Import(context, _no_progress if quiet or not sys.stderr.isatty() else _progress)

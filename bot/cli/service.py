@@ -93,11 +93,11 @@ def _passes(
     config: str | None, watch: str, *, dry_run: bool, approve: str = "", rescore: bool = False
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
-    from bot.service.keeper import keeping
     from bot.service.passes import settle_watches
+    from bot.service.state_lock import state_lock
 
     path = checked_settings(config)
-    with keeping(database_url(path), patience=WAIT):
+    with state_lock(database_url(path), patience=WAIT):
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
         contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass does all of its rows itself
         watches = (settings.only(watch) if watch else settings).watches
@@ -125,7 +125,7 @@ def serve(
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
     from bot.server.run import is_loopback, require_github_secret, require_webhook_secret, run
-    from bot.service.keeper import keeping
+    from bot.service.state_lock import state_lock
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
@@ -152,7 +152,7 @@ def serve(
         )
         run(app, host=host, port=port)
 
-    with keeping(database_url(path)):
+    with state_lock(database_url(path)):
         _keep_watches(path, serving, allowed)
 
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from bot.publishing.entry import Entry, Evidence
+from bot.publishing.layout import NO_LINKS, Links
 
 ROWS, COLUMNS, BADGES, CARDS = "rows", "columns", "badges", "cards"
 REVISION = 40  # hexadecimal digits of a commit
@@ -80,6 +81,11 @@ def evidence_url(file: Evidence) -> str:
             name = quote(file.source.removeprefix(scheme).rstrip("/"))
             return f"{repository.format(name=name)}/{view}/{quote(file.commit)}/{quote(file.path)}"
     return ""
+
+
+def evidence_links(entry: Entry | None) -> Links:
+    """Where people read the first result file of a row; such a target has no file for the entry itself."""
+    return NO_LINKS if entry is None or not entry.evidence else Links(evidence=evidence_url(entry.evidence[0]))
 
 
 def target_url(address: str, path: str = "") -> str:

@@ -53,6 +53,16 @@ class Backoff:
     def _is_over(self, state: RetryCallState) -> bool:
         return state.attempt_number >= self.tries or (_asked(state) or 0.0) > self.longest
 
+    def landed(self, failure: Unavailable, look: Callable[[], T | None], seconds: float) -> T:
+        """What `look` finds of a write that may have landed; raises the failure where it finds nothing for so long.
+
+        A service may work on a large commit long after it, or something before it, gave up waiting.
+        """
+        found = self.look_until(look, seconds) if failure.may_have_landed else None
+        if found is None:
+            raise failure
+        return found
+
     def look_until(self, look: Callable[[], T | None], seconds: float) -> T | None:
         """What `look` finds, asked again and again for so many seconds; None where it finds nothing.
 

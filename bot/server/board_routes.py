@@ -8,12 +8,12 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.server.answers import answer_page, type_of
-from bot.server.boards import COMPARE, FIRST, Boards, Page
+from bot.server.boards import COMPARE, FIRST, BoardCache, Page
 
 LONGEST = 2_000  # letters of a query that names rows
 
 
-def board_routes(boards: Boards) -> list[Route]:
+def board_routes(boards: BoardCache) -> list[Route]:
     """The routes of all boards."""
 
     def find(request: Request, watch: str, path: str) -> Page | None:

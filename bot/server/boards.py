@@ -73,7 +73,7 @@ def _size(page: Page) -> int:
 
 
 @dataclass
-class Boards:
+class BoardCache:
     """The boards of all watches. A board that moved is made again aside; until it is ready, the old one is shown."""
 
     store: Store

@@ -12,7 +12,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from bot import __version__
-from bot.platforms.tally import TALLY
+from bot.platforms.answer_counts import ANSWERS
 from bot.service.store import Store
 
 PREFIX = "leaderboard_bot"
@@ -71,7 +71,7 @@ class StoreCollector(Collector):
 
 def services() -> Iterator[Metric]:
     """Answers of the services by status, and what is left of their budgets."""
-    answers, remaining = TALLY.seen()
+    answers, remaining = ANSWERS.seen()
     requests = CounterMetricFamily(f"{PREFIX}_requests", "Requests by service and status", labels=["service", "status"])
     for (service, status), count in sorted(answers.items()):
         requests.add_metric([service, status], count)

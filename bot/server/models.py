@@ -90,7 +90,7 @@ class FindingView(msgspec.Struct, frozen=True):
     url: str
 
 
-class RowView(msgspec.Struct, frozen=True):
+class RowSummary(msgspec.Struct, frozen=True):
     """The row that a submission measures, joined from all its files; `missing` names subtasks without a number."""
 
     key: str
@@ -113,7 +113,7 @@ class VerdictView(msgspec.Struct, frozen=True):
     unread: str
     url: str
     findings: list[FindingView]
-    row: RowView | None
+    row: RowSummary | None
 
 
 class PlanView(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Settings in, a service out that keeps every watch settled, takes hints, and tells how it stands."""
+"""The service: it keeps every watch settled, takes hints, and says how it is."""
 
 from __future__ import annotations
 

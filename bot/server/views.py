@@ -13,9 +13,9 @@ from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row import Row
 from bot.pages.addresses import evidence_url
-from bot.platforms.tally import TALLY
+from bot.platforms.answer_counts import ANSWERS
 from bot.publishing.entry import Evidence
-from bot.server.boards import Boards
+from bot.server.boards import BoardCache
 from bot.server.deliveries import DeliveryLog
 from bot.server.models import (
     FindingView,
@@ -23,7 +23,7 @@ from bot.server.models import (
     OutcomeView,
     PlannedRowView,
     PlanView,
-    RowView,
+    RowSummary,
     SubmissionView,
     VerdictView,
     WatchView,
@@ -46,7 +46,7 @@ class Views:
     watches: Callable[[], Iterable[Watch]]
     health: Callable[[], Mapping[str, Any]]
     leaderboard: Callable[[Watch], Leaderboard]
-    boards: Boards
+    boards: BoardCache
     clock: Callable[[], float]
     deliveries: DeliveryLog = field(default_factory=DeliveryLog)
 
@@ -92,7 +92,7 @@ class Views:
     @staticmethod
     def budgets() -> dict[str, float]:
         """What is left of the requests to each service."""
-        return TALLY.seen()[1]
+        return ANSWERS.seen()[1]
 
     # items
 
@@ -191,8 +191,8 @@ def _finding(one: Finding) -> FindingView:
     return FindingView(one.rule, one.severity, one.message, one.hint, one.command, one.location.pointer, one.url)
 
 
-def _row(row: Row) -> RowView:
-    return RowView(
+def _row(row: Row) -> RowSummary:
+    return RowSummary(
         key=row.key.text,
         status=row.status,
         average=row.scores.average,

@@ -28,7 +28,7 @@ SHOWN = 20  # files among the entries that are none, of which one pass says so
 
 
 @dataclass(frozen=True)
-class Boards:
+class BoardUpdater:
     """Keeps what is derived from the rows at one target."""
 
     context: WatchContext

@@ -12,8 +12,8 @@ from bot.service.context import open_declaration
 from bot.service.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
 from bot.service.doctor_github import check_github
 from bot.service.doctor_hub import check_hub
-from bot.service.keeper import KeptByAnother, keeping
 from bot.service.sources import open_settings
+from bot.service.state_lock import StateInUse, state_lock
 from bot.service.store.engine import is_made, open_engine, try_out
 
 
@@ -79,12 +79,12 @@ def check_state(case: ServiceCase) -> Diagnosis:
 
     def call() -> str:
         engine = open_engine(case.database)
-        if not is_made(engine):  # keeping it would make its folder and a lock
+        if not is_made(engine):  # to lock it would make its folder and a file
             return f"{engine.url.database} is not there yet; the first settlement makes it"
         try:
-            with keeping(case.database):
+            with state_lock(case.database):
                 return try_out(engine)
-        except KeptByAnother as error:
+        except StateInUse as error:
             return f"another process uses {error.where} (serve does so, and settle while it runs)"
 
     advice = "check DATABASE_URL, and that this user may write there; the next settlement renames a broken file"

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.errors import CallError, Refused
-from bot.pages.addresses import evidence_url
+from bot.pages.addresses import evidence_links
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.target import Target
-from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
 from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
 from bot.publishing.hub_evals.options import ModelsOptions
-from bot.publishing.layout import NO_LINKS, Links, RowChange
+from bot.publishing.layout import RowChange
 from bot.publishing.publication import OpenRequest, UpdateRequest
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
@@ -169,7 +168,7 @@ class ModelPublisher:
         keys |= store.keys_below(name, items[0].subject.rpartition("/")[0])
         made = self.context.made(list(store.submissions_of(name, keys).values()))
         rows = {entry.key: entry for entry in made.entries}
-        return [RowChange(key, rows.get(key), links=links_of(rows.get(key))) for key in sorted(keys)]
+        return [RowChange(key, rows.get(key), links=evidence_links(rows.get(key))) for key in sorted(keys)]
 
     # writing
 
@@ -217,8 +216,3 @@ class ModelPublisher:
             store.set_published(name, to, {look.model: (b"", None)})
         else:
             store.forget_published(name, to, [look.model])
-
-
-def links_of(entry: Entry | None) -> Links:
-    """The first result file of a row, at its commit."""
-    return NO_LINKS if entry is None or not entry.evidence else Links(evidence=evidence_url(entry.evidence[0]))

@@ -11,9 +11,9 @@ from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.config import Watch
 from bot.service.context import ContextFactory
-from bot.service.keeper import KeptByAnother
 from bot.service.outcome import Outcome
 from bot.service.settlement import Settlement, run_pass
+from bot.service.state_lock import StateInUse
 
 PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the watch
 
@@ -73,12 +73,12 @@ def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
 
 
 def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool) -> Settlement:
-    """One pass, while no other process makes one over the same watch. Raises KeptByAnother."""
+    """One pass, while no other process makes one over the same watch. Raises StateInUse."""
     if dry_run:
         return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore)
     with contexts.store.lease(watch.name, PATIENCE) as is_ours:
         if not is_ours:
-            raise KeptByAnother(f"watch {watch.name}", "another process makes a pass over it now")
+            raise StateInUse(f"watch {watch.name}", "another process makes a pass over it now")
         return run_pass(contexts.open_context(watch), rescore=rescore)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.publishing.board import Board, make_board
-from bot.publishing.entry import Entry, Evidence, choose, digest_of
-from bot.publishing.made_entries import MadeEntries, make_entries
+from bot.publishing.entry import Entry, choose, digest_of
+from bot.publishing.made_entries import MadeEntries
 from bot.publishing.verdict_texts import BoardPlace, Comparison
 from bot.service import quotas
 from bot.service.context import WatchContext
@@ -15,7 +15,6 @@ from bot.service.desired import is_from
 from bot.service.proposals import SourceRequest
 from bot.service.reading import judged
 from bot.service.row_looks import first_folder
-from bot.service.store import StoredSubmission
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,8 @@ def preview_of(context: WatchContext, proposal: SourceRequest, standing_rows: Ca
     is_cut = len(touched) > quotas.REVIEW_ROWS or len(found) > len(keys)
     if not keys:
         return Preview(is_cut=is_cut)
-    was, will = _entries(context, standing), _entries(context, after)
+    was, will = context.made(standing), context.made(after)
     return _compared(context, keys, was, will, standing_rows(), is_cut=is_cut)
-
-
-def _entries(context: WatchContext, found: Sequence[StoredSubmission]) -> MadeEntries:
-    places = {one.path: Evidence(source=context.source.name, path=one.path, commit=one.commit) for one in found}
-    return make_entries(context.judge(found).rows, places)
 
 
 def _compared(

@@ -182,7 +182,7 @@ class Pass:
         context = self.context
         learn_waivers(context)
         self._tell_rejected(observe(context))
-        folders = self._folder_keeper()
+        folders = self._open_folders()
         if folders is not None:
             answer_folders(folders)
 
@@ -194,7 +194,7 @@ class Pass:
         for path, why in whys_of(self.context, found).items():
             self.report.say("rejected", path, why)
 
-    def _folder_keeper(self) -> Folders | None:
+    def _open_folders(self) -> Folders | None:
         discussions = self.context.discussions
         if discussions is None or self.context.dry_run:
             return None
@@ -205,14 +205,14 @@ class Pass:
 
         After a loss of the state nobody knows whether the files changed or the declaration did.
         """
-        keeper = self._folder_keeper()
-        if keeper is None:
+        folders = self._open_folders()
+        if folders is None:
             self.context.store.finish(items)
             return
         waiting = bool(self.context.store.held(self.context.name))
         items = [item for item in items if not (waiting and item.cause in UNSURE)]
         if items:
-            keeper.settle(items)
+            folders.settle(items)
 
     def _reviews(self) -> Reviews | None:
         context = self.context

@@ -7,10 +7,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.pages.addresses import evidence_url
+from bot.pages.addresses import evidence_links
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, entry_path, is_same_row
-from bot.publishing.layout import NO_LINKS, Draft, Layout, Links, RowChange
+from bot.publishing.layout import Draft, Layout, RowChange
 from bot.publishing.publication import CurrentState, Form, Marker
 from bot.publishing.tables.texts import contested_remark, table_text
 from bot.publishing.texts import with_places
@@ -141,9 +141,4 @@ def _over(main: Files, changed: Mapping[str, bytes | None]) -> dict[str, bytes]:
 
 
 def _change(key: str, entry: Entry | None, published: Entry | None) -> RowChange:
-    return RowChange(key, entry, published, _links(entry), _links(published))
-
-
-def _links(entry: Entry | None) -> Links:
-    """Where people read the first result file of a row; a table's target has no file for the entry itself."""
-    return NO_LINKS if entry is None or not entry.evidence else Links(evidence=evidence_url(entry.evidence[0]))
+    return RowChange(key, entry, published, evidence_links(entry), evidence_links(published))

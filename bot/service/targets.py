@@ -12,7 +12,7 @@ from bot.platforms.conversations import HasConversations
 from bot.platforms.target import Target
 from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
-from bot.service.boards import Boards
+from bot.service.boards import BoardUpdater
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.items import Item, Kind, Share
@@ -126,7 +126,7 @@ class Targets:
         for item in self._due("sweep", ""):
             self.report.attempt([item], self._sweep_source)
         for target, settings in context.targets:
-            boards = Boards(context, target, settings.to, self.report)
+            boards = BoardUpdater(context, target, settings.to, self.report)
             if settings.form != "comment" and settings.kind == "entries":
                 self._each_of("board", settings.to, boards.observe, boards.rebuild)
                 self._each_of("alarm", settings.to, None, boards.watch)

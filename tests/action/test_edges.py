@@ -12,7 +12,7 @@ import pytest
 from bot.action.inputs import read_inputs
 from bot.action.outputs import CUT, SUMMARY_LIMIT, Outputs, write_outputs, write_summary
 from bot.action.run import main
-from bot.action.trigger import TriggerContext, read_occasion
+from bot.action.trigger import TriggerContext, read_trigger
 from bot.errors import CallError
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_runner import parse_outputs
@@ -42,15 +42,15 @@ def test_a_damaged_event_is_an_error_only_where_it_matters(tmp_path: Path, text:
     (tmp_path / "event.json").write_text(text)
     environ = {"GITHUB_EVENT_PATH": str(tmp_path / "event.json"), "GITHUB_REPOSITORY": BOARD, "GITHUB_SHA": "a" * 40}
 
-    assert read_occasion(environ | {"GITHUB_EVENT_NAME": "schedule"}).proposal is None
-    assert read_occasion(environ | {"GITHUB_EVENT_NAME": "push"}).before is None
+    assert read_trigger(environ | {"GITHUB_EVENT_NAME": "schedule"}).proposal is None
+    assert read_trigger(environ | {"GITHUB_EVENT_NAME": "push"}).before is None
     with pytest.raises(CallError, match="GITHUB_EVENT_PATH is damaged"):
-        read_occasion(environ | {"GITHUB_EVENT_NAME": "pull_request"})
+        read_trigger(environ | {"GITHUB_EVENT_NAME": "pull_request"})
 
 
 def test_outside_of_a_workflow_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(CallError, match="this is not a workflow's environment"):
-        read_occasion({"GITHUB_EVENT_NAME": "push"})
+        read_trigger({"GITHUB_EVENT_NAME": "push"})
 
 
 def test_a_run_after_a_push_is_about_its_commit(tmp_path: Path) -> None:
@@ -63,12 +63,12 @@ def test_a_run_after_a_push_is_about_its_commit(tmp_path: Path) -> None:
         "GITHUB_WORKSPACE": "/w",
     }
 
-    assert read_occasion(environ) == TriggerContext(BOARD, "b" * 40, "workflow_run", Path("/w"))
+    assert read_trigger(environ) == TriggerContext(BOARD, "b" * 40, "workflow_run", Path("/w"))
 
 
 @pytest.mark.parametrize("name", ["push", "schedule", "workflow_dispatch", "release"])
 def test_these_events_may_publish(name: str) -> None:
-    assert read_occasion({"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name}).may_publish
+    assert read_trigger({"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name}).may_publish
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_these_events_may_publish(name: str) -> None:
 )
 def test_no_other_event_publishes_whatever_it_is(tmp_path: Path, name: str) -> None:
     environ = {"GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": name, "GITHUB_SHA": "a" * 40}
-    assert not read_occasion(environ).may_publish
+    assert not read_trigger(environ).may_publish
 
     out = StringIO()
     inputs = {"INPUT_RESULTS": "a.json", "INPUT_MODE": "publish", "INPUT_TO": str(tmp_path / "board")}

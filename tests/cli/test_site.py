@@ -1,4 +1,4 @@
-"""`site`: a target in, a folder of pages or one line and a status out."""
+"""`site`: a folder of pages for a target, or one line and a status."""
 
 from __future__ import annotations
 

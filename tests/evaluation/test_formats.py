@@ -1,4 +1,4 @@
-"""Result files as each release of each harness wrote them, and spoilt ones, in; the same Result, or a refusal, out."""
+"""Result files as each release of each harness wrote them, and damaged ones: the same Result, or a refusal."""
 
 from __future__ import annotations
 

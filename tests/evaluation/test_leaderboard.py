@@ -1,4 +1,4 @@
-"""Declarations in; a leaderboard with its digest, or a refusal that names the key, out."""
+"""Declarations: a leaderboard with its digest, or a refusal that names the key."""
 
 from __future__ import annotations
 

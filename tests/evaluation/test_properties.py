@@ -1,4 +1,4 @@
-"""Generated values, files and bytes in; what must hold of each of them out."""
+"""What must hold for generated values, files and bytes of any kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board in; pages whose links lead somewhere, whose numbers are the entries', and on which names are text, out."""
+"""The pages of a board: links lead somewhere, numbers are those of the entries, and names stay text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A site and a folder in; the folder in step, written only where it differs, or left as it was, out."""
+"""A folder is brought in step with a site: it is written only where it differs, or left as it was."""
 
 from __future__ import annotations
 

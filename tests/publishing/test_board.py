@@ -1,4 +1,4 @@
-"""Entries in; ranks with their ties, the two files of the table, and the entry that stands for a key, out."""
+"""The board made of entries: ranks with their ties, the two files of the table, and the entry of a key."""
 
 from __future__ import annotations
 

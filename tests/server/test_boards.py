@@ -15,7 +15,7 @@ from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.server.app import make_app
 from bot.server.board_routes import board_routes
-from bot.server.boards import Boards
+from bot.server.boards import BoardCache
 from bot.service.board_content import board_content
 from tests.pages.boards import found
 from tests.server.test_server import Taken
@@ -39,7 +39,7 @@ def story(hub: Hub, tmp_path: Path) -> Iterator[Story]:
 
 @pytest.fixture
 def web(story: Story) -> TestClient:
-    boards = Boards(story.contexts.store, lambda: [story.watch])
+    boards = BoardCache(story.contexts.store, lambda: [story.watch])
     app = make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards))
     return TestClient(app)
 
@@ -135,7 +135,7 @@ def test_a_board_that_moves_is_shown_as_soon_as_it_is_made(story: Story, web: Te
 def test_a_board_without_rows_is_none(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit", more='max_removed = "100%"')
     story.settle()
-    boards = Boards(story.contexts.store, lambda: [story.watch])
+    boards = BoardCache(story.contexts.store, lambda: [story.watch])
     web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
     assert boards.names() == []
     assert web.get("/board/tiny/").status_code == 404

@@ -17,7 +17,7 @@ from bot.service.config import load_settings
 from bot.service.context import watched_by
 from bot.service.diagnosis import Diagnosis, ServiceCase
 from bot.service.doctor import examine
-from bot.service.keeper import keeping
+from bot.service.state_lock import state_lock
 from bot.service.store import Store, connect
 from tests.command import bot
 from tests.service.answering import SECRET, Idle, answering
@@ -195,7 +195,7 @@ def test_a_clock_more_than_five_minutes_off_is_wrong(hub: Hub, case: ServiceCase
 
 
 def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
-    with keeping(case.database):
+    with state_lock(case.database):
         kept = next(one for one in examine(case) if one.name == "state")
     assert (kept.status, "another process uses" in kept.text) == ("ok", True)
 

@@ -70,7 +70,7 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.hub.push(story.target, {"README.md": b"sneaked in"}, ref=request.ref, user="eve")
     story.settle()
     assert "The request has a newer commit than when this was written" in request.comments("bot")[-1]
-    assert "The request has another commit" in write(story, request, f"/merge {old}")
+    assert "The request has a newer commit" in write(story, request, f"/merge {old}")
     assert request.status == "open"
 
     head = head_of(story, request)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError, StateUnavailable
-from bot.service.keeper import keeping
+from bot.service.state_lock import state_lock
 from bot.service.store import connect
 from tests.service.stories import Story
 from tests.world.hub import Hub
@@ -40,20 +40,23 @@ def test_two_processes_with_states_of_their_own_leave_one_request_for_each_row(
 
 
 def test_a_state_in_a_folder_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(StateUnavailable, match="its folder does not exist"), keeping(f"sqlite:///{tmp_path}/no/bot.db"):
+    with (
+        pytest.raises(StateUnavailable, match="its folder does not exist"),
+        state_lock(f"sqlite:///{tmp_path}/no/bot.db"),
+    ):
         raise AssertionError("there is no such folder")
 
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nonsense_for_a_database_is_left_to_who_opens_it() -> None:
-    with keeping("nonsense"), pytest.raises(CallError, match="DATABASE_URL"):
+    with state_lock("nonsense"), pytest.raises(CallError, match="DATABASE_URL"):
         connect("nonsense")
 
 
 def test_a_second_process_on_the_same_state_is_told_so(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'bot.db'}"
-    with keeping(database), pytest.raises(StateUnavailable, match="another process keeps it"), keeping(database):
+    with state_lock(database), pytest.raises(StateUnavailable, match="another process uses it"), state_lock(database):
         raise AssertionError("two keep one state")
-    with keeping(database):
+    with state_lock(database):
         pass  # the first has let go

@@ -34,55 +34,55 @@ class Settles:
 
 def test_a_burst_of_500_hints_while_one_runs_is_one_settle_more() -> None:
     settles = Settles()
-    keeper = WatchWorker("w", settles, every=3600, quiet=0.05)
-    keeper.start()
+    worker = WatchWorker("w", settles, every=3600, quiet=0.05)
+    worker.start()
     assert settles.running.wait(5)
     for _ in range(500):
-        keeper.hint()
+        worker.hint()
     settles.go.set()
 
     assert settles.wait_for(2)
-    assert keeper.stop(5)
+    assert worker.stop(5)
     assert settles.count == 2
 
 
 def test_a_watch_is_settled_at_the_start_and_when_its_time_has_come() -> None:
     settles = Settles()
     settles.go.set()
-    keeper = WatchWorker("w", settles, every=0.01, quiet=0)
-    keeper.start()
+    worker = WatchWorker("w", settles, every=0.01, quiet=0)
+    worker.start()
 
     assert settles.wait_for(3)
-    assert keeper.stop(5)
+    assert worker.stop(5)
 
 
 def test_a_failure_of_any_kind_ends_with_the_next_settle() -> None:
     settles = Settles(Unavailable("x", "y", retry_after=0), Refused("x", "y"), ZeroDivisionError())
     settles.go.set()
-    keeper = WatchWorker("w", settles, every=0.01, quiet=0)
-    keeper.start()
+    worker = WatchWorker("w", settles, every=0.01, quiet=0)
+    worker.start()
 
     assert settles.wait_for(5)
-    assert keeper.stop(5)
+    assert worker.stop(5)
 
 
 def test_after_an_outage_the_settle_comes_as_soon_as_the_service_allows() -> None:
     settles = Settles(Unavailable("x", "y", retry_after=0))
     settles.go.set()
-    keeper = WatchWorker("w", settles, every=3600, quiet=0)
-    keeper.start()
+    worker = WatchWorker("w", settles, every=3600, quiet=0)
+    worker.start()
 
     assert settles.wait_for(2)
-    assert keeper.stop(5)
+    assert worker.stop(5)
 
 
 def test_a_stop_waits_for_the_settle_that_runs() -> None:
     settles = Settles()
-    keeper = WatchWorker("w", settles, every=3600, quiet=0)
-    keeper.start()
+    worker = WatchWorker("w", settles, every=3600, quiet=0)
+    worker.start()
     assert settles.running.wait(5)
 
-    assert not keeper.stop(0.01)
+    assert not worker.stop(0.01)
     settles.go.set()
-    assert keeper.stop(5)
+    assert worker.stop(5)
     assert settles.count == 1

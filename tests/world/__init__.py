@@ -1,1 +1,1 @@
-"""A Hub on loopback: what the real client asks goes in, what the real service would answer comes out."""
+"""A Hub on loopback that answers the real client as the real service would."""

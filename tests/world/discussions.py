@@ -1,4 +1,4 @@
-"""Discussions and requests: what was said and done in, the events the client reads out."""
+"""Discussions and requests of the local Hub, with the events that the client reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults on order: a rule says which requests fail, how and how often; a request in, what befalls it out."""
+"""Faults on order: a rule says which requests fail, how and how often."""
 
 from __future__ import annotations
 

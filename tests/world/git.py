@@ -1,4 +1,4 @@
-"""Repositories in memory: file changes in, commits with true git object ids for blobs and trees out."""
+"""Repositories in memory, whose blobs and trees have true git object ids."""
 
 from __future__ import annotations
 

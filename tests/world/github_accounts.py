@@ -1,4 +1,4 @@
-"""Who asks, and the questions of GraphQL: a call in, GitHub's answer out."""
+"""Accounts of the local GitHub, and its answers to GraphQL."""
 
 from __future__ import annotations
 

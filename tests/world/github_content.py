@@ -1,4 +1,4 @@
-"""Files, blobs and trees of the local GitHub: a call in, GitHub's answer out."""
+"""Files, blobs and trees of the local GitHub."""
 
 from __future__ import annotations
 

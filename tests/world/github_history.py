@@ -1,4 +1,4 @@
-"""Commits, refs and comparisons of the local GitHub: a call in, GitHub's answer out."""
+"""Commits, refs and comparisons of the local GitHub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what on the local GitHub, and the statuses of commits: a call in, GitHub's answer out."""
+"""Who may do what on the local GitHub, and the statuses of commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of the local GitHub: a call and the state in, what GitHub answers out, also where it refuses."""
+"""The routes of the local GitHub: what GitHub answers to each call, also where it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A runner for composite actions: `action.yml` and an event in, its steps run one by one in bash, what it left out."""
+"""A runner for composite actions: it runs the steps of `action.yml` one by one in bash, for an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local GitHub: a real HTTP server on loopback for PyGithub; requests in, GitHub's answers out."""
+"""A local GitHub: a real HTTP server on loopback for PyGithub."""
 
 from __future__ import annotations
 

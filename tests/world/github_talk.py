@@ -1,4 +1,4 @@
-"""Accounts, issues, pull requests and comments of the local GitHub: a call in, GitHub's answer out."""
+"""Issues, pull requests and comments of the local GitHub."""
 
 from __future__ import annotations
 

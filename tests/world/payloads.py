@@ -1,4 +1,4 @@
-"""Webhook payloads of version 3: what happened goes in, the JSON that the Hub would deliver comes out."""
+"""Webhook payloads of version 3: the JSON that the Hub would deliver."""
 
 from __future__ import annotations
 

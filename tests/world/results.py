@@ -1,4 +1,4 @@
-"""Result files for stories: a model and its numbers of right answers in, the bytes that lm-eval 0.4 would write out."""
+"""Result files for stories: the bytes that lm-eval 0.4 would write for a model and its numbers of right answers."""
 
 from __future__ import annotations
 

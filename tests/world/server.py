@@ -1,4 +1,4 @@
-"""The Hub over HTTP on loopback: raw requests in, the routes' answers out, with the faults on order."""
+"""The Hub over HTTP on loopback: it answers requests by its routes, with the faults on order."""
 
 from __future__ import annotations
 

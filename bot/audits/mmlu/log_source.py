@@ -22,42 +22,42 @@ def of_logs(path: Path, files: Sequence[Path]) -> MmluSource:
     Records that hold no sample are counted, not fatal. Raises CallError where a file cannot be opened, NotMmlu where
     no record holds a sample of MMLU.
     """
-    tally, skipped = MmluCounters(), dict[str, tuple[int, int]]()
+    counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
     for file in files:
         with open_log(file) as log:
             for record in read_records(log):
-                _add(tally, skipped, record)
-    if not tally.families.total():
+                _add(counters, skipped, record)
+    if not counters.families.total():
         why = ", ".join(f"{why} ({count})" for why, (count, _) in skipped.items()) or "it is empty"
         raise NotMmlu(f"{path}: holds no sample of MMLU: {why}")
-    return _source(str(path), "sample log", tally, skipped, "")
+    return _source(str(path), "sample log", counters, skipped, "")
 
 
-def _add(tally: MmluCounters, skipped: dict[str, tuple[int, int]], record: Record | SkippedRecord) -> None:
-    why = record.why if isinstance(record, SkippedRecord) else _counted(tally, record)
+def _add(counters: MmluCounters, skipped: dict[str, tuple[int, int]], record: Record | SkippedRecord) -> None:
+    why = record.why if isinstance(record, SkippedRecord) else _counted(counters, record)
     if why:
         count, line = skipped.get(why, (0, record.line))
         skipped[why] = count + 1, line
 
 
-def _counted(tally: MmluCounters, record: Record) -> str:
+def _counted(counters: MmluCounters, record: Record) -> str:
     """Count the record's sample; return why it holds none, "" where it does."""
     try:
-        tally.add(read_sample(decode(record.data)))
+        counters.add(read_sample(decode(record.data)))
     except MalformedSamples as error:
         return str(error)
     return ""
 
 
 def _source(
-    path: str, kind: str, tally: MmluCounters, skipped: Mapping[str, tuple[int, int]], model: str
+    path: str, kind: str, counters: MmluCounters, skipped: Mapping[str, tuple[int, int]], model: str
 ) -> MmluSource:
-    total = tally.families.total()
+    total = counters.families.total()
     shapes = [
-        f"{count} of {total} prompts are those of {TITLES[family]}" for family, count in tally.families.most_common()
+        f"{count} of {total} prompts are those of {TITLES[family]}" for family, count in counters.families.most_common()
     ]
-    families = set(tally.families)
-    scores = scores_of(tally) if total else ()
+    families = set(counters.families)
+    scores = scores_of(counters) if total else ()
     own = [score for score in scores if score.standing is Fidelity.OWN and score.macro is not None]
     return MmluSource(
         path,
@@ -65,7 +65,7 @@ def _source(
         model,
         families.pop() if len(families) == 1 else Family.UNKNOWN,
         tuple(shapes),
-        () if len(tally.families) < 2 else ("the log mixes implementations",),
+        () if len(counters.families) < 2 else ("the log mixes implementations",),
         aggregates=tuple(Aggregate(one.metric, one.macro or 0.0, one.micro, one.subjects) for one in own),
         scores=scores,
         skipped=tuple(SkippedPart(why, count, line) for why, (count, line) in skipped.items()),
@@ -90,11 +90,11 @@ def of_helm(folder: Path) -> MmluSource:
         raise CallError(f"{folder}: is not a HELM run of MMLU") from None
     if not isfinite(value):
         raise CallError(f"{folder}: its exact_match is not a finite number")
-    tally, skipped = MmluCounters(), dict[str, tuple[int, int]]()
+    counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
     for place, state in enumerate(_states(folder / "scenario_state.json"), start=1):
         if state["instance"].get("split") == "test":
-            _add(tally, skipped, Record(place, json.dumps(state).encode()))
-    read = _source(str(folder), "HELM run", tally, skipped, model)
+            _add(counters, skipped, Record(place, json.dumps(state).encode()))
+    read = _source(str(folder), "HELM run", counters, skipped, model)
     method = f"HELM run folder, {adapter.get('method', 'unknown method')}, subject {subject}"
     mean = Aggregate("exact_match", value, value, 1, value, "macro (one run for each subject)")
     return MmluSource(

@@ -133,33 +133,35 @@ MISSING = {
 NO_FLAG = "whether the gold letter is what the model would have written (is_greedy), which this log does not say"
 
 
-def scores_of(tally: MmluCounters) -> tuple[ImplementationScore, ...]:
+def scores_of(counters: MmluCounters) -> tuple[ImplementationScore, ...]:
     """Return the score of every implementation, those that the log allows first."""
-    wanted = dict.fromkeys((*tally.asked, *WANTED))
-    letters = LETTER_FAMILIES & set(tally.families)
-    if letters and Family.LETTERS not in tally.families:
+    wanted = dict.fromkeys((*counters.asked, *WANTED))
+    letters = LETTER_FAMILIES & set(counters.families)
+    if letters and Family.LETTERS not in counters.families:
         wanted.pop(FamilyMetric(Family.LETTERS, "acc"), None)
-    had = [_score(tally, target) for target in wanted if target in tally.asked]
+    had = [_score(counters, target) for target in wanted if target in counters.asked]
     lacking = [
         ImplementationScore(
             *target,
-            missing=NO_FLAG if target.family is Family.HELM and tally.unflagged and letters else MISSING[target.family],
+            missing=NO_FLAG
+            if target.family is Family.HELM and counters.unflagged and letters
+            else MISSING[target.family],
         )
         for target in wanted
-        if target not in tally.asked
+        if target not in counters.asked
     ]
     return (*had, *lacking)
 
 
-def _score(tally: MmluCounters, target: FamilyMetric) -> ImplementationScore:
-    right, asked = tally.right[target], tally.asked[target]
-    own = tally.standings[target] is Fidelity.OWN
+def _score(counters: MmluCounters, target: FamilyMetric) -> ImplementationScore:
+    right, asked = counters.right[target], counters.asked[target]
+    own = counters.standings[target] is Fidelity.OWN
     return ImplementationScore(
         *target,
         micro=right.total() / asked.total(),
         macro=fsum(right[subject] / asked[subject] for subject in asked) / len(asked),
         samples=asked.total(),
         subjects=len(asked),
-        standing=tally.standings[target],
-        differing=tally.differing[target.metric] if own and tally.compared[target.metric] else None,
+        standing=counters.standings[target],
+        differing=counters.differing[target.metric] if own and counters.compared[target.metric] else None,
     )

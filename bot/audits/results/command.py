@@ -15,7 +15,7 @@ from bot.processes import JOBS, choose_jobs, run_parts
 WORTH = 4_000_000  # bytes of result files that pay for one more process
 
 
-class Place(Protocol):
+class FileSet(Protocol):
     """Where result files may lie: how many bytes they have, and a way to read them."""
 
     @property
@@ -28,7 +28,7 @@ class Place(Protocol):
         ...
 
 
-def results_command(find_places: Callable[[Sequence[str]], Sequence[Place]]) -> Callable[..., None]:
+def results_command(find_places: Callable[[Sequence[str]], Sequence[FileSet]]) -> Callable[..., None]:
     """Return the command; `find_places` finds the files that paths name."""
 
     def results(
@@ -55,5 +55,5 @@ def results_command(find_places: Callable[[Sequence[str]], Sequence[Place]]) -> 
     return results
 
 
-def _examined(place: Place) -> list[ExaminedFile]:
+def _examined(place: FileSet) -> list[ExaminedFile]:
     return [examine_file(path, data) for path, data in place.read()]

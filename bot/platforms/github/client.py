@@ -121,10 +121,7 @@ class GitHubClient:
 
     def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
         """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing."""
-        found = self.backoff.look_until(look, self.unknown_fate) if failure.may_have_landed else None
-        if found is None:
-            raise failure
-        return found
+        return self.backoff.landed(failure, look, self.unknown_fate)
 
     def get(self, route: str, **parameters: Any) -> Any:
         """What a GET below the API's URL answers, for what PyGithub's objects would ask in several calls."""

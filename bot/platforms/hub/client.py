@@ -88,14 +88,8 @@ class HubClient:
             return self.backoff(once)
 
     def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
-        """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing.
-
-        The Hub may work on a large commit long after it, or something before it, gave up waiting.
-        """
-        found = self.backoff.look_until(look, self.unknown_fate) if failure.may_have_landed else None
-        if found is None:
-            raise failure
-        return found
+        """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing."""
+        return self.backoff.landed(failure, look, self.unknown_fate)
 
     @property
     def unknown_until(self) -> float:

@@ -12,12 +12,12 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
 
 from bot.errors import Gone, Unavailable
+from bot.platforms.answer_counts import ANSWERS
 from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
 from bot.platforms.limits import TIMEOUT, Limits, current_limits
 from bot.platforms.retry import LONGEST_WAIT
-from bot.platforms.tally import TALLY
 
 
 @cache
@@ -37,7 +37,7 @@ def install_client_factory() -> None:
 def count_answer(response: httpx2.Response) -> None:
     """Note the answer for the metrics, and what is left for the budget; a refusal says itself how long to wait."""
     limit = parse_ratelimit_headers(response.headers)
-    TALLY.count("hub", response.status_code, None if limit is None else limit.remaining)
+    ANSWERS.count("hub", response.status_code, None if limit is None else limit.remaining)
     if limit is not None and response.status_code < 400:
         key = budget_of(response.request, limit.resource_type)
         BUDGETS.learn(key, limit.limit, limit.remaining, limit.reset_in_seconds)

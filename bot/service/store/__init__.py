@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, delete, select
 from sqlalchemy.pool import StaticPool
 
 from bot.service.store.allowances import Allowances
-from bot.service.store.boards import Boards, KeptBoard
+from bot.service.store.boards import KeptBoard, KeptBoards
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.engine import connect, dispose
 from bot.service.store.intents import Intents
@@ -21,7 +21,7 @@ from bot.service.store.proposals import Proposals
 from bot.service.store.published import Published
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
-from bot.service.store.views import Views
+from bot.service.store.views import Listings
 
 __all__ = [
     "HISTORY",
@@ -37,7 +37,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, Boards, Proposals, Views, Leases, Allowances, Intents):
+class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, Allowances, Intents):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

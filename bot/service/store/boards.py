@@ -31,7 +31,7 @@ class KeptBoard:
     declaration: str
 
 
-class Boards(Database):
+class KeptBoards(Database):
     """Rows and changes of each board."""
 
     def kept_board(self, watch: str, target: str) -> KeptBoard | None:

@@ -41,7 +41,7 @@ class HeldPlan:
     plan: Plan
 
 
-class Views(Database):
+class Listings(Database):
     """Pages of items and submissions, and the plans that wait."""
 
     def items_page(self, watch: str, state: ItemState, after: ItemPlace | None, limit: int) -> list[Item]:

@@ -1,4 +1,4 @@
-"""Every rule's page in; its example trips this rule and no other, what to use instead does not, out."""
+"""Every rule's page: its example trips this rule and no other, and what to use instead trips none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commits on main in, what came, changed and went on the board out."""
+"""What was added, changed and removed on the board, from the commits on main."""
 
 from __future__ import annotations
 

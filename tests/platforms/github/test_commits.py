@@ -136,9 +136,9 @@ def test_a_no_that_main_may_still_turn_into_a_yes_is_asked_again_the_next_day(
     github: GitHubServer, history: History, tmp_path: Path
 ) -> None:
     now = [0.0]
-    keeper = AnswersInFile(tmp_path / "commits.json", now=lambda: now[0])
+    answers = AnswersInFile(tmp_path / "commits.json", now=lambda: now[0])
     looker = commits(github)
-    looker.answers = keeper
+    looker.answers = answers
     assert looker.judge(history.side, [history.span(1)]).answer == "unaccepted"
     github.state.repos[UPSTREAM].git.refs["heads/main"] = history.side
 

@@ -8,7 +8,7 @@ from threading import Lock
 
 
 @dataclass
-class Tally:
+class AnswerCounts:
     """Counts answers by service and status; `remaining` is what the last answer said is left of the budget."""
 
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -28,4 +28,4 @@ class Tally:
             return dict(self.answers), dict(self.remaining)
 
 
-TALLY = Tally()
+ANSWERS = AnswerCounts()

@@ -13,13 +13,13 @@ from sqlalchemy.exc import ArgumentError
 from bot.errors import StateUnavailable
 
 
-class KeptByAnother(StateUnavailable):
-    """Another process keeps the state."""
+class StateInUse(StateUnavailable):
+    """Another process uses the state."""
 
 
 @contextmanager
-def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
-    """Keep the state for the block. Raises KeptByAnother where another process does for so many seconds.
+def state_lock(database: str, *, patience: float = 0.0) -> Iterator[None]:
+    """Hold the lock of the state for the block; it waits `patience` seconds for it, then raises StateInUse.
 
     The lock belongs to the process, so a killed one leaves none behind.
     """
@@ -34,7 +34,7 @@ def keeping(database: str, *, patience: float = 0.0) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         why = "another process uses it; let that one settle (`serve` does so by itself), or stop it first"
-        raise KeptByAnother(str(path), why) from None
+        raise StateInUse(str(path), why) from None
     except OSError as error:
         raise StateUnavailable(str(path), error.strerror or str(error)) from None
     try:
