@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -91,7 +91,7 @@ def _scale(leaf: LeafScore) -> float:
     return _points_of(leaf.lower_bound, leaf.upper_bound)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _points_of(lower: str, upper: str) -> float:
     return 100 / abs(float(Fraction(upper) - Fraction(lower)))
 

@@ -48,7 +48,7 @@ class GitHubApp:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where the services are and who we are there; no token is ever shown."""
+    """Where the services are and who we are there; no token is ever shown. `cache` holds what only costs time."""
 
     github_token: str | None = field(default=None, repr=False)
     github_api_url: str = GITHUB_API_URL
@@ -56,6 +56,7 @@ class Access:
     hf_token: str | None = field(default=None, repr=False)
     hf_endpoint: str = HF_ENDPOINT
     hf_keyless: bool = False
+    cache: Path = field(default_factory=lambda: Path.home() / ".cache" / "leaderboard-bot")
 
 
 def no_memory(_: str) -> MutableMapping[int, bytes]:

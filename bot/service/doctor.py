@@ -75,7 +75,7 @@ def check_git(case: ServiceCase) -> Diagnosis:
 
 
 def check_state(case: ServiceCase) -> Diagnosis:
-    """Whether the state can be read and written; that another process keeps it is no fault."""
+    """Whether the state can be read and written; another process may use it."""
 
     def call() -> str:
         engine = open_engine(case.database)

@@ -25,6 +25,7 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
         hf_token=environ.get("HF_TOKEN") or None,
         hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
         hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not environ.get("HF_TOKEN"),
+        cache=cache_folder(environ),
     )
 
 

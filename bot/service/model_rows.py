@@ -96,9 +96,9 @@ class ModelPublisher:
 
     @property
     def _models_of_hub(self) -> HubModels:
-        if not isinstance(self.target, HubModels):
+        if self.context.models is None:
             raise CallError(f"{self.settings.to} is not the target of all models")
-        return self.target
+        return self.context.models
 
     @property
     def _may_write(self) -> bool:

@@ -70,7 +70,9 @@ class Story:
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:
         """A bot with its own state file."""
         store = Store(connect(self.database or f"sqlite:///{self.folder / state}"))
-        contexts = ContextFactory(Access(hf_token=self.token, hf_endpoint=self.hub.url), store, self.folder)
+        contexts = ContextFactory(
+            Access(hf_token=self.token, hf_endpoint=self.hub.url, cache=self.folder / "cache"), store, self.folder
+        )
         contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
         return contexts
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
 
-def test_six_hundred_files_are_read_over_git(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_six_hundred_files_are_read_over_git(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path)
     others: dict[str, bytes | None] = {f"notes/{n}.json": b'{"note": %d}' % n for n in range(600)}
     sound: dict[str, bytes | None] = {path_of("acme/atlas-7b"): result("acme/atlas-7b")}

@@ -21,11 +21,6 @@ from tests.world.results import TINY, path_of, result
 SOURCE, TARGET = "hf://datasets/acme/results", "hf://datasets/acme/contents"
 
 
-@pytest.fixture(autouse=True)
-def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 @pytest.fixture
 def target(hub: Hub) -> Repository:
     hub.writers.add(("bot", "acme/contents"))
@@ -39,7 +34,9 @@ def models(*numbers: int) -> dict[str, bytes | None]:
 def opened(hub: Hub, folder: Path, to: str = TARGET, form: Form = "commit", **how: Any) -> Import:
     (folder / "tiny.toml").write_text(TINY)
     store = Store(connect(f"sqlite:///{folder / 'state.db'}"))
-    contexts = ContextFactory(Access(hf_token=hub.person("bot"), hf_endpoint=hub.url), store, folder)
+    contexts = ContextFactory(
+        Access(hf_token=hub.person("bot"), hf_endpoint=hub.url, cache=folder / "cache"), store, folder
+    )
     contexts.client.pause, contexts.client.unknown_fate = 0.01, 0.1
     watch = import_watch(SOURCE, to, form, str(folder / "tiny.toml"))
     return Import(contexts.open_context(watch), sleep=lambda _: None, **how)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -40,13 +40,13 @@ def _kinds() -> tuple[MetricKind, ...]:
     return parse_toml(text, "metrics.toml", MetricFile).kinds
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def kind_of(name: str) -> MetricKind | None:
     """The kind of a metric by its name, None for an unknown one."""
     return next((kind for kind in _kinds() if any(fnmatchcase(name, pattern) for pattern in kind.names)), None)
 
 
-@cache
+@lru_cache(maxsize=4_096)
 def _place(name: str) -> int:
     """How early a metric's name stands in the list; unknown names come after all."""
     patterns = [pattern for kind in _kinds() for pattern in kind.names]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -64,11 +63,13 @@ class BulkSource:
 
 
 @contextmanager
-def fetched_source(source: Source, address: HubAddress, web: str, token: str | None, commit: str) -> Iterator[Source]:
-    """The source with all files of one commit fetched; the source itself where git cannot bring them."""
+def fetched_source(
+    source: Source, address: HubAddress, web: str, token: str | None, commit: str, *, cache: Path
+) -> Iterator[Source]:
+    """The source with all files of one commit fetched below `cache`; the source itself where git cannot bring them."""
     with ExitStack() as stack:
         stack.enter_context(bulk_work())
-        folder = stack.enter_context(_slot(address))
+        folder = stack.enter_context(_slot(address, cache / "git"))
         copy = None
         try:
             copy = folder and stack.enter_context(fetched(folder, web, commit, token))
@@ -78,11 +79,11 @@ def fetched_source(source: Source, address: HubAddress, web: str, token: str | N
 
 
 @contextmanager
-def _slot(address: HubAddress) -> Iterator[Path | None]:
+def _slot(address: HubAddress, cache: Path) -> Iterator[Path | None]:
     """A folder of the cache for this repository that no other process uses, None where there is none."""
     name = hashlib.sha256(address.url.encode()).hexdigest()[:20]
     for number in range(SLOTS):
-        folder = cache() / f"{name}-{number}"
+        folder = cache / f"{name}-{number}"
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             lock = folder.with_suffix(".lock").open("a")
@@ -96,9 +97,3 @@ def _slot(address: HubAddress) -> Iterator[Path | None]:
             yield folder
             return
     yield None
-
-
-def cache() -> Path:
-    """Where fetched repositories lie while they are read."""
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "leaderboard-bot" / "git"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -24,6 +25,7 @@ from bot.platforms.hub.address import HubAddress, parse_address, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory
 from bot.platforms.limits import DEADLINE, LISTING, TIMEOUT, within
+from bot.platforms.registry import Access
 from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
@@ -39,7 +41,7 @@ class HubClient:
     sent once, and `landed` looks for them. `keyless` lets the client exchange a workflow's identity for a token of one
     repository (trusted publishing, HF_OIDC_RESOURCE). All times are in seconds: `pause` before the second try,
     `timeout` for each answer to begin, `deadline` for one operation, `unknown_fate` for the looks after a write that
-    may have landed.
+    may have landed. Below `cache` lies what git fetches while it is read.
     """
 
     endpoint: str = ENDPOINT
@@ -50,6 +52,7 @@ class HubClient:
     deadline: float = field(default=DEADLINE, repr=False)
     unknown_fate: float = field(default=UNKNOWN_FATE, repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    cache: Path = field(default_factory=Path, repr=False)
     api: HfApi = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -208,3 +211,8 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
 
 
 __all__ = ["ENDPOINT", "SERVICE", "HubAddress", "HubClient", "parse_address"]
+
+
+def hub_client(access: Access) -> HubClient:
+    """The client of the account that `access` names."""
+    return HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless, cache=access.cache)

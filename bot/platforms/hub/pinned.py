@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.errors import CallError
-from bot.platforms.hub.client import HubAddress, HubClient
+from bot.platforms.hub.client import HubAddress, hub_client
 from bot.platforms.hub.source import HubSource
 from bot.platforms.registry import Access
 
@@ -17,7 +17,7 @@ def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSour
 
     Raises CallError where there is no such branch.
     """
-    source = HubSource(HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless), address)
+    source = HubSource(hub_client(access), address)
     revision = address.revision or "main"
     if COMMIT.fullmatch(revision):
         return source, revision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.errors import CallError
 from bot.platforms.hub.address import MODELS, HubAddress, parse_address
-from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource
@@ -26,9 +26,11 @@ class HubPlatform:
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows, with what is remembered of it, or the repositories of all models."""
-        if name == MODELS:
-            return HubModels(self.client(opener), lambda each: self.repository(each, opener, form, discussion))
-        return self.repository(name, opener, form, discussion)
+        return self.open_models(opener, form) if name == MODELS else self.repository(name, opener, form, discussion)
+
+    def open_models(self, opener: Opener, form: Form) -> HubModels:
+        """The repositories of all models, each as a target."""
+        return HubModels(self.client(opener), lambda each: self.repository(each, opener, form))
 
     def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
         """One repository as a target."""
@@ -57,7 +59,7 @@ class HubPlatform:
     def client(opener: Opener) -> HubClient:
         """The one way to the Hub."""
         access = opener.access
-        return opener.client("hf", lambda: HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless))
+        return opener.client("hf", lambda: hub_client(access))
 
 
 def whole_repository(name: str) -> HubAddress:

@@ -190,7 +190,7 @@ class HubSource:
             return nullcontext(self)
         prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
         web = f"{self.client.endpoint}/{prefix}{self.address.name}"
-        return fetched_source(self, self.address, web, self.client.token, commit)
+        return fetched_source(self, self.address, web, self.client.token, commit, cache=self.client.cache)
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.platforms.git import fetch
-from bot.platforms.hub.bulk import MANY, BulkSource, cache
+from bot.platforms.hub.bulk import MANY, BulkSource
 from bot.platforms.hub.client import HubClient, parse_address
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
@@ -22,8 +22,8 @@ POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64
 
 
 @pytest.fixture(autouse=True)
-def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def cache_folder(client: HubClient, tmp_path: Path) -> Path:
+    client.cache = tmp_path
     return tmp_path
 
 
@@ -47,7 +47,7 @@ def test_files_come_over_git_as_the_api_gives_them(
     resolved = [call.raw_path for call in hub.calls if "/resolve/" in call.raw_path]
     assert len(resolved) == 2  # the name with a line break, and the pointer to a large file
     assert len([call for call in hub.calls if "/resolve/" not in call.raw_path]) <= 3
-    assert not list(cache().glob("*-0"))
+    assert not list((source.client.cache / "git").glob("*-0"))
 
 
 def test_a_limit_holds_and_the_next_file_is_read_all_the_same(source: HubSource, head: str) -> None:
