@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -9,6 +10,7 @@ from hashlib import sha256
 from bot.evaluation.result import Model
 
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+PLAIN = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")  # nothing of it is encoded, but for a last `.lock`
 NO_ORGANIZATION = "_"
 UNPINNED, UNKNOWN, CHAT = "unpinned", "unknown", "chat"
 LONGEST = 200  # bytes of a folder's name
@@ -83,6 +85,8 @@ def _escape(text: str) -> str:
 
 
 def _encode(text: str) -> str:
+    if PLAIN.fullmatch(text) and not text.lower().endswith(".lock"):  # nearly all names
+        return text
     data = text.encode("utf-8", "surrogatepass")
     out = [chr(byte) if byte in LETTERS else f"%{byte:02X}" for byte in data]
     last = len(out) - 1

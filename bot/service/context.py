@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, MutableSet, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSet, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -15,6 +15,7 @@ from bot import __version__
 from bot.errors import CallError, MalformedEntry
 from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import Facts
 from bot.pages.site import Site
 from bot.pages.write import Written
@@ -114,8 +115,12 @@ class WatchContext:
 
     def made(self, found: Sequence[StoredSubmission]) -> MadeEntries:
         """The entries of the rows that submissions make, and which of them cannot be written."""
+        return self.made_of(self.judge(found).rows, found)
+
+    def made_of(self, rows: Iterable[Row], found: Sequence[StoredSubmission]) -> MadeEntries:
+        """The same for rows that were judged already."""
         places = {one.path: Evidence(source=self.source.name, path=one.path, commit=one.commit) for one in found}
-        return make_entries(self.judge(found).rows, places)
+        return make_entries(rows, places)
 
     def entries(self, found: Sequence[StoredSubmission]) -> list[Entry]:
         """The entries of the rows that submissions make. Raises MalformedEntry where one cannot be written."""

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
+from bot.evaluation.judgement import Judgement
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import LastCommit, Source, in_bulk
 from bot.publishing.entry import digest_of
+from bot.publishing.made_entries import MadeEntries
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Mark, marks
 from bot.service.observe import candidate_at
@@ -164,7 +166,13 @@ def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[st
 
 def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:
     """The submissions with the key and the status that today's declaration gives them."""
-    verdicts = {verdict.path: verdict for verdict in context.judge(found).verdicts}
+    return _as_judged(context, found, context.judge(found))
+
+
+def _as_judged(
+    context: WatchContext, found: Sequence[StoredSubmission], judgement: Judgement
+) -> list[StoredSubmission]:
+    verdicts = {verdict.path: verdict for verdict in judgement.verdicts}
     done = []
     for one in found:
         verdict = verdicts.get(one.path)
@@ -202,38 +210,51 @@ def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) ->
 
 def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause) -> None:
     """Mark the rows that are not what they were when they were marked last."""
-    store, name = context.store, context.name
     for some in batches(sorted(keys), BATCH):
-        digests = row_digests(context, some)
-        known = store.row_digests(name, some)
-        moved = [key for key in some if digests[key] != known.get(key)]
-        store.set_row_digests(name, {key: digests[key] for key in moved})
-        targets = [settings.to for _, settings in context.targets]
-        store.mark(name, marks("row", moved, targets, cause), context.clock())
+        _mark_moved(context, row_digests(context, some), cause)
+
+
+def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause) -> None:
+    store, name = context.store, context.name
+    known = store.row_digests(name, digests)
+    moved = {key: digest for key, digest in digests.items() if digest != known.get(key)}
+    store.set_row_digests(name, moved)
+    targets = [settings.to for _, settings in context.targets]
+    store.mark(name, marks("row", moved, targets, cause), context.clock())
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
     """The digest of each row as its submissions make it, "" where they make none, the reason where it is unwritable."""
     found = list(context.store.submissions_of(context.name, keys).values())
-    made = context.made(found)
+    return _digests(context.made(found), keys)
+
+
+def _digests(made: MadeEntries, keys: Iterable[str]) -> dict[str, str]:
     digests = {entry.key: digest_of(entry) for entry in made.entries} | dict(made.refused)
     return {key: digests.get(key, "") for key in keys}
 
 
 def judge_again(context: WatchContext, item: Item) -> None:
     """Judge every submission under today's declaration, from what was read; only rows that change are marked."""
-    store, name = context.store, context.name
-    for some in store.all_submissions(name):
-        again = judged(context, some)
-        moved = {new.path: new for new, old in zip(again, some, strict=True) if _verdict(new) != _verdict(old)}
-        with store.transaction():
-            store.set_verdicts(name, {path: (new.key, new.status) for path, new in moved.items()})
-            keys = {one.key for one in [*again, *some] if one.key is not None}
-            mark_rows(context, keys, "declaration")
-            mark_folders(
-                context, {one.folder for one in again if one.status == "rejected" or one.path in moved}, "declaration"
-            )
-    store.finish([item])
+    for some in context.store.all_submissions(context.name):
+        judgement = context.judge(some)
+        again = _as_judged(context, some, judgement)
+        with context.store.transaction():
+            _mark_judged(context, some, again, context.made_of(judgement.rows, some))
+    context.store.finish([item])
+
+
+def _mark_judged(
+    context: WatchContext, before: Sequence[StoredSubmission], again: Sequence[StoredSubmission], made: MadeEntries
+) -> None:
+    """Note what judging again came to. The submissions of a row come together: what was judged is the whole row."""
+    moved = {new.path: new for new, old in zip(again, before, strict=True) if _verdict(new) != _verdict(old)}
+    context.store.set_verdicts(context.name, {path: (new.key, new.status) for path, new in moved.items()})
+    known = {one.key for one in before if one.key is not None}
+    _mark_moved(context, _digests(made, sorted(known)), "declaration")
+    mark_rows(context, {one.key for one in again if one.key is not None} - known, "declaration")
+    folders = {one.folder for one in again if one.status == "rejected" or one.path in moved}
+    mark_folders(context, folders, "declaration")
 
 
 def _verdict(one: StoredSubmission) -> tuple[str | None, str]:

@@ -69,6 +69,20 @@ def test_all_submissions_come_in_parts(store: Store) -> None:
     assert [one.path for part in parts for one in part] == [f"{n:03}.json" for n in range(25)]
 
 
+def test_the_submissions_of_one_row_come_in_one_part(store: Store) -> None:
+    store.set_submissions("w", [submission(f"{n:03}.json", f"row {n % 5}") for n in range(25)])
+    store.set_submissions("w", [submission("a.json"), submission("b.json")])
+
+    parts = [[one.key for one in part] for part in store.all_submissions("w", size=2)]
+
+    assert parts[0] == [None, None]
+    assert [(set(part), len(part)) for part in parts[1:]] == [
+        ({"row 0", "row 1"}, 10),
+        ({"row 2", "row 3"}, 10),
+        ({"row 4"}, 5),
+    ]
+
+
 def test_an_item_that_is_marked_while_it_is_worked_on_is_not_finished(store: Store) -> None:
     store.mark("w", marks("row", ["a", "b"], ["t"]), 10.0)
     taken = store.due("w", "row", 10.0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy import Column, ColumnElement, and_, delete, func, select, update
 
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.database import Database, batches
@@ -156,17 +156,22 @@ class Sources(Database):
             }
 
     def all_submissions(self, watch: str, size: int = 500) -> Iterator[list[StoredSubmission]]:
-        """All submissions, so many at once, in the order of their paths."""
+        """All submissions, about so many at once: those of no row in the order of their paths, then row by row."""
+        alone = (submissions.c.watch == watch, submissions.c.key.is_(None))
         last = ""
-        while True:
-            where = (submissions.c.watch == watch, submissions.c.path > last)
-            with self.transaction() as connection:
-                some = connection.execute(select(submissions).where(*where).order_by(submissions.c.path).limit(size))
-                found = [_restored(row) for row in some]
-            if not found:
-                return
-            yield found
-            last = found[-1].path
+        while paths := self._next(submissions.c.path, last, size, *alone):
+            yield list(self.submissions_at(watch, paths).values())
+            last = paths[-1]
+        last = ""
+        while keys := self._next(submissions.c.key, last, size, submissions.c.watch == watch):
+            yield list(self.submissions_of(watch, keys).values())
+            last = keys[-1]
+
+    def _next(self, column: Column[str], last: str, size: int, *where: ColumnElement[bool]) -> list[str]:
+        """The values that follow the last one."""
+        found = select(column).where(*where, column > last).distinct().order_by(column).limit(size)
+        with self.transaction() as connection:
+            return list(connection.execute(found).scalars())
 
     def set_submissions(self, watch: str, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
         """Remember submissions, and forget those that are gone."""
