@@ -140,7 +140,7 @@ def misses(found: list[dict[str, Any]]) -> list[str]:
     """The bars that were missed."""
     said = []
     for one in found:
-        least = min(other["megabytes"] for other in found if other["layout"] == one["layout"])
+        least = min((other["files"], other["megabytes"]) for other in found if other["layout"] == one["layout"])[1]
         if one["requests"] > one["files"] / 100 * REQUESTS + BESIDES:
             said.append(f"{one['layout']} {one['files']}: {one['requests']} requests")
         if one["megabytes"] > MEMORY * least:

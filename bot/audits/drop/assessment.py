@@ -14,7 +14,7 @@ from bot.audits.drop.detectors import (
 )
 from bot.audits.drop.sample import DropSample
 from bot.audits.drop.scorer import DropScore, Scorer
-from bot.audits.drop.tokens import count_words, split_tokens
+from bot.audits.drop.tokens import MAX_CHARACTERS, count_words, split_tokens
 
 # Logs hold the scorer's own doubles: a value further off was computed by other code.
 SAME = 1e-9
@@ -78,7 +78,8 @@ class Assessor:
     def assess(self, sample: DropSample, answers: GoldAnswers) -> tuple[SampleOutcome, int]:
         """Return the outcome of a sample and the number of generated words."""
         text, scorer = sample.prediction, self._scorer
-        scorer.trim()
+        if scorer.tokens.characters >= MAX_CHARACTERS:
+            scorer.trim()
         tokens = split_tokens(text)
         words = count_words(tokens)
         score = literal = repaired = scorer.score_tokens(tokens, answers)
@@ -88,14 +89,15 @@ class Assessor:
             if "\n" in text:
                 literal, repaired, starts_with_break = self._cut(text, answers)
                 answer_line_ends = not starts_with_break or "\n" in text.lstrip()
-            if not scorer.tokens.glued.isdisjoint(tokens):
+            glued = scorer.tokens.glued
+            if glued and not glued.isdisjoint(tokens):
                 unglued = scorer.score_tokens(split_tokens(" ".join(text.split())), answers)
         outcome = SampleOutcome(
             score,
             literal,
             repaired,
             unglued,
-            _flaws(sample, tokens, answers, answer_line_ends=answer_line_ends, is_glued=unglued is not None),
+            _flaws(sample, tokens, answers, answer_line_ends, unglued is not None),
             starts_with_break,
             answer_line_ends,
             sample.em is not None or sample.f1 is not None,
@@ -131,7 +133,11 @@ GLUED, CUT, DESTROYED, RUNS_ON, NUMBER, PROMPT, TARGET = (flaw.value for flaw in
 
 
 def _flaws(
-    sample: DropSample, tokens: list[str], answers: GoldAnswers, *, answer_line_ends: bool, is_glued: bool
+    sample: DropSample,
+    tokens: list[str],
+    answers: GoldAnswers,
+    answer_line_ends: bool,  # noqa: FBT001 - naming them takes a tenth of the time of this function
+    is_glued: bool,  # noqa: FBT001
 ) -> tuple[str, ...]:
     text = sample.prediction
     flaws = [GLUED] if is_glued else []

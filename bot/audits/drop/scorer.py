@@ -54,35 +54,37 @@ class Scorer:
 
     def score_tokens(self, tokens: list[str], answers: GoldAnswers) -> DropScore:
         """Score a generation that is split into tokens already."""
-        bag, best = self._bag(tokens), 0.0
+        bag = set(map(self._normal, tokens))
+        bag.discard("")
+        wide = self.tokens.wide
+        if wide and not bag.isdisjoint(wide):
+            for normal in bag & wide:
+                bag.remove(normal)
+                bag.update(normal.split())
         if bag and answers.words.isdisjoint(bag):
             return PARTIAL[0]
+        best = self._best(bag, tokens, answers)
+        return RIGHT if best is None else PARTIAL[round_half_even(best)]
+
+    def _best(self, bag: set[str], tokens: list[str], answers: GoldAnswers) -> float | None:
+        """Return the best f1 before it is rounded, None for an exact match."""
+        best, size = 0.0, len(bag)
         for text, spans in answers.scored:
             f1 = 0.0
             for gold, numbers in spans:
-                if gold.isdisjoint(bag):
-                    f1 = f1 if gold or bag else 1.0
+                common = len(gold & bag)
+                if not common:
+                    f1 = f1 if gold or size else 1.0
                 elif not numbers or not numbers.isdisjoint(bag):
-                    common = len(gold & bag)
-                    precision, recall = common / len(bag), common / len(gold)
+                    precision, recall = common / size, common / len(gold)
                     # The harness's own order of operations: another one differs in the last bit.
                     f1 = max(f1, (2 * precision * recall) / (precision + recall))
             # Equal texts have equal bags: only an f1 of 1 can be an exact match.
             if f1 == 1.0 and text is not None and text == self.tokens.text(tokens):
-                return RIGHT
+                return None
             if f1:
                 best = max(best, f1 / len(spans))
-        return PARTIAL[round_half_even(best)]
-
-    def _bag(self, tokens: list[str]) -> set[str]:
-        """Return the set of normalized words."""
-        bag = set(map(self._normal, tokens))
-        bag.discard("")
-        if not bag.isdisjoint(self.tokens.wide):
-            for normal in bag & self.tokens.wide:
-                bag.remove(normal)
-                bag.update(normal.split())
-        return bag
+        return best
 
 
 def round_half_even(value: float) -> int:
