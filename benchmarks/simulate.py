@@ -6,7 +6,7 @@ The scheduler's parts are the real ones: items in the store with their marks, ti
 minutes, a time for each answer, a share of answers that fail. What a push costs in requests was measured with
 benchmarks/push_cost.py, what a first filling costs with benchmarks/import_board.py.
 
-    python benchmarks/simulate.py [--days 30] [--pushes 1000 10000 30000] [--files 1000000]
+    python benchmarks/simulate.py [--days 30] [--pushes 1000 10000] [--files 1000000] [--plans free PRO Enterprise]
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import random
 import statistics
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.errors import Unavailable
 from bot.platforms.budget import Budgets, bulk_work
+from bot.processes import processors
 from bot.server.service import SHORTEST_WAIT
 from bot.service.config import Watch, WatchTarget
 from bot.service.items import Item, Kind, Mark, wait_after
@@ -93,7 +95,7 @@ class Bot:
         if len(rows) > LIMIT:
             self._together(rows)
         else:
-            self._each("row", lambda _: self._asks(ROW))
+            self._each("row", self._propose)
         self.settled = self.hub.now
 
     def next_pass(self) -> float:
@@ -110,6 +112,10 @@ class Bot:
         self._asks(PUSH)
         self.hub.ask("resolvers")
         self.store.mark("w", [Mark("row", item.subject)], self.hub.now)
+
+    def _propose(self, _: Item) -> None:
+        self._asks(ROW)
+        self.hub.ask("resolvers")
 
     def _due(self, kind: Kind) -> list[Item]:
         return self.store.due("w", kind, self.hub.now, 1_000_000)
@@ -219,11 +225,14 @@ def table(rows: list[dict[str, object]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=float, default=30)
-    parser.add_argument("--pushes", type=int, nargs="+", default=[1_000, 10_000, 30_000])
+    parser.add_argument("--pushes", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--files", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--plans", nargs="+", default=list(PLANS), choices=list(PLANS))
     call = parser.parse_args()
-    print(table([month(plan, a_day, call.days) for a_day in call.pushes for plan in PLANS]), end="\n\n")
-    print(table([filling(plan, files) for files in call.files for plan in PLANS]))
+    cases = [(plan, a_day, call.days) for a_day in call.pushes for plan in call.plans]
+    with ProcessPoolExecutor(processors()) as pool:
+        print(table(list(pool.map(month, *zip(*cases, strict=True)))), end="\n\n")
+    print(table([filling(plan, files) for files in call.files for plan in call.plans]))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine, Executable, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
@@ -40,12 +41,19 @@ class Database:
         """Insert rows, or put them in the place of those with the same primary key."""
         if not rows:
             return
-        insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(table)
-        keys = [column.name for column in table.primary_key.columns]
-        values = {name: insert.excluded[name] for name in rows[0] if name not in keys}
-        statement = insert.on_conflict_do_update(index_elements=keys, set_=values)
+        statement = _upsert(table, self.engine.dialect.name, tuple(rows[0]))
         with self.transaction() as connection:
             connection.execute(statement, [dict(row) for row in rows])
+
+
+@cache
+def _upsert(table: Table, dialect: str, names: tuple[str, ...]) -> Executable:
+    """The statement that inserts or replaces: to build one takes longer than to carry it out."""
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
+    keys = [column.name for column in table.primary_key.columns]
+    values = {name: insert.excluded[name] for name in names if name not in keys}
+    statement: Executable = insert.on_conflict_do_update(index_elements=keys, set_=values)
+    return statement
 
 
 def batches(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:

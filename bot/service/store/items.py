@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, Executable, bindparam, delete, func, select, update
 
 from bot.service.items import Item, Kind, Mark, Share
 from bot.service.store.database import Database, batches
@@ -37,9 +38,8 @@ class Items(Database):
         with self.transaction() as connection:
             for kind, target in {(one.kind, one.target) for one in some}:
                 subjects = [one.subject for one in some if (one.kind, one.target) == (kind, target)]
-                where = (items.c.watch == watch, items.c.kind == kind, items.c.target == target)
-                rows = connection.execute(select(items).where(*where, items.c.subject.in_(subjects)))
-                found |= {(kind, target, row.subject): row for row in rows}
+                asked = {"watch": watch, "kind": kind, "target": target, "subjects": subjects}
+                found |= {(kind, target, row.subject): row for row in connection.execute(_THESE, asked)}
         return found
 
     def due(
@@ -53,14 +53,17 @@ class Items(Database):
         target: str | None = None,
     ) -> list[Item]:
         """The items of a kind that are due and not held, the longest waiting first; of one share or target only."""
-        where = _due(watch, kind, now, share)
-        return self._select(*where, *([] if target is None else [items.c.target == target]), limit=limit)
+        asked = {"watch": watch, "kind": kind, "now": now, "count": limit}
+        asked |= {} if target is None else {"target": target}
+        with self.transaction() as connection:
+            found = connection.execute(_due_items(share, at_target=target is not None), asked)
+            return [Item(**row) for row in found.mappings()]
 
     def count_due(self, watch: str, kind: Kind, now: float, share: Share | None = None) -> int:
         """How many items of a kind are due."""
-        found = select(func.count()).select_from(items).where(*_due(watch, kind, now, share))
+        found = select(func.count()).select_from(items).where(*_due(share))
         with self.transaction() as connection:
-            return int(connection.execute(found).scalar_one())
+            return int(connection.execute(found, {"watch": watch, "kind": kind, "now": now}).scalar_one())
 
     def item(self, watch: str, kind: Kind, target: str, subject: str) -> Item | None:
         """One item, None where nothing of it is out of step."""
@@ -82,10 +85,13 @@ class Items(Database):
 
     def finish(self, done: Iterable[Item]) -> None:
         """Forget items that are in step, but for those that were marked again meanwhile."""
+        asked = [
+            {"watch": one.watch, "kind": one.kind, "target": one.target, "subject": one.subject, "marked": one.marked}
+            for one in done
+        ]
         with self.transaction() as connection:
-            for one in done:
-                where = _of(one.watch, one.kind, one.target, one.subject)
-                connection.execute(delete(items).where(*where, items.c.marked == one.marked))
+            if asked:
+                connection.execute(_FINISH, asked)
 
     def fail(self, one: Item, reason: str, due: float) -> None:
         """Note why an item failed, and when it is tried again."""
@@ -142,9 +148,8 @@ class Items(Database):
 
     def next_due(self, watch: str) -> float | None:
         """When the next item is due, None where none waits."""
-        found = select(func.min(items.c.due)).where(items.c.watch == watch, items.c.is_held.is_(False))
         with self.transaction() as connection:
-            return connection.execute(found).scalar_one_or_none()
+            return connection.execute(_NEXT, {"watch": watch}).scalar_one_or_none()
 
     def _change(self, found: Sequence[Item], **values: Any) -> None:
         with self.transaction() as connection:
@@ -153,8 +158,23 @@ class Items(Database):
                 connection.execute(update(items).where(*where, items.c.marked == one.marked).values(**values))
 
 
-def _due(watch: str, kind: Kind, now: float, share: Share | None) -> list[ColumnElement[bool]]:
-    where = [items.c.watch == watch, items.c.kind == kind, items.c.due <= now, items.c.is_held.is_(False)]
+# Statements that each pass needs many times: to build one takes longer than to carry it out.
+_OF = [items.c[name] == bindparam(name) for name in ("watch", "kind", "target", "subject")]
+_FINISH = delete(items).where(*_OF, items.c.marked == bindparam("marked"))
+_THESE = select(items).where(*_OF[:3], items.c.subject.in_(bindparam("subjects", expanding=True)))
+
+_NEXT = select(func.min(items.c.due)).where(_OF[0], items.c.is_held.is_(False))
+
+
+@cache
+def _due_items(share: Share | None, *, at_target: bool) -> Executable:
+    where = [*_due(share), *([_OF[2]] if at_target else [])]
+    return select(items).where(*where).order_by(items.c.since, items.c.subject).limit(bindparam("count"))
+
+
+def _due(share: Share | None) -> list[ColumnElement[bool]]:
+    """What is due at `now`, of the parameters `watch` and `kind`."""
+    where = [*_OF[:2], items.c.due <= bindparam("now"), items.c.is_held.is_(False)]
     if share is not None:
         where.append(items.c.cause == "push" if share == "people" else items.c.cause != "push")
     return where
