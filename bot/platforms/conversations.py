@@ -21,13 +21,18 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One request of ours with what was said on it; `head` is its newest commit, "" where that is not known."""
+    """One request of ours with what was said on it.
+
+    `head` is its newest commit, of a merged one that which was merged, "" where that is not known. `is_ours` says that
+    we wrote it: whoever else may push there can give a commit any author and date.
+    """
 
     name: str
     mark: Marker | None
     status: Literal["open", "closed", "merged"]
     head: str
     said: tuple[Said, ...]
+    is_ours: bool = False
 
 
 class Conversations(Protocol):
@@ -56,7 +61,8 @@ class Conversations(Protocol):
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request at its head, and say so. Raises Stale where it has another by now, Refused where we may not.
 
-        The comment may be missing where the call ended in between.
+        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
+        comes in that moment is merged too: `read` gives the head that was merged.
         """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.source import Source
@@ -50,13 +50,21 @@ class Listed:
         return self.status in {"open", "draft"}
 
 
+class Pushed(NamedTuple):
+    """One commit of a request: its id, its place among all events, and the account that pushed it."""
+
+    oid: str
+    place: int
+    author: str
+
+
 @dataclass(frozen=True, slots=True)
 class Thread:
     """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
 
     `opening` is the first comment, hidden or not: what it was opened with, None where its author said nothing.
-    `comments` are those that stand, the first among them. `commits` are those of a request, as pairs of commit id and
-    place among all events; none where the service does not say which came first, a commit or a comment.
+    `comments` are those that stand, the first among them. `commits` are those of a request, up to its merge;
+    none where the service does not say which came first, a commit or a comment.
     """
 
     num: int
@@ -67,7 +75,7 @@ class Thread:
     comments: tuple[Comment, ...]
     closed_by: str
     opening: Comment | None = None
-    commits: tuple[tuple[str, int], ...] = ()
+    commits: tuple[Pushed, ...] = ()
 
     @property
     def description(self) -> str:

@@ -43,7 +43,7 @@ COMMANDS: tuple[CommandHelp, ...] = (
         "/merge [COMMIT]",
         "request",
         "maintainers",
-        "merges the request at the commit that it had when this was written, if the bot may",
+        "merges the request at this commit; without one, at the bot's own newest commit, where none came since",
     ),
     CommandHelp(
         "decline",

@@ -35,4 +35,4 @@ def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str
 
 def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
     """Whether a comment was written when `head` was the newest commit of its request already, and it still is."""
-    return bool(thread.commits) and thread.commits[-1][0] == head and thread.commits[-1][1] < comment.place
+    return bool(thread.commits) and thread.commits[-1].oid == head and thread.commits[-1].place < comment.place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.errors import Refused, Stale
@@ -33,6 +33,8 @@ USAGE = (
     "The bot cannot read this command: write `/merge`, or `/merge COMMIT` with at least 7 digits of the request's "
     "newest commit."
 )
+MERGED_AT = re.compile(r"Merged at `([0-9a-f]{12})`\.")
+MERGED = "merged"  # what the answer about another merged commit is about, in the place of a comment
 
 
 @dataclass
@@ -91,6 +93,23 @@ class TargetCommands:
         after = self.conversations.read(num)
         if after is not None:
             note_declines(self.context, self.to, declines_in(after, us, self.context.watch.maintainers))
+            self._tell_other(after, answered)
+
+    def _tell_other(self, talk: Conversation, answered: Collection[str]) -> None:
+        """Say it where a commit came in the moment of the merge, so that another was merged than was judged."""
+        ours = [
+            match[1]
+            for one in talk.said
+            if one.author == self.conversations.us and (match := MERGED_AT.match(one.text))
+        ]
+        if talk.status != "merged" or not ours or not talk.head or talk.head.startswith(ours[-1]) or MERGED in answered:
+            return
+        words = (
+            f"A commit came in the moment of the merge: {code(talk.head[:12])} was merged, and not {code(ours[-1])}. "
+            "Nobody judged it. Compare the two, and revert the merge if the later one is wrong."
+        )
+        self.conversations.answer(talk.name, reply_text(words, MERGED, self.context.leaderboard.id))
+        self.report.say("failed", f"request {talk.name}", words, status=1)
 
     def _do(self, talk: Conversation, said: Said, name: str, rest: str) -> bool:
         """Carry a command out and answer it; whether the request is still open then."""
@@ -130,6 +149,14 @@ class TargetCommands:
             return f"The request is {talk.status} already."
         if commit and not COMMIT.fullmatch(commit):
             return USAGE
+        if not commit and talk.head and not talk.is_ours:
+            return name_commit(talk.head)
         if not (talk.head.startswith(commit) if commit else said.is_newest):
             return OTHER_COMMIT
         return ""
+
+
+def name_commit(head: str) -> str:
+    """The answer where only a named commit is merged."""
+    head = head[:12]
+    return f"The newest commit {code(head)} may not be the bot's. Look at it, then write {code(f'/merge {head}')}."

@@ -108,6 +108,38 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     story.end()
 
 
+def test_a_commit_with_a_forged_date_is_merged_by_its_name_only(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    board = github.state.repos[BOARD]
+    github.state.comment(BOARD, pull.number, "/merge", "meg")
+    forged = board.git.push(f"heads/{pull.head}", {"README.md": b"sneaked in"}, "x", "eve")
+    assert story.settle() == []
+
+    [answer] = [one.body for one in board.comments.values() if "may not be" in one.body]
+    assert f"write `/merge {forged[:12]}`" in answer
+    assert not pull.merged
+    assert story.write(pull, f"/merge {forged[:12]}").startswith("Merged at `")
+    story.end()
+
+
+def test_without_its_state_the_bot_asks_for_the_commit(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.push()
+    story.settle()
+    [pull] = story.pulls
+    story.lose_state()
+    assert "may not be the bot's" in story.write(pull, "/merge")
+    assert not pull.merged
+
+    story.push(right=(60, 60, 70))
+    story.settle()
+    assert story.write(pull, "/merge").startswith("Merged at `")
+    story.end()
+
+
 def test_a_rule_of_the_branch_is_told_truly(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()

@@ -69,11 +69,13 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.hub.comment(story.target, request, "/merge", "meg")
     story.hub.push(story.target, {"README.md": b"sneaked in"}, ref=request.ref, user="eve")
     story.settle()
-    assert "The request has a newer commit than when this was written" in request.comments("bot")[-1]
+    head = head_of(story, request)
+    ask = f"The newest commit `{head[:12]}` may not be the bot's. Look at it, then write `/merge {head[:12]}`."
+    assert ask in request.comments("bot")[-1]
+    assert write(story, request, "/merge") == ask
     assert "The request has a newer commit" in write(story, request, f"/merge {old}")
     assert request.status == "open"
 
-    head = head_of(story, request)
     assert "write `/merge`, or `/merge COMMIT`" in write(story, request, f"/merge {head[:5]}")
     assert write(story, request, f"/merge `{head[:10]}`") == f"Merged at `{head[:12]}`."
     assert request.status == "merged"
@@ -117,6 +119,27 @@ def test_a_token_that_may_not_merge_says_so_once(story: Story) -> None:
 
     assert request.status == "open"
     assert story.acts() == ["comment"]
+
+
+def test_a_commit_in_the_moment_of_the_merge_is_told(story: Story) -> None:
+    request = proposed(story)
+    seen = head_of(story, request)
+    sneak = {"README.md": b"sneaked in"}
+    story.hub.faults.order(
+        "/merge$",
+        method="POST",
+        before=lambda: story.hub.push(story.target, dict(sneak), ref=request.ref, user="eve"),
+    )
+    answer = write(story, request, "/merge")
+    assert answer.startswith(f"A commit came in the moment of the merge: `{head_of(story, request)[:12]}` was merged,")
+    assert f"and not `{seen[:12]}`" in answer
+
+    story.hub.comment(story.target, request, "what now?", "meg")
+    story.settle()
+    story.lose_state()
+    story.settle()
+    assert sum("in the moment of the merge" in text for text in request.comments("bot")) == 1
+    assert [act for act in story.acts() if act != "commit"] == ["comment", "merge", "comment"]
 
 
 @pytest.mark.parametrize("how", [{"status": 504, "landed": True}, {"reset": True, "landed": True}, {"status": 500}])

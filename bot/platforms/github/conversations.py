@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import Refused, Unavailable
@@ -20,10 +19,14 @@ LISTED = 100  # requests, those in which something happened last, of which one l
 
 @dataclass(frozen=True)
 class GitHubConversations:
-    """The conversations on the requests that the bot opened in one repository."""
+    """The conversations on the requests that the bot opened in one repository.
+
+    `written` has the commit that we wrote last for each of them, as far as that is remembered.
+    """
 
     client: GitHubClient
     repo: Repository
+    written: Mapping[int, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def us(self) -> str:
@@ -54,19 +57,19 @@ class GitHubConversations:
         if pull.user.login != self.us:
             return None
         comments = self.client(lambda: list(self.repo.get_issue(int(name)).get_comments()))
-        since = self._pushed(pull)
+        head = pull.head.sha or ""
+        is_ours = bool(head) and self.written.get(int(name)) == head.encode()
+        since = self._pushed(head) if is_ours else None
         said = [
             Said(str(one.id), one.user.login, one.body or "", since is not None and one.created_at.timestamp() > since)
             for one in comments
         ]
         status: Any = "merged" if pull.merged_at is not None else pull.state
-        return Conversation(name, find_marker(pull.body or ""), status, pull.head.sha or "", tuple(said))
+        return Conversation(name, find_marker(pull.body or ""), status, head, tuple(said), is_ours)
 
-    def _pushed(self, pull: PullRequest) -> float | None:
-        """When the newest commit was made, in Unix seconds; a date in it is the bot's own."""
-        if not pull.head.sha:
-            return None
-        commit = self.client(lambda: self.repo.get_commit(pull.head.sha))
+    def _pushed(self, head: str) -> float:
+        """When a commit of ours was made, in Unix seconds: GitHub gave it that date."""
+        commit = self.client(lambda: self.repo.get_commit(head))
         return commit.commit.committer.date.timestamp()
 
     def answer(self, name: str, text: str) -> None:

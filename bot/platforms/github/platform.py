@@ -27,7 +27,8 @@ class GitHubPlatform:
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> GitHubTarget:
         """A repository of rows; comments go to the issue of that number, or of the address."""
         address = parse_address(name)
-        return GitHubTarget(self.client(opener), replace(address, number=discussion or address.number), form)
+        place = replace(address, number=discussion or address.number)
+        return GitHubTarget(self.client(opener), place, form, opener.kept.memory(f"written github://{address.name}"))
 
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
         """The issues and pull requests of a repository of results; None without an account, which can say nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from functools import cached_property
 
 from github.PullRequest import PullRequest
@@ -44,14 +44,24 @@ MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 
 
 class GitHubTarget:
-    """The target in one repository: requests are pull requests, comments stand on an issue or a pull request."""
+    """The target in one repository: requests are pull requests, comments stand on an issue or a pull request.
 
-    def __init__(self, client: GitHubClient, address: GitHubAddress, form: Form = "pull-request") -> None:
+    `written` may keep the commit that we wrote last for each request, by number.
+    """
+
+    def __init__(
+        self,
+        client: GitHubClient,
+        address: GitHubAddress,
+        form: Form = "pull-request",
+        written: MutableMapping[int, bytes] | None = None,
+    ) -> None:
         self.name = f"github://{address.name}" + (f"#{address.number}" if address.number else "")
         self._client = client
         self._address = address
         self._form = form
         self._source = GitHubSource(client, address)
+        self._written = {} if written is None else written
 
     def check(self) -> None:
         """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
@@ -70,7 +80,7 @@ class GitHubTarget:
     @cached_property
     def conversations(self) -> GitHubConversations:
         """What people say on our requests."""
-        return GitHubConversations(self._client, self._repo)
+        return GitHubConversations(self._client, self._repo, self._written)
 
     @cached_property
     def _talk(self) -> GitHubComments:
@@ -194,19 +204,21 @@ class GitHubTarget:
 
     def _open(self, publication: OpenRequest) -> str:
         branch, text = branch_name(publication.mark), publication.text
-        self._branches.propose(branch, publication.files, commit_message(text))
+        commit = self._branches.propose(branch, publication.files, commit_message(text))
         base = self._branches.main
         try:
             made = self._client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body))
         except Unavailable as failure:
             mark = publication.mark
             made = self._client.landed(failure, lambda: next((p for p in self._pulls(mark) if p.state == "open"), None))
+        self._written[made.number] = commit.encode()
         return made.html_url
 
     def _update(self, publication: UpdateRequest) -> str:
         text = publication.text
-        self._branches.propose(branch_name(publication.mark), publication.files, commit_message(text))
+        commit = self._branches.propose(branch_name(publication.mark), publication.files, commit_message(text))
         pull = self._client(lambda: self._repo.get_pull(int(publication.request.name)))
+        self._written[pull.number] = commit.encode()
         if (pull.title, pull.body) != (text.title, text.body):
             self._client(lambda: pull.edit(title=text.title, body=text.body))
         return pull.html_url

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.errors import Gone, Stale, Unavailable
 from bot.platforms.conversations import Conversation, Said
+from bot.platforms.discussions import Pushed
 from bot.platforms.hub.discussions import Thread
 from bot.publishing.publication import find_marker
 
@@ -44,13 +45,14 @@ class HubConversations:
             return None
         if not thread.pull_request or thread.author != self.us:
             return None
-        head, place = thread.commits[-1] if thread.commits else ("", 0)
+        newest = thread.commits[-1] if thread.commits else Pushed("", 0, "")
         said = [
-            Said(one.id, one.author, one.text, bool(head) and place < one.place)
+            Said(one.id, one.author, one.text, bool(newest.oid) and newest.place < one.place)
             for one in thread.comments
             if thread.opening is None or one.id != thread.opening.id
         ]
-        return Conversation(name, find_marker(thread.description), _status(thread), head, tuple(said))
+        mark, is_ours = find_marker(thread.description), newest.author == self.us
+        return Conversation(name, mark, _status(thread), newest.oid, tuple(said), is_ours)
 
     def answer(self, name: str, text: str) -> None:
         """Add a comment of ours."""

@@ -7,11 +7,12 @@ from typing import Any
 from huggingface_hub.community import (
     DiscussionComment,
     DiscussionCommit,
+    DiscussionEvent,
     DiscussionStatusChange,
     DiscussionWithDetails,
 )
 
-from bot.platforms.discussions import Comment, Listed, Thread
+from bot.platforms.discussions import Comment, Listed, Pushed, Thread
 
 
 def as_thread(details: DiscussionWithDetails) -> Thread:
@@ -30,8 +31,15 @@ def as_thread(details: DiscussionWithDetails) -> Thread:
         tuple(_as_comment(e, place) for place, e in comments if not e.hidden),
         changes[-1].author if closed else "",
         first if first is not None and first.author == details.author else None,
-        tuple((e.oid, place) for place, e in events if isinstance(e, DiscussionCommit)),
+        _commits(events),
     )
+
+
+def _commits(events: list[tuple[int, DiscussionEvent]]) -> tuple[Pushed, ...]:
+    """The commits of a request, but for those that came after its merge."""
+    ends = [place for place, e in events if isinstance(e, DiscussionStatusChange) and e.new_status == "merged"]
+    end = ends[0] if ends else len(events)
+    return tuple(Pushed(e.oid, place, e.author) for place, e in events[:end] if isinstance(e, DiscussionCommit))
 
 
 def _as_comment(event: DiscussionComment, place: int) -> Comment:
