@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections import Counter
@@ -18,8 +19,9 @@ from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.budget import Budgets, bulk_work
 from bot.server.service import Service
 from bot.service.jobs.budgets import SharedBudgets
-from bot.service.jobs.queue import Jobs
+from bot.service.jobs.queue import Jobs, Timing
 from bot.service.jobs.rows import RowJobs
+from bot.service.jobs.worker import JobWorker
 from bot.service.passes import settle_watches
 from bot.service.row_jobs import RowJob
 from bot.service.rows import due_rows
@@ -201,3 +203,13 @@ def test_processes_share_what_a_service_allows(postgres: Cluster) -> None:
     assert first.budgets.left()["hub"].remaining == 999
     for one in (first, second):
         one.store.close()
+
+
+def test_a_worker_that_is_stopped_while_it_connects_ends() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30.0)
+        port = silent.getsockname()[1]
+        worker = JobWorker(f"host=127.0.0.1 port={port} user=bot dbname=jobs", {}, 1, Timing())
+        worker.start()
+        with silent.accept()[0]:  # a server that says nothing
+            assert worker.stop(30.0)

@@ -76,20 +76,26 @@ class JobWorker:
         app = App(connector=PsycopgConnector(conninfo=self.conninfo, min_size=1, max_size=self.threads + 3, timeout=10))
         for name, call in self.tasks.items():
             app.task(name=name)(_logged(name, call))
-        async with app.open_async():
-            rescue = asyncio.create_task(self._rescue(app))
-            try:
-                await app.run_worker_async(
-                    queues=[QUEUE],
-                    concurrency=self.threads,
-                    fetch_job_polling_interval=POLL,
-                    delete_jobs=DeleteJobCondition.ALWAYS,
-                    install_signal_handlers=False,
-                    update_heartbeat_interval=self.timing.heartbeat,
-                    stalled_worker_timeout=self.timing.dead,
-                )
-            finally:
-                rescue.cancel()
+        try:
+            await app.open_async()
+            await self._take_jobs(app)
+        finally:
+            await app.close_async()  # where opening was cancelled, too: the tasks of a pool go on until it is closed
+
+    async def _take_jobs(self, app: App) -> None:
+        rescue = asyncio.create_task(self._rescue(app))
+        try:
+            await app.run_worker_async(
+                queues=[QUEUE],
+                concurrency=self.threads,
+                fetch_job_polling_interval=POLL,
+                delete_jobs=DeleteJobCondition.ALWAYS,
+                install_signal_handlers=False,
+                update_heartbeat_interval=self.timing.heartbeat,
+                stalled_worker_timeout=self.timing.dead,
+            )
+        finally:
+            rescue.cancel()
 
     async def _rescue(self, app: App) -> None:
         """Put the jobs of dead workers back into the queue, again and again."""
