@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -37,15 +38,16 @@ def import_board(
     need_extra("import")
     from bot.service.context import ContextFactory
     from bot.service.importing import Import, import_watch
-    from bot.service.state_lock import state_lock
+    from bot.service.state_lock import StateInUse, state_lock
     from bot.service.store import Store, connect
 
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, form.value, leaderboard)
     url = database_url(settings_path(None))
-    with state_lock(url):
-        store = Store(connect(url))
+    with state_lock(url), closing(Store(connect(url))) as store, store.lease(f"import into {to}") as is_ours:
+        if not is_ours:
+            raise StateInUse(f"import into {to}", "another process imports into it now; wait until it ends")
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
         run = Import(context, _no_progress if quiet or not sys.stderr.isatty() else _progress)
         for line in run.plan().lines(source, to):
@@ -55,7 +57,6 @@ def import_board(
         if not yes:
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
         result = run.run()
-        store.close()
     for line in result.lines():
         typer.echo(visible(line))
     if result.unread or result.refused:

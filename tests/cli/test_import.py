@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import CallError
+from bot.service.store import Store, connect
 from tests.world.git import Repository
 from tests.world.hub import Hub
+from tests.world.postgres import Cluster
 from tests.world.results import TINY, path_of, result
 
 CALL = ["import", "hf://datasets/acme/results", "--to", "board", "--leaderboard", "tiny.toml", "--as", "commit"]
@@ -42,3 +45,16 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
     again = runner.invoke(app, [*CALL, "--yes"])
     assert again.exit_code == 0
     assert "wrote 0 rows" in again.output
+
+
+def test_a_second_import_into_the_same_board_is_told_so(
+    hub: Hub, repository: Repository, runner: CliRunner, postgres: Cluster
+) -> None:
+    hub.push(repository, {path_of("acme/one"): result("acme/one")})
+    url = postgres.database()
+    with closing(Store(connect(url))) as store, store.lease("import into board") as is_ours:
+        assert is_ours
+        told = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
+        assert "another process imports into it now" in str(told.exception)
+    done = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
+    assert "wrote 1 rows" in done.output
