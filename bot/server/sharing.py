@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from bot.server.health import State, state_from, state_text
@@ -38,8 +39,11 @@ class Sharing:
 
     def stop(self, patience: float) -> bool:
         """Take no more work; whether what runs ended in time."""
+        end = time.monotonic() + patience
         self.budgets.stop()
-        return self.cluster.stop(patience)
+        has_ended = self.cluster.stop(patience)
+        self.budgets.stop(max(0.0, end - time.monotonic()))
+        return has_ended
 
     def tell(self, name: str) -> None:
         """Tell the other processes how a watch stands, and when the last pass over it ended."""

@@ -6,11 +6,12 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.budget import Budgets, bulk_work
 from bot.server.service import Service
 from bot.service.jobs.budgets import SharedBudgets
+from bot.service.jobs.cluster import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, Timing
 from bot.service.jobs.rows import RowJobs
 from bot.service.jobs.worker import JobWorker
@@ -28,7 +30,7 @@ from bot.service.rows import due_rows
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
 from tests.command import BOT, bot
-from tests.service.job_worker import make_service
+from tests.service.job_worker import QUICK, make_service
 from tests.service.stories import SETTINGS, Story
 from tests.service.worker_processes import PATIENCE, Workers, is_done, push_rows, queue_of, wait_until
 from tests.world.hub import Hub
@@ -213,3 +215,22 @@ def test_a_worker_that_is_stopped_while_it_connects_ends() -> None:
         worker.start()
         with silent.accept()[0]:  # a server that says nothing
             assert worker.stop(30.0)
+
+
+def test_what_asks_for_passes_has_ended_when_a_process_gives_its_connections_back(postgres: Cluster) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def due() -> list[str]:
+        asked.set()
+        answer.wait(60.0)
+        return []
+
+    with closing(Jobs(postgres.database())) as jobs:
+        jobs.open()
+        cluster = JobCluster(jobs, print, print, due, quiet=0.05, timing=QUICK)
+        cluster.start()
+        assert asked.wait(30.0)
+        assert cluster.worker.stop(30.0)
+        assert not cluster.stop(0.1)
+        answer.set()
+        assert cluster.stop(30.0)

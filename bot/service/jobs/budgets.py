@@ -25,14 +25,18 @@ class SharedBudgets:
     store: Store
     budgets: Budgets = field(default_factory=lambda: BUDGETS)
     _stopping: threading.Event = field(default_factory=threading.Event, repr=False)
+    _thread: threading.Thread | None = field(default=None, repr=False)
 
     def start(self) -> None:
         """Begin."""
-        threading.Thread(target=self._keep, name="budgets", daemon=True).start()
+        self._thread = threading.Thread(target=self._keep, name="budgets", daemon=True)
+        self._thread.start()
 
-    def stop(self) -> None:
-        """End."""
+    def stop(self, patience: float = 0.0) -> None:
+        """End, and wait so many seconds for an exchange that runs: it holds a connection."""
         self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(patience)
 
     def exchange(self) -> None:
         """Learn what the others know, and tell them what is known here. Raises StateUnavailable."""

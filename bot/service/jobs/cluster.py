@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -35,6 +36,7 @@ class Cluster:
     _woken: threading.Event = field(default_factory=threading.Event, repr=False)
     _stopping: threading.Event = field(default_factory=threading.Event, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _thread: threading.Thread | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         tasks: dict[str, Callable[..., object]] = {PASS: self._pass, ROW: self._row}
@@ -42,7 +44,8 @@ class Cluster:
 
     def start(self) -> None:
         """Begin to ask for passes, and to do jobs."""
-        threading.Thread(target=self._keep, name="passes", daemon=True).start()
+        self._thread = threading.Thread(target=self._keep, name="passes", daemon=True)
+        self._thread.start()
         self.worker.start()
 
     def hint(self, watch: str) -> None:
@@ -56,10 +59,14 @@ class Cluster:
         return SharedWatch(name, self)
 
     def stop(self, patience: float) -> bool:
-        """Take no more jobs; whether those that run ended in time."""
+        """Take no more jobs; whether those that run ended in time, and no thread of ours holds a connection."""
+        end = time.monotonic() + patience
         self._stopping.set()
         self._woken.set()
-        return self.worker.stop(patience)
+        has_ended = self.worker.stop(patience)
+        if self._thread is not None:
+            self._thread.join(max(0.0, end - time.monotonic()))
+        return has_ended and (self._thread is None or not self._thread.is_alive())
 
     def _pass(self, watch: str) -> None:
         self.settle(watch)
