@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
@@ -22,16 +24,19 @@ class Column:
     href: str = ""
 
 
+_CELL = Markup("<td>")
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row as people read it."""
+    """A row as people read it; `cells` are its numbers, with the marks between them."""
 
     ranks: str
     href: str
     model: str
     precision: str
     chat: str
-    cells: tuple[str, ...]
+    cells: Markup
     date: str
     warnings: int
 
@@ -91,7 +96,7 @@ def _line(content: PageContent, row: BoardRow, *, is_raw: bool) -> Line:
         entry.model.id or "(no name)",
         entry.model.precision or "unknown",
         "chat" if entry.model.chat_template else "plain",
-        (_with_error(entry.average, entry.stderr), *without, *cells),
+        _CELL.join((_with_error(entry.average, entry.stderr), *without, *cells)),
         entry.date[:10],
         len(entry.warnings),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -36,9 +37,22 @@ def write_site(site: Site, folder: Path) -> Written:
     last. A page of a row that bears the right stamp is not even made.
     """
     try:
-        return _write(site, folder)
+        with _without_collector():
+            return _write(site, folder)
     except OSError as error:
         raise CallError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pages are made of no cycles, and to look for some among the entries of a large board takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _write(site: Site, folder: Path) -> Written:
@@ -79,10 +93,10 @@ def _check(folder: Path) -> None:
 
 def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
     """Write what differs aside, and yield its paths in the order of the site."""
-    stamps = site.stamps()
+    stamps, place = site.stamps(), str(folder)
     for path in site:
         stamp = stamps.get(path)
-        if stamp and _bears(folder / path, stamp):
+        if stamp and _bears(f"{place}/{path}", stamp):
             continue
         data = site[path]
         if not stamp and _has(folder / path, data):
@@ -92,12 +106,17 @@ def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
         yield path
 
 
-def _bears(file: Path, stamp: str) -> bool:
+def _bears(file: str, stamp: str) -> bool:
     try:
-        with file.open("rb") as opened:
-            return stamp.encode() in opened.read(STAMPED)
+        opened = os.open(file, os.O_RDONLY)  # ten thousand of them
     except OSError:
         return False
+    try:
+        return stamp.encode() in os.read(opened, STAMPED)
+    except OSError:
+        return False
+    finally:
+        os.close(opened)
 
 
 def _has(file: Path, data: bytes) -> bool:
