@@ -150,7 +150,10 @@ def serve(
             github_secret=github_secret,
             is_loopback=is_loopback(host),
         )
-        run(app, host=host, port=port)
+        try:
+            run(app, host=host, port=port)
+        finally:
+            log.write()
 
     with state_lock(database_url(path)):
         _keep_watches(path, serving, allowed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+from bot import HOME
 from bot.errors import CallError
 from bot.pages.addresses import BADGES, CARDS, COLUMNS, ROWS
 from bot.pages.site import Site
 
-MARK = b"Made by <a href="  # of the foot of each page
+MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
+ASSET = re.compile(r"site\.[0-9a-f]{8}\.(?:css|js)")  # the style and script of any version
 STAGE = ".leaderboard-bot-"
 STAMPED = 200  # bytes at the beginning of a page that hold its stamp
 FIRST = "index.html"
@@ -57,8 +60,9 @@ def _without_collector() -> Iterator[None]:
 
 def _write(site: Site, folder: Path) -> Written:
     is_new = not folder.exists()
-    if not is_new:
-        _check(folder)
+    is_ours = not is_new and _is_ours(folder)
+    if not is_new and not is_ours:
+        _refuse_foreign(site, folder)
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"{STAGE}*"):  # by a process that was killed
         rmtree(left)
@@ -75,20 +79,28 @@ def _write(site: Site, folder: Path) -> Written:
         if is_new and not is_done:
             with suppress(OSError):  # something of it was moved already
                 folder.rmdir()
-    removed = list(_remove(site, folder)) if not is_new else []
+    removed = list(_remove(site, folder)) if is_ours else []
     return Written(len(changed), len(site) - len(changed), len(removed))
 
 
-def _check(folder: Path) -> None:
-    """Refuse a folder that holds another site. Raises CallError."""
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder holds a site of ours, or what a killed process left of one. Raises CallError for another's."""
     if not folder.is_dir():
         raise CallError(f"{folder} is a file; name a folder for the site")
     first = folder / FIRST
     if first.exists() and MARK not in first.read_bytes():
         raise CallError(f"{folder} holds another site: its {FIRST} is none of leaderboard-bot's; name another folder")
+    return first.exists() or any(folder.glob(f"{STAGE}*"))
+
+
+def _refuse_foreign(site: Site, folder: Path) -> None:
+    """Refuse a folder where something stands in the way of a first site. Raises CallError."""
     others = [name for name in (ROWS, COLUMNS, BADGES, CARDS) if (folder / name).exists()]
-    if others and not first.exists():
+    if others:
         raise CallError(f"{folder} holds a folder {others[0]} and no site of leaderboard-bot; name another folder")
+    for path in site:
+        if "/" not in path and (folder / path).exists() and not _has(folder / path, site[path]):
+            raise CallError(f"{folder} holds a file {path} that is none of leaderboard-bot's; name another folder")
 
 
 def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:
@@ -131,19 +143,19 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
     wanted = {os.path.join(folder, path) for path in site}  # noqa: PTH118 - ten thousand of them
     for kind in (ROWS, COLUMNS):
         for place, _, names in os.walk(folder / kind, topdown=False):
-            gone = [path for path in _ours(place, names) if path not in wanted]
+            gone = [path for path in _pages(place, names) if path not in wanted and MARK in Path(path).read_bytes()]
             for path in gone:
                 yield from _unlink(Path(path), folder)
             if gone or not names:
                 with suppress(OSError):  # what stands in it is not the site's
                     os.rmdir(place)  # noqa: PTH106 - the same
-    for old in (*folder.glob("site.*.css"), *folder.glob("site.*.js")):
-        if str(old) not in wanted:
+    for old in folder.glob("site.*"):
+        if ASSET.fullmatch(old.name) and str(old) not in wanted:
             old.unlink()
             yield str(old)
 
 
-def _ours(place: str, names: list[str]) -> list[str]:
+def _pages(place: str, names: list[str]) -> list[str]:
     return [os.path.join(place, name) for name in names if name.endswith(".html")]  # noqa: PTH118 - the same
 
 

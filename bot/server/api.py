@@ -92,10 +92,9 @@ class Api:
             return None
         board = found.site.content.board
         rows, following = _cut(request, board.rows)
-        watch = self.views.watch(name)
         return BoardView(
             watch=name,
-            target=watch.targets[0].to if watch else "",
+            target=found.target,
             leaderboard=board.leaderboard.id,
             head=found.kept.head,
             count=len(board.rows),

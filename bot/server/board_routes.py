@@ -29,7 +29,8 @@ def board_routes(boards: BoardCache) -> list[Route]:
         return answer_page(request, found, type_of(path or FIRST))
 
     async def to_folder(request: Request) -> Response:
-        return RedirectResponse(f"{request.path_params['watch']}/", 308)
+        # The dot keeps a name such as `http:evil.example` a name: alone it would be another site's address.
+        return RedirectResponse(f"./{request.path_params['watch']}/", 308)
 
     return [Route("/board/{watch}", to_folder), Route("/board/{watch}/{path:path}", page)]
 

@@ -16,7 +16,8 @@ from bot.service.board_content import board_content
 from bot.service.config import Watch
 from bot.service.store import KeptBoard, Store
 
-PAGE_BYTES = 64_000_000  # of pages that are kept for the next visitor
+PAGE_BYTES = 64_000_000  # of pages of one board that are kept for the next visitor
+ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last
 SMALL = 500  # bytes that are not worth compressing
 FIRST = "index.html"
 COMPARE = "compare.html"
@@ -42,11 +43,17 @@ def page_of(data: bytes) -> Page:
 class ShownBoard:
     """One state of a board, with the pages of it that were asked for, those for longest not asked for dropped first."""
 
+    target: str
     kept: KeptBoard
     site: Site
     pages: OrderedDict[str, Page] = field(default_factory=OrderedDict)
     size: int = 0
     lock: Lock = field(default_factory=Lock)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.site.content.board.rows)
 
     def page(self, path: str) -> Page | None:
         """A page of the site, None where there is none at this path."""
@@ -74,18 +81,24 @@ def _size(page: Page) -> int:
 
 @dataclass
 class BoardCache:
-    """The boards of all watches. A board that moved is made again aside; until it is ready, the old one is shown."""
+    """The boards of all watches. A board that moved is made again aside; until it is ready, the old one is shown.
+
+    The first board of a watch has the watch's name; that of its second target is called `<watch>@2`, and so on.
+    """
 
     store: Store
     watches: Callable[[], Iterable[Watch]]
-    shown: dict[str, ShownBoard] = field(default_factory=dict)
+    shown: OrderedDict[str, ShownBoard] = field(default_factory=OrderedDict)
     making: set[str] = field(default_factory=set)
     lock: Lock = field(default_factory=Lock)
     first: Lock = field(default_factory=Lock)
 
-    def names(self) -> list[str]:
-        """The watches that have a board."""
-        return [watch.name for watch in self.watches() if self._kept(watch) is not None]
+    def names(self, watch: Watch) -> dict[str, str]:
+        """The names of a watch's boards by target."""
+        found = [place for place, target in enumerate(watch.targets, 1) if self._at(watch.name, target.to) is not None]
+        return {
+            watch.targets[place - 1].to: watch.name if place == found[0] else f"{watch.name}@{place}" for place in found
+        }
 
     def page(self, name: str, path: str) -> Page | None:
         """A page of a watch's board, None where there is none."""
@@ -98,29 +111,39 @@ class BoardCache:
         return None if board is None else page_of(compare_live(board.site.content, asked))
 
     def board(self, name: str) -> ShownBoard | None:
-        """The board of a watch, None where nothing is known of one."""
-        watch = next((watch for watch in self.watches() if watch.name == name), None)
-        found = None if watch is None else self._kept(watch)
+        """The board of this name, None where nothing is known of one."""
+        found = self._kept(name)
         if found is None:
             self.shown.pop(name, None)
             return None
-        shown = self.shown.get(name)
-        if shown is None:
+        with self.lock:
+            shown = self.shown.get(name)
+            if shown is not None:
+                self.shown.move_to_end(name)
+        if shown is None or shown.target != found[1]:
             with self.first:  # all who wait for the first one wait for the same
-                return self.shown.get(name) or self._make(name, *found)
-        if shown.kept != found[1]:
+                known = self.shown.get(name)
+                return known if known is not None and known.target == found[1] else self._make(name, *found)
+        if shown.kept != found[2]:
             self._make_aside(name, *found)
         return shown
 
-    def _kept(self, watch: Watch) -> tuple[str, KeptBoard] | None:
-        """The first target of a watch that has a board with rows, and which board it is."""
-        for target in watch.targets:
-            kept = self.store.kept_board(watch.name, target.to)
-            if kept is not None and kept.declaration and self.store.has_rows(watch.name, target.to):
-                return target.to, kept
-        return None
+    def _kept(self, name: str) -> tuple[str, str, KeptBoard] | None:
+        """The watch and the target of a board, and which state of it is kept."""
+        first, _, number = name.partition("@")
+        watch = next((watch for watch in self.watches() if watch.name == first), None)
+        if watch is None or (number and not (number.isascii() and number.isdigit() and len(number) < 4)):
+            return None
+        asked = watch.targets[int(number) - 1 : int(number)] if number else watch.targets
+        found = ((target.to, self._at(first, target.to)) for target in asked)
+        return next(((first, to, kept) for to, kept in found if kept is not None), None)
 
-    def _make_aside(self, name: str, target: str, kept: KeptBoard) -> None:
+    def _at(self, watch: str, target: str) -> KeptBoard | None:
+        """What is kept of the board of a target, None where it has no row."""
+        kept = self.store.kept_board(watch, target)
+        return kept if kept and kept.declaration and self.store.has_rows(watch, target) else None
+
+    def _make_aside(self, name: str, watch: str, target: str, kept: KeptBoard) -> None:
         with self.lock:
             if name in self.making:
                 return
@@ -128,7 +151,7 @@ class BoardCache:
 
         def make() -> None:
             try:
-                self._make(name, target, kept)
+                self._make(name, watch, target, kept)
             except Exception:
                 log.exception("%s: the board cannot be shown as it is now; the one from before is", name)
             finally:
@@ -136,8 +159,12 @@ class BoardCache:
 
         Thread(target=make, name=f"board {name}", daemon=True).start()
 
-    def _make(self, name: str, target: str, kept: KeptBoard) -> ShownBoard:
-        shown = ShownBoard(kept, Site(board_content(self.store, name, target, kept)))
+    def _make(self, name: str, watch: str, target: str, kept: KeptBoard) -> ShownBoard:
+        shown = ShownBoard(target, kept, Site(board_content(self.store, watch, target, kept)))
         shown.page(FIRST)
-        self.shown[name] = shown
+        with self.lock:
+            self.shown[name] = shown
+            self.shown.move_to_end(name)
+            while len(self.shown) > 1 and sum(one.rows for one in self.shown.values()) > ROWS:
+                self.shown.popitem(last=False)
         return shown

@@ -28,7 +28,8 @@ class OutcomeView(msgspec.Struct, frozen=True):
 class WatchView(msgspec.Struct, frozen=True):
     """A watch and how it stands. `commit` is the source's that was read last, `next` when it is looked at again.
 
-    `items` counts what waits by state, `submissions` what was read by verdict.
+    `items` counts what waits by state, `submissions` what was read by verdict. `boards` has the name of each target's
+    board: its pages lie below `/board/<name>/`, and the API takes it in the place of the watch's name.
     """
 
     name: str
@@ -43,7 +44,7 @@ class WatchView(msgspec.Struct, frozen=True):
     next: str | None
     items: dict[str, int]
     submissions: dict[str, int]
-    has_board: bool
+    boards: dict[str, str]
     outcomes: list[OutcomeView]
 
 
@@ -145,7 +146,7 @@ class PlannedRowView(msgspec.Struct, frozen=True):
 
 
 class DeliveryView(msgspec.Struct, frozen=True):
-    """A delivery of a webhook: the answer's status, and what an authentic one told of."""
+    """An authentic delivery of a webhook: the answer's status, and what it told of."""
 
     at: str
     answer: int

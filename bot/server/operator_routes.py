@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -135,7 +135,8 @@ class OperatorRoutes:
         return self._page("plan.html", f"plans/{name}/{digest}", plan=plan, rows=shown, next=following)
 
     def _deliveries(self, _: Request) -> bytes:
-        return self._page("deliveries.html", "deliveries", deliveries=self.views.deliveries.newest())
+        log = self.views.deliveries
+        return self._page("deliveries.html", "deliveries", deliveries=log.newest(), refused=dict(log.refused))
 
     def _chosen(self, request: Request) -> tuple[list[str], str]:
         """The names of all watches, and the one that was asked for, else the first."""
@@ -145,7 +146,10 @@ class OperatorRoutes:
 
     async def try_item(self, request: Request) -> Response:
         """`POST /items/try`: let one item be tried at once, and have its watch looked at."""
-        body = await read_body(request, FORM)
+        try:
+            body = await read_body(request, FORM)
+        except ClientDisconnect:
+            return Response(status_code=408)
         if body is None:
             return self._refusal(413)
         fields = _fields(body)

@@ -19,6 +19,7 @@ def make_pages(service: Service, token: str | None, bound_to: str) -> tuple[Deli
     store = service.contexts.store
     boards = BoardCache(store, lambda: service.watches_settings)
     declarations = Declarations(service.contexts.leaderboard, lambda name: service.states[name].settled)
-    views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock)
+    log = DeliveryLog(store, service.clock)
+    views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock, log)
     operator = OperatorRoutes(views, service.hint, token, bound_to)
-    return views.deliveries, [*operator.routes(), *Api(views).routes(), *board_routes(boards)]
+    return log, [*operator.routes(), *Api(views).routes(), *board_routes(boards)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -48,7 +48,7 @@ class Views:
     leaderboard: Callable[[Watch], Leaderboard]
     boards: BoardCache
     clock: Callable[[], float]
-    deliveries: DeliveryLog = field(default_factory=DeliveryLog)
+    deliveries: DeliveryLog
 
     def watch(self, name: str) -> Watch | None:
         """The watch of this name."""
@@ -57,11 +57,10 @@ class Views:
     def overview(self) -> tuple[str, list[WatchView]]:
         """How all watches stand together, and each of them."""
         health = self.health()
-        boards = set(self.boards.names())
         known = health["watches"]
-        return health["status"], [self._watch(one, known.get(one.name, {}), boards) for one in self.watches()]
+        return health["status"], [self._watch(one, known.get(one.name, {})) for one in self.watches()]
 
-    def _watch(self, watch: Watch, health: Mapping[str, Any], boards: set[str]) -> WatchView:
+    def _watch(self, watch: Watch, health: Mapping[str, Any]) -> WatchView:
         store, name = self.store, watch.name
         settled = _iso(health.get("settled"))
         return WatchView(
@@ -77,7 +76,7 @@ class Views:
             next=moment(self._next(watch, settled)),
             items=dict(health.get("counts", {})),
             submissions=store.count_submissions(name),
-            has_board=name in boards,
+            boards=self.boards.names(watch),
             outcomes=[_outcome(row) for row in store.outcomes(name)],
         )
 

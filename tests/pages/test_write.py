@@ -53,10 +53,35 @@ def test_what_is_not_the_sites_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / ".git").is_dir()
 
 
-@pytest.mark.parametrize("path", ["index.html", "rows/x.html"])
+def test_pages_and_styles_of_somebody_else_stay_in_the_folder_of_a_site(tmp_path: Path) -> None:
+    write_site(site_of(generated(2)), tmp_path)
+    foreign = {"rows/mine.html": b"<h1>mine</h1>", "site.main.css": b"body {}", "site.12345678.mjs": b"1"}
+    for path, data in foreign.items():
+        (tmp_path / path).write_bytes(data)
+    (tmp_path / "site.00000000.css").write_bytes(b"of an older version")
+    write_site(site_of(generated(1)), tmp_path)
+    there = files(tmp_path)
+    assert {path: there[path] for path in foreign} == foreign
+    assert "site.00000000.css" not in there
+    assert set(there) - set(foreign) == set(site_of(generated(1)))
+
+
+def test_a_first_build_that_was_killed_among_its_moves_is_finished(tmp_path: Path) -> None:
+    site = site_of(generated(2))
+    write_site(site, tmp_path)
+    (tmp_path / "index.html").unlink()  # moves last
+    (tmp_path / ".leaderboard-bot-killed").mkdir()
+    write_site(site, tmp_path)
+    assert files(tmp_path) == dict(site)
+
+
+FOREIGN = ["index.html", "rows/x.html", "about.html", "leaderboard.csv", ".nojekyll"]
+
+
+@pytest.mark.parametrize("path", FOREIGN)
 def test_another_site_is_not_overwritten(tmp_path: Path, path: str) -> None:
     (tmp_path / path).parent.mkdir(exist_ok=True)
-    (tmp_path / path).write_text("<h1>my home page</h1>")
+    (tmp_path / path).write_text('<h1>my home page</h1> Made by <a href="https://example.org">me</a>')
     before = files(tmp_path)
     with pytest.raises(CallError, match="name another folder"):
         write_site(site_of(generated(1)), tmp_path)

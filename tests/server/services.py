@@ -111,4 +111,5 @@ def make_web(service: Service, token: str | None = None, bound_to: str = "127.0.
         take(event)
         log.note(202)
     log.note(401)
+    log.write()
     return make_app(service, secret=None, registry=CollectorRegistry(), pages=pages, log=log), log

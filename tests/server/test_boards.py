@@ -61,6 +61,8 @@ def test_every_file_has_the_bytes_of_the_site_and_says_what_it_is(story: Story, 
         assert (answer.status_code, answer.content) == (200, site[path]), path
     assert web.get("/board/tiny/").content == site["index.html"]
     assert web.get("/board/tiny").url.path == "/board/tiny/"
+    elsewhere = web.get("/board/http:evil.example", follow_redirects=False)
+    assert elsewhere.headers["location"] == "./http:evil.example/"
     types = {
         name: web.get(f"/board/tiny/{name}").headers["content-type"] for name in ("leaderboard.csv", "changes.atom")
     }
@@ -132,12 +134,42 @@ def test_a_board_that_moves_is_shown_as_soon_as_it_is_made(story: Story, web: Te
     assert "crane-7b" in web.get("/board/tiny/changes.html").text
 
 
+def test_each_target_has_a_board_of_its_own(story: Story) -> None:
+    store, first = story.contexts.store, story.watch.targets[0]
+    second = first.model_copy(update={"to": "hf://datasets/acme/second"})
+    watch = story.watch.model_copy(update={"targets": (first, second)})
+    entries = store.board_entries("tiny", first.to)
+    kept = store.kept_board("tiny", first.to)
+    assert kept is not None
+    store.keep_board("tiny", second.to, kept, entries[:1], "2026-03-01T00:00:00Z")
+    boards = BoardCache(store, lambda: [watch])
+    assert boards.names(watch) == {first.to: "tiny", second.to: "tiny@2"}
+    web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
+    rows = {name: len(web.get(f"/board/{name}/changes.jsonl").text.splitlines()) for name in ("tiny", "tiny@2")}
+    assert rows == {"tiny": 2, "tiny@2": 1}
+    assert "acme/second" in web.get("/board/tiny@2/about.html").text
+    for name in ("tiny@0", "tiny@3", "tiny@x", "tiny@-1", "tiny@²", "tiny@99999"):
+        assert web.get(f"/board/{name}/").status_code == 404, name
+
+
+def test_boards_that_nobody_asks_for_leave_the_memory(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.server.boards.ROWS", 3)
+    store, target = story.contexts.store, story.watch.targets[0]
+    kept = store.kept_board("tiny", target.to)
+    assert kept is not None
+    store.keep_board("other", target.to, kept, store.board_entries("tiny", target.to), "2026-03-01T00:00:00Z")
+    boards = BoardCache(store, lambda: [story.watch, story.watch.model_copy(update={"name": "other"})])
+    for name in ("tiny", "other", "tiny"):
+        assert boards.page(name, "") is not None
+        assert list(boards.shown) == [name]
+
+
 def test_a_board_without_rows_is_none(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit", more='max_removed = "100%"')
     story.settle()
     boards = BoardCache(story.contexts.store, lambda: [story.watch])
     web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
-    assert boards.names() == []
+    assert boards.names(story.watch) == {}
     assert web.get("/board/tiny/").status_code == 404
     assert web.get("/board/tiny/columns/tiny.html").status_code == 404
     story.contexts.store.close()

@@ -53,7 +53,7 @@ def test_without_a_token_loopback_asked_by_its_name_may(host: str) -> None:
     assert status(token=None, bound_to="0.0.0.0", host=host) == 403
 
 
-@pytest.mark.parametrize("host", ["rebound.example", "", "127.0.0.1.evil.example", "10.0.0.1"])
+@pytest.mark.parametrize("host", ["rebound.example", "", "127.0.0.1.evil.example", "10.0.0.1", "[", "[::1"])
 def test_without_a_token_another_name_that_leads_to_loopback_may_not(host: str) -> None:
     assert status(token=None, bound_to="127.0.0.1", host=host) == 403
 

@@ -115,10 +115,12 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
 
 
 def test_deliveries_are_shown_newest_first_and_nothing_of_strangers(web: TestClient) -> None:
-    lines = read(web, "/deliveries").tables[0][1:]
-    assert [line[1] for line in lines] == ["401", "202", "202"]
-    assert lines[0][2:] == ["–", "–", "no"]
-    assert lines[2][2:] == ["datasets/acme/results", "repo.content update", "yes"]
+    page = read(web, "/deliveries")
+    lines = page.tables[0][1:]
+    assert [line[1] for line in lines] == ["202", "202"]
+    assert lines[0][2:] == ["datasets/<script>x</script>", "repo x", "no"]
+    assert lines[1][2:] == ["datasets/acme/results", "repo.content update", "yes"]
+    assert "Refused by this process since it started: 1 with 401." in page.text
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -12,6 +12,7 @@ from sqlalchemy.pool import StaticPool
 from bot.service.store.allowances import Allowances
 from bot.service.store.boards import KeptBoard, KeptBoards
 from bot.service.store.database import AT_ONCE, batches
+from bot.service.store.deliveries import Deliveries
 from bot.service.store.engine import connect, dispose
 from bot.service.store.intents import Intents
 from bot.service.store.items import Items
@@ -37,7 +38,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, Allowances, Intents):
+class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, Allowances, Intents, Deliveries):
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:

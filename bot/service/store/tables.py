@@ -183,6 +183,18 @@ outcomes = Table(
     Column("text", Words, nullable=False),
 )
 
+# The last deliveries of webhooks, for the page.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", Float, nullable=False),
+    Column("answer", Integer, nullable=False),
+    Column("repository", Words, nullable=False),
+    Column("event", Words, nullable=False),
+    Column("is_taken", Boolean, nullable=False),
+)
+
 # What a service answered before.
 answers = Table(
     "answers",
