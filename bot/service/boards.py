@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -9,8 +10,10 @@ import msgspec
 
 from bot.errors import NoWriteAccess
 from bot.pages.site import Site
+from bot.platforms.git.target import Folder
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
+from bot.publishing.changes import BoardChange
 from bot.publishing.plan import Plan
 from bot.publishing.publication import Marker
 from bot.publishing.texts import plan_done_text, plan_text
@@ -98,7 +101,12 @@ class BoardUpdater:
         context, board = self.context, self.context.leaderboard
         date = datetime.fromtimestamp(context.clock(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         kept = KeptBoard(self.target.head(), board.id, board.text)
-        context.store.keep_board(context.name, self.to, kept, entries_of(self.target, board), date)
+        entries = entries_of(self.target, board)
+        context.store.keep_board(context.name, self.to, kept, entries, date, history=lambda: self._history(board.id))
+
+    def _history(self, leaderboard: str) -> Sequence[BoardChange]:
+        """What the commits of a folder say of its rows; those of a service are left to `site`, which fetches them."""
+        return self.target.history(leaderboard) if isinstance(self.target, Folder) else ()
 
     def _propose_board(self) -> bool:
         """Let the derived files ride in the rolling request; whether anything was proposed."""

@@ -45,6 +45,27 @@ def branches(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
+def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: ContextFactory, tmp_path: Path) -> None:
+    [watch] = parse_settings(SETTINGS, "bot.toml").watches
+    source = Folder(tmp_path / "results")
+    for model in ("acme/atlas-7b", "acme/borea-1b"):
+        source.push({path_of(model): result(model)})
+        settle(contexts.open_context(watch))
+        for branch in branches(tmp_path / "board"):
+            git = ["git", "-C", str(tmp_path / "board")]
+            tip = subprocess.run([*git, "rev-parse", branch], capture_output=True, text=True, check=True).stdout.strip()
+            subprocess.run([*git, "update-ref", "refs/heads/main", tip], capture_output=True, check=True)
+        settle(contexts.open_context(watch))
+    contexts.store.close()
+    (tmp_path / "state.db").unlink()
+    anew = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+    settle(anew.open_context(watch))
+    changes = anew.store.board_changes("open-llm", watch.targets[0].to)
+    assert [(one.kind, one.model) for one in changes] == [("added", "acme/borea-1b"), ("added", "acme/atlas-7b")]
+    assert all(len(one.commit) == 40 for one in changes)
+    anew.store.close()
+
+
 def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: ContextFactory, tmp_path: Path) -> None:
     [watch] = parse_settings(SETTINGS, "bot.toml").watches
     source = Folder(tmp_path / "results")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,10 +61,20 @@ class KeptBoards(Database):
         with self.transaction() as connection:
             return tuple(msgspec.json.decode(data, type=BoardChange) for data in connection.execute(found).scalars())
 
-    def keep_board(self, watch: str, target: str, board: KeptBoard, entries: Iterable[Entry], date: str) -> None:
+    def keep_board(
+        self,
+        watch: str,
+        target: str,
+        board: KeptBoard,
+        entries: Iterable[Entry],
+        date: str,
+        *,
+        history: Callable[[], Iterable[BoardChange]] = tuple,
+    ) -> None:
         """Keep the rows of a board, and note what came, changed and went; `date` is ISO 8601.
 
-        The first time, each row counts as added when it was measured.
+        The first time the changes are those of `history`, the newest first; without any, each row counts as added when
+        it was measured.
         """
         with self.transaction():
             is_first = self.kept_board(watch, target) is None
@@ -75,7 +85,8 @@ class KeptBoards(Database):
             gone = [key for key in known if key not in wanted]
             before = self._entries_at(watch, target, [key for key in (*changed, *gone) if key in known])
             moved = [change_of(before.get(key), wanted.get(key), date) for key in (*changed, *gone)]
-            news = reversed(additions(wanted.values())) if is_first else (one for one in moved if one is not None)
+            known_before = (tuple(history()) or additions(wanted.values())) if is_first else ()
+            news = reversed(known_before) if is_first else (one for one in moved if one is not None)
             self._write(watch, target, [(wanted[key], digests[key]) for key in changed], gone)
             self._note(watch, target, list(news))
             row = {"watch": watch, "target": target, "head": board.head, "leaderboard": board.leaderboard}
