@@ -82,6 +82,7 @@ def make_app(
             *pages,
         ]
     )
+    app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
     return Guarded(app)
 
 

@@ -17,7 +17,7 @@ def board_routes(boards: BoardCache) -> list[Route]:
     """The routes of all boards."""
 
     def find(request: Request, watch: str, path: str) -> Page | None:
-        if path == COMPARE and len(request.url.query) <= LONGEST:
+        if path == COMPARE and len(request.scope["query_string"]) <= LONGEST:
             return boards.compare(watch, asked_rows(request))
         return boards.page(watch, path)
 

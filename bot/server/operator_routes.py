@@ -190,7 +190,7 @@ def page_route(make: Make) -> Callable[[Request], Any]:
 
 def said_page(request: Request, status: int, title: str, text: str) -> Response:
     """A page of one sentence."""
-    data = operator_page("said.html", request.url.path.removeprefix("/"), title=title, text=text)
+    data = operator_page("said.html", request.scope["path"].removeprefix("/"), title=title, text=text)
     return Response(data, status, media_type=HTML)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import event
@@ -112,6 +113,42 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
     shown = read(web, f"/{address}")
     assert len(shown.tables[0]) == 1 + len(HOSTILE)
     assert f"leaderboard-bot settle --watch open-llm --approve {plan.digest}" in shown.text
+
+
+@pytest.mark.parametrize("host", ["[", "[::1", "x:y", ""])
+def test_a_broken_host_breaks_no_answer(web: TestClient, host: str) -> None:
+    compared = "/board/open-llm/compare.html?rows=a,b"
+    for path, status in (
+        ("/", 200),
+        (compared, 200),
+        ("/nothing/here", 404),
+        ("/plans/open-llm/none", 404),
+        ("/items/", 404),
+    ):
+        assert web.get(path, headers={"host": host}).status_code == status, path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/items?after=" + quote('["a","b","\\ud800"]'),
+        "/items?after=" + quote('["a","b","\\u0000"]'),
+        "/submissions?after=%00&q=%25_%5C",
+        "/submissions?status=%00&watch=%00",
+        "/submissions?q=" + "a" * 5_000,
+        "/plans/open-llm/%27?first=-1",
+        "/submissions/open-llm/%ED%A0%80",
+        "/submissions/open-llm/..%2F..%2Fetc%2Fpasswd",
+        "/board/open-llm/%00",
+        "/board/open-llm/rows/%2e%2e/%2e%2e/index.html",
+        "/board/open-llm//etc/passwd",
+        "/api/v1/watches/open-llm/rows/%00",
+        "/api/v1/watches/open-llm/submissions?after=%ED%A0%80&q=%00",
+        "/api/v1/watches/open-llm/items?state=failing&after=" + quote('["a","b","\\ud800"]'),
+    ],
+)
+def test_what_a_stranger_writes_into_an_address_breaks_no_answer(web: TestClient, path: str) -> None:
+    assert web.get(path).status_code in {200, 400, 404}
 
 
 def test_deliveries_are_shown_newest_first_and_nothing_of_strangers(web: TestClient) -> None:
