@@ -18,7 +18,7 @@ def leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[s
     leaves: dict[str, None] = {}
     seen, waiting = {group}, [group]
     while waiting and len(leaves) + len(seen) < MOST:
-        for member in subtasks.get(waiting.pop(), ())[:MOST]:
+        for member in subtasks[waiting.pop()][:MOST]:
             if member not in subtasks:
                 leaves[member] = None
             elif member not in seen:

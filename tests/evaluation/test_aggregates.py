@@ -53,6 +53,7 @@ def test_a_group_that_names_too_many_is_looked_at_in_part() -> None:
     assert list(inner) == ["z", *many[:MOST]]
     chain = {str(number): (str(number + 1), f"leaf {number}") for number in range(3 * MOST)}
     assert len(leaves_of("0", chain)) == MOST // 2  # as many groups as leaves are seen, and both count
+    assert len(leaves_of("0", chain | {"0": ("1", "leaf 0", "leaf x")})) == MOST // 2
 
 
 # ---- their means ----

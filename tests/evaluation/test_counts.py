@@ -99,3 +99,23 @@ def test_the_second_number_of_truthfulqa_is_told_by_metric_or_key(leaf_key: str,
 )
 def test_what_no_run_of_zeros_and_ones_has_shows_no_count(value: float, error: float) -> None:
     assert samples_behind(value, error) is None
+
+
+# ---- at the edges ----
+
+
+def test_an_error_so_small_that_no_count_is_finite_says_nothing() -> None:
+    assert samples_behind(0.5, 1e-160) is None
+    assert samples_behind(0.5, 0.0) is None
+
+
+def test_what_is_just_within_the_tolerance_is_whole() -> None:
+    assert (whole(0.5, 0.5), whole(0.5, 0.4)) == (0, None)
+    assert whole(1.0000015) is None
+    assert (right_answers(0.5, 1, 0.5), right_answers(0.5, 1, 0.4)) == (0, None)
+
+
+@pytest.mark.parametrize(("value", "error"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.5), (1.5, None), (-0.5, None)])
+def test_the_expected_error_is_that_of_a_share(value: float, error: float | None) -> None:
+    assert expected_stderr(value, 2) == error
+    assert expected_stderr(value, 1) is None

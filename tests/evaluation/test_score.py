@@ -60,7 +60,7 @@ def test_a_bound_becomes_0_the_top_100_and_nothing_is_below_0(value: float, scor
 
 def test_a_column_of_weighted_leaves() -> None:
     found = column(ONE + LOWER + TWO + 'aggregation = "size-weighted"\n', a=leaf(0.25), b=leaf(0.75))
-    assert found.raw == 0.625
+    assert (found.id, found.title, found.raw) == ("one", "One", 0.625)
     assert found.score == 50.0
     assert [(one.id, one.metric, one.raw, one.score) for one in found.leaves] == [
         ("a", "acc", 0.25, 0.0), ("b", "acc", 0.75, pytest.approx(200 / 3)),
