@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import isnan
+from math import isfinite
 
 from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves, means_of_members
 from bot.evaluation.finding import Severity, shown
@@ -56,8 +56,8 @@ def _violations(case: Case) -> Iterator[Violation]:
                 continue
             seen.add((group.key, key, value))  # `groups` repeats what `results` has
             means = means_of_leaves(result, members[group.key], key, known)
-            if means is None or any(_is_near(value, mean) for mean in means):
-                continue
+            if means is None or not isfinite(means[0]) or any(_is_near(value, mean) for mean in means):
+                continue  # what makes a mean infinite or NaN is a leaf that another rule reports
             if not any(_is_near(value, mean) for mean in means_of_members(result, group.key, key)):
                 yield Violation(
                     f"{shown(group.key)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",
@@ -67,5 +67,4 @@ def _violations(case: Case) -> Iterator[Violation]:
 
 
 def _is_near(value: float, mean: float) -> bool:
-    """Whether they agree; the NaN of a leaf, which another rule reports, makes its groups NaN."""
-    return abs(value - mean) <= TOLERANCE or (isnan(value) and isnan(mean))
+    return abs(value - mean) <= TOLERANCE
