@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,17 @@ pytest_plugins = ["tests.world.fixtures"]
 # No test depends on how fast the machine is; a failing example can be repeated with the printed blob.
 settings.register_profile("suite", deadline=None, print_blob=True)
 settings.load_profile("suite")
+
+KEEPER = type(lru_cache(str.isascii))
+
+
+def pytest_sessionstart() -> None:
+    """Forget what an earlier run in this process kept: `make mutate` forks after one, and its changes must show."""
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] in {"bot", "tests"}]
+    for kept in [value for module in ours for value in vars(module).values()]:
+        if isinstance(kept, KEEPER):
+            kept.cache_clear()
+
 
 LOCAL_NAMES = {"localhost", "", None}
 
