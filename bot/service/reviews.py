@@ -148,9 +148,8 @@ class Reviews:
             if not thread.is_open:
                 self._close(num, thread)
             elif head is None:
-                self.report.say(
-                    "unchanged", f"review #{num}", f"refs/pr/{num} is not there, so there is nothing to judge"
-                )
+                why = f"refs/pr/{num} is not there, or is for another branch, so there is nothing to judge"
+                self.report.say("unchanged", f"review #{num}", why)
             elif state.memo != memo_of(self.context, thread, head):
                 self._update(num, head, refs["refs/heads/main"], state)
         except ENDED as refusal:

@@ -74,6 +74,22 @@ def test_a_request_that_nobody_touched_costs_its_line_in_the_lists(story: GitHub
     assert len(asked) <= 7
 
 
+def test_a_request_for_another_branch_is_none_of_ours(story: GitHubStory) -> None:
+    story.source.git.push("heads/dev", {"notes.md": b"x"}, "x", "ann")
+    request = story.propose()
+    request.base = "dev"
+    story.settle()
+    assert story.comments(request, "verdict") == []
+
+    state = story.server.state
+    before = len(state.requests)
+    story.settle()
+    assert not [path for _, path in state.requests[before:] if f"/{request.number}" in path]
+    state.merge(SOURCE, request.number)
+    story.settle()
+    assert story.target.pulls("open") == []
+
+
 def test_a_closed_request_is_left_as_it_was(story: GitHubStory) -> None:
     request = story.propose(right=(50, 60, 170))
     story.settle()

@@ -42,7 +42,10 @@ class RequestSource(GitHubSource):
 
 
 class Heads(Mapping[str, str]):
-    """The refs of one moment, asked for when they are needed: the list of requests once, a closed one by itself."""
+    """The refs of one moment, asked for when they are needed: the list of requests once, a closed one by itself.
+
+    A request for another branch than the default one is left out: merging it changes no result.
+    """
 
     def __init__(self, source: RequestSource, *, has_requests: bool) -> None:
         self._source = source
@@ -53,9 +56,14 @@ class Heads(Mapping[str, str]):
         return self._source.head()
 
     @cached_property
-    def _open(self) -> dict[str, str]:
+    def _open(self) -> dict[str, str | None]:
+        """The heads of the open requests, None for those of another branch."""
         pulls = self._source.open_pulls() if self._has_requests else []
-        return {f"refs/pr/{pull.number}": pull.head.sha for pull in pulls}
+        return {f"refs/pr/{pull.number}": self._head_of(pull) for pull in pulls}
+
+    def _head_of(self, pull: PullRequest) -> str | None:
+        repository = self._source.client.repo(self._source.address.name)
+        return pull.head.sha if pull.base.ref == repository.default_branch else None
 
     def __getitem__(self, ref: str) -> str:
         if ref == MAIN:
@@ -63,20 +71,23 @@ class Heads(Mapping[str, str]):
         match = REQUEST.fullmatch(ref) if self._has_requests else None
         if match is None:
             raise KeyError(ref)
-        return self._open[ref] if ref in self._open else self._closed(ref, int(match[1]))
+        head = self._open[ref] if ref in self._open else self._closed(int(match[1]))
+        if head is None:
+            raise KeyError(ref)
+        return head
 
-    def _closed(self, ref: str, number: int) -> str:
+    def _closed(self, number: int) -> str | None:
         repository = self._source.client.repo(self._source.address.name)
         try:
             pull = self._source.client(lambda: repository.get_pull(number))
         except NotThere:
-            raise KeyError(ref) from None
+            return None
         if pull.merged_at is not None:
             self._source.bases[pull.head.sha] = pull.base.sha
-        return pull.head.sha
+        return self._head_of(pull)
 
     def __iter__(self) -> Iterator[str]:
-        return iter([MAIN, *self._open])
+        return iter([MAIN, *(ref for ref, head in self._open.items() if head is not None)])
 
     def __len__(self) -> int:
-        return 1 + len(self._open)
+        return sum(1 for _ in self)
