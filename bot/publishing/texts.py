@@ -91,7 +91,13 @@ def migration_text(plan: Plan, mark: Marker) -> PostText:
 
 def plan_done_text(mark: Marker) -> PostText:
     """What the comment says where no plan waits any more."""
-    return fitted("No plan waits", f"No plan of {code(mark.leaderboard)} waits for a maintainer.\n\n{FOOT}", mark)
+    said = f"No plan of {code(mark.leaderboard)} waits for a maintainer. {_source_of(mark)}"
+    return fitted("No plan waits", f"{said}\n\n{FOOT}", mark)
+
+
+def _source_of(mark: Marker) -> str:
+    """Which source a plan is about; a board may have several."""
+    return f"Source: {code(mark.key.partition(' from ')[2])}."
 
 
 def plan_text(plan: Plan, mark: Marker) -> PostText:
@@ -99,7 +105,7 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
     changed, removed = len(plan.having("changed")), len(plan.having("removed"))
     head = (
         f"{counted(removed, 'row')} would be removed and {changed} changed, more than the settings allow without a "
-        f"person. Nothing of this happens until a maintainer writes `/approve {plan.digest}` here."
+        f"person. Nothing of this happens until a maintainer writes `/approve {plan.digest}` here. {_source_of(mark)}"
     )
     reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
@@ -123,7 +129,9 @@ def board_text(mark: Marker) -> PostText:
     if mark.kind == "plan":
         title = f"Plans of {mark.leaderboard} that wait for a maintainer"
         return fitted(
-            title, f"One comment shows the plan that waits. The bot edits it when the plan changes.\n\n{FOOT}", mark
+            title,
+            f"One comment for each source shows the plan that waits. The bot edits it when the plan changes.\n\n{FOOT}",
+            mark,
         )
     if mark.kind == "alarm":
         title = f"Columns of {mark.leaderboard} that do not follow the rest"

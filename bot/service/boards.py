@@ -15,12 +15,11 @@ from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.plan import Plan
-from bot.publishing.publication import Marker
 from bot.publishing.texts import plan_done_text, plan_text
 from bot.service.alarms import watch_columns
 from bot.service.board_content import board_content
 from bot.service.context import WatchContext
-from bot.service.desired import desired_together, rolling_mark
+from bot.service.desired import desired_together, plan_mark, rolling_mark
 from bot.service.items import Item, Mark
 from bot.service.links import other_places
 from bot.service.outcome import Report
@@ -134,8 +133,7 @@ class BoardUpdater:
 
     def tell_plan(self, item: Item) -> None:
         """Bring the comment about a held plan to what is held; where nothing is held any more, it says so."""
-        board = self.context.leaderboard.id
-        mark = Marker("plan", f"plan of {board}", board)
+        mark = plan_mark(self.context.leaderboard.id, self.context.source.name)
         known = self.context.store.plan(self.context.name, self.to)
         text = plan_done_text(mark)
         if known is not None:

@@ -123,6 +123,11 @@ def migration_mark(leaderboard: str) -> Marker:
     return Marker("migration", f"migration/{leaderboard}", leaderboard)
 
 
+def plan_mark(leaderboard: str, source: str) -> Marker:
+    """The mark of the comment about a held plan: each source of a board has its own."""
+    return Marker("plan", f"plan of {leaderboard} from {source}", leaderboard)
+
+
 def is_from(entry: Entry, source: str) -> bool:
     """Whether a row comes from a source."""
     return any(file.source == source for file in entry.evidence)

@@ -10,11 +10,11 @@ from typing import Protocol
 from bot.errors import DiscussionsDisabled
 from bot.platforms.conversations import HasConversations
 from bot.platforms.target import Target
-from bot.publishing.publication import Marker
 from bot.service.approvals import approved_by
 from bot.service.boards import BoardUpdater
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
+from bot.service.desired import plan_mark
 from bot.service.items import Item, Kind, Share
 from bot.service.model_rows import ModelPublisher
 from bot.service.outcome import Report
@@ -108,8 +108,7 @@ class Targets:
         if plan is None or plan[1] or f"{to} {plan[0]}" in self.learned:
             return
         self.learned.add(f"{to} {plan[0]}")
-        board = context.leaderboard.id
-        mark = Marker("plan", f"plan of {board}", board)
+        mark = plan_mark(context.leaderboard.id, context.source.name)
         target, _ = context.targets_by_address[to]
 
         def call() -> None:

@@ -102,3 +102,28 @@ def test_one_declaration_serves_every_dataset_of_a_pattern(hub: Hub, tmp_path: P
     again = [one for done in settle_watches(contexts, read.watches) for one in done.outcomes]
     assert again == []
     contexts.store.close()
+
+
+def test_the_held_plans_of_two_sources_have_a_comment_each(hub: Hub, tmp_path: Path) -> None:
+    hub.writers.add(("bot", "acme/contents"))
+    target = hub.repository("acme/contents")
+    (tmp_path / "tiny.toml").write_text(TINY)
+    (tmp_path / "bot.toml").write_text(settings("hf://datasets/acme/*-results"))
+    access = Access(hf_token=hub.person("bot"), hf_endpoint=hub.url)
+    sources = [hub.repository(f"acme/{name}-results") for name in ("one", "two")]
+    for source in sources:
+        models = [f"{source.name}-{n}".replace("/", "/m-") for n in range(8)]
+        hub.push(source, {path_of(model): result(model) for model in models})
+    read, contexts = open_context_factory(tmp_path / "bot.toml", access, f"sqlite:///{tmp_path / 'state.db'}")
+    settle_watches(contexts, read.watches)
+    for request in hub.requests(target):
+        hub.merge(target, request)
+    settle_watches(contexts, read.watches)
+    for source in sources:
+        hub.push(source, dict.fromkeys(path for path, _ in source.main.tree.files()))
+    settle_watches(contexts, read.watches)
+
+    [thread] = [one for one in hub.conversations(target) if one.title.startswith("Plans of tiny")]
+    said = [text for text in thread.comments() if "8 rows would be removed" in text]
+    assert [source.name in text for source, text in zip(sources, said, strict=True)] == [True, True]
+    contexts.store.close()
