@@ -97,6 +97,22 @@ def test_a_former_maintainer_s_waiver_no_longer_counts(story: Story) -> None:
     assert sorted(acts) == ["closed", "comment", "discussion"]
 
 
+def test_a_waiver_counts_again_when_its_maintainer_comes_back(story: Story) -> None:
+    request = propose(story, right=(50, 60, 170))
+    story.hub.comment(story.source, request, IGNORE, "meg")
+    story.settle()
+    story.hub.merge(story.source, request)
+    story.maintainer = "zoe"
+    story.lose_state()
+    story.settle()
+    assert story.requests == []
+
+    story.maintainer = "meg"
+    story.settle()
+    assert "waived by meg" in story.requests[0].description
+    story.news()
+
+
 def test_a_planted_answer_of_somebody_else_waives_nothing(story: Story) -> None:
     request = propose(story, right=(50, 60, 170))
     written = story.hub.comment(story.source, request, IGNORE, "eve")

@@ -1,4 +1,4 @@
-"""A listing or a reading that broke off is taken up again: what counts is what lies at the source then."""
+"""A listing that broke off, or whose commit is gone, is begun anew: what counts is what lies at the source then."""
 
 from __future__ import annotations
 
@@ -41,21 +41,6 @@ def test_a_file_that_changed_since_the_listing_broke_off_is_read_as_it_is_now(
 
     story.push(right=BETTER)
     story.hub.faults.ordered.clear()
-    story.settle()
-
-    assert titles(story) == [NEW, OTHER]
-    assert story.acts() == ["request", "request"]
-
-
-def test_a_file_that_changed_since_its_reading_failed_is_read_as_it_is_now(story: Story) -> None:
-    story.push()
-    story.push(model="acme/borea-1b")
-    fault = story.hub.faults.order(f"resolve/.*{path_of()}", status=503, times=-1)
-    story.settle()
-    assert titles(story) == [OTHER]
-
-    story.push(right=BETTER)
-    fault.times = 0
     story.settle()
 
     assert titles(story) == [NEW, OTHER]

@@ -68,7 +68,7 @@ def test_rows_that_were_declined_together_are_not_proposed_again(story: Story) -
     assert sorted(request.title.split()[1] for request in story.requests) == ["acme/m1", "acme/new-1b"]
 
 
-def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -> None:
+def measured_by_two_sources(story: Story) -> None:
     """Both sources measure one model; theirs is more complete and was merged."""
     theirs = story.hub.repository("acme/elsewhere")
     story.hub.push(theirs, {path_of(): result()})
@@ -81,12 +81,26 @@ def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -
     story.hub.merge(story.target, story.requests[0])
     story.push(right=(50, None, None))
     story.settle()
+
+
+def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -> None:
+    measured_by_two_sources(story)
     story.remove()
     story.settle()
 
     entry = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json") or b"")
     assert [file.source for file in entry.evidence] == ["hf://datasets/acme/elsewhere"]
     assert story.requests == []
+
+
+def test_the_safety_catch_does_not_count_the_row_of_another_source(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=3, more="max_removed = 0")
+    measured_by_two_sources(story)
+    story.remove()
+
+    assert [one.text for one in story.settle() if one.outcome == "held"] == []
+    assert story.contexts.store.plan("tiny", "hf://datasets/acme/contents") is None
+    story.contexts.store.close()
 
 
 def test_a_file_that_changes_before_it_could_be_read_is_read_as_it_is_now(story: Story) -> None:
