@@ -19,7 +19,7 @@ test: .venv/.all
 	$(PYTEST) -n 3 -m "not campaign" -q
 
 test-all: .venv/.all
-	$(PYTEST) -n 2 -q
+	$(PYTEST) -n 2 -q --hypothesis-profile=thorough
 
 # Stories on the real Hub and GitHub, where HF_TOKEN or GITHUB_TOKEN are given; see tests/world/README.md.
 test-live: .venv/.all

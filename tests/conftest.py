@@ -20,7 +20,9 @@ os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 pytest_plugins = ["tests.world.fixtures"]
 
 # No test depends on how fast the machine is; a failing example can be repeated with the printed blob.
-settings.register_profile("suite", deadline=None, print_blob=True)
+# `make test-all` looks at more examples than `make test`: --hypothesis-profile=thorough.
+settings.register_profile("suite", deadline=None, print_blob=True, max_examples=50)
+settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=300)
 settings.load_profile("suite")
 
 KEEPER = type(lru_cache(str.isascii))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.discovery import ListedFile, discover
@@ -200,7 +200,6 @@ def test_other_contents_under_the_same_names_are_no_run() -> None:
 POINTERS = ["", "/name", "/adapter_spec", "/adapter_spec/model", "/adapter_spec/max_train_instances", "/metric_specs"]
 
 
-@settings(max_examples=100)
 @given(st.sampled_from(POINTERS), JSON, JSON, JSON)
 def test_any_json_in_any_file_is_read_or_refused(pointer: str, value: Any, numbers: Any, rows: Any) -> None:
     shaken = [*stats(), {"name": numbers, "mean": value}, stat("exact_match", value), numbers]

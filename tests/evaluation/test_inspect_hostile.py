@@ -6,7 +6,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import MalformedResult, UnknownFormat
@@ -109,7 +109,6 @@ POINTERS = [
 OF_SCORE = ["/name", "/reducer", "/scored_samples", "/unscored_samples", "/metrics", "/metrics/accuracy", "/metrics/x"]
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(POINTERS), st.sampled_from(OF_SCORE), JSON, JSON)
 def test_anything_anywhere_is_read_or_refused(pointer: str, inner: str, value: Any, other: Any) -> None:
     scores = [patch(score("match", 0.5), inner, other), score("match", 0.25), value]
@@ -118,7 +117,6 @@ def test_anything_anywhere_is_read_or_refused(pointer: str, inner: str, value: A
     survives(archive({"header.json": data}, zipfile.ZIP_STORED))
 
 
-@settings(max_examples=200)
 @given(st.sampled_from(METHODS), st.data())
 def test_an_archive_with_any_bytes_changed_is_read_or_refused(method: int, data: st.DataObject) -> None:
     packed = bytearray(log_archive(method))

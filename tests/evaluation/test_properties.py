@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.judgement import judge_all
@@ -54,7 +54,6 @@ def scores(leaderboard: Leaderboard, values: dict[str, float]) -> Scores:
     return make_scores(take_measurements(result, leaderboard), leaderboard)
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(shipped()), st.data())
 def test_a_better_leaf_never_makes_a_score_worse(name: str, data: st.DataObject) -> None:
     leaderboard = declared(name)
@@ -149,13 +148,11 @@ def survives(data: bytes, leaderboard: str = "open-llm-v2") -> None:
         assert entry is None or parse_entry(entry.to_bytes()) == entry
 
 
-@settings(max_examples=150)
 @given(JSON)
 def test_any_json_value_is_read_or_refused(value: Any) -> None:
     survives(dumps(value))
 
 
-@settings(max_examples=60)
 @given(st.dictionaries(KEYS, JSON, max_size=8), st.sampled_from(shipped()))
 def test_any_results_are_read_or_refused(results: dict[str, Any], leaderboard: str) -> None:
     survives(dumps({"results": results, "configs": {}, "n-shot": {}}), leaderboard)
@@ -173,7 +170,6 @@ PLACES = [p for p in pointers(base()) if not p.startswith(("/configs/", "/higher
 PLACES_V1 = list(pointers(base_v1()))
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=3))
 def test_a_real_file_with_anything_anywhere_is_read_or_refused(changes: list[tuple[str, Any]]) -> None:
     data = base()
@@ -185,13 +181,11 @@ def test_a_real_file_with_anything_anywhere_is_read_or_refused(changes: list[tup
     survives(dumps(data))
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(PLACES_V1), JSON)
 def test_a_v1_file_with_anything_anywhere_is_read_or_refused(pointer: str, value: Any) -> None:
     survives(dumps(patch(base_v1(), pointer, value)), "open-llm-v1")
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     survives(data)
@@ -205,7 +199,6 @@ def test_what_fuzzing_found_is_read_or_refused(file: Path, leaderboard: str) -> 
     survives(file.read_bytes(), leaderboard)
 
 
-@settings(max_examples=60)
 @given(st.sampled_from(EXAMPLES), st.integers(0, 70_000), st.binary(max_size=3), st.booleans())
 def test_a_damaged_file_is_read_or_refused(file: Any, at: int, put: bytes, is_cut: bool) -> None:
     data = file.read_bytes()
@@ -242,7 +235,6 @@ class Writer:
             self.text += json.dumps(value, ensure_ascii=False, indent=self.random.choice([None, 1]))
 
 
-@settings(max_examples=100)
 @given(st.dictionaries(KEYS, JSON, max_size=5), st.integers(0, 10**6))
 def test_a_locator_finds_the_line_that_a_slow_writer_noted(value: dict[str, Any], seed: int) -> None:
     writer = Writer(Random(seed))
@@ -255,7 +247,6 @@ def test_a_locator_finds_the_line_that_a_slow_writer_noted(value: dict[str, Any]
     assert locator.line_of("") == 0
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=60), st.text(max_size=20))
 def test_a_locator_answers_for_any_bytes_and_pointer(data: bytes, pointer: str) -> None:
     assert 0 <= Locator(data).line_of(pointer) <= data.count(b"\n") + 1

@@ -8,7 +8,7 @@ from math import sqrt
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -52,7 +52,6 @@ averages = st.none() | st.integers(0, 1000).map(lambda tenths: tenths / 10)
 errors = st.none() | st.integers(0, 20).map(lambda parts: parts / 13)
 
 
-@settings(max_examples=150)
 @given(st.lists(st.tuples(averages, errors), max_size=40))
 def test_ranks_are_those_of_the_slow_definition(numbers: list[tuple[float | None, float | None]]) -> None:
     entries = [row(number, *pair) for number, pair in enumerate(numbers)]

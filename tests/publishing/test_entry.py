@@ -9,7 +9,7 @@ from math import inf, nan
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -200,7 +200,6 @@ def test_what_is_there_stays_byte_for_byte_where_the_row_is_the_same() -> None:
     assert choose([anew], standing) == anew
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=5), st.randoms())
 def test_choosing_again_changes_nothing(numbers: list[tuple[int, bool]], random: Any) -> None:
     candidates = [measured(day, ENTRY if whole else HOLE) for day, whole in dict(numbers).items()]
