@@ -2,6 +2,8 @@
 SHELL := /bin/sh
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT ?= .venv
+# Every worker of the tests, and every command that they start, would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 BOT := .venv/bin/leaderboard-bot

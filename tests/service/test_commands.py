@@ -139,7 +139,7 @@ def test_a_value_that_is_no_number_is_never_published(story: Story, author: str,
     story.hub.comment(story.source, discussion, command, author)
     story.settle()
 
-    assert "published" in discussion.comments("bot")[1] or "Only the maintainers" in discussion.comments("bot")[1]
+    assert "no number to publish" in discussion.comments("bot")[1] or "Only the maintainers" in discussion.comments("bot")[1]
     for request in story.requests:
         text = story.hub.file(story.target, f"entries/{request.title}", request.ref) or b""
         assert b"NaN" not in text
