@@ -231,6 +231,10 @@ def test_what_one_process_writes_no_other_does_until_it_is_known_how_that_ended(
         assert 0.0 < refused.value.retry_after <= 60.0
     with other.intend("row", 60.0):
         pass
+    with pytest.raises(KeyboardInterrupt), killed.intend("interrupted row", 60.0):
+        raise KeyboardInterrupt
+    with pytest.raises(Unsettled), other.intend("interrupted row", 60.0):
+        pass
     held, over = killed.intend("row", 60.0), killed.intend("old row", -1.0)
     held.__enter__()
     over.__enter__()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from sqlalchemy import delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from bot.errors import Unsettled
+from bot.errors import BotError, Unsettled
 from bot.service.store.database import Database
 from bot.service.store.tables import intents
 
@@ -30,10 +30,14 @@ class Intents(Database):
             raise Unsettled(why, min(left, LOOK))
         try:
             yield
-        finally:
-            where = (intents.c.name == name, intents.c.holder == holder)
-            with self.transaction() as connection:
-                connection.execute(delete(intents).where(*where))
+        except BotError:  # how the write ended is known; of an interrupted one it is not
+            self._give_back(name, holder)
+            raise
+        self._give_back(name, holder)
+
+    def _give_back(self, name: str, holder: str) -> None:
+        with self.transaction() as connection:
+            connection.execute(delete(intents).where(intents.c.name == name, intents.c.holder == holder))
 
     def _take(self, name: str, holder: str, seconds: float) -> float:
         """Take a name that nobody holds, or whose time is over; else the seconds until it is."""
