@@ -13,7 +13,7 @@ from bot.platforms.discussions import Discussions, ReviewedSource
 from bot.platforms.patterns import is_wanted
 from bot.publishing.verdict_texts import is_merged_text, merged_text
 from bot.service.context import WatchContext
-from bot.service.items import FIRST_WAIT, Item
+from bot.service.items import FIRST_WAIT, LONGEST_WAIT, Item
 from bot.service.links import row_links
 from bot.service.outcome import Report
 from bot.service.proposals import subjects_of
@@ -42,7 +42,8 @@ class MergedReviews:
         subjects = self._subjects(head, main) if head is not None else set()
         keys = sorted({one.key for one in store.submissions_at(self.context.name, subjects).values() if one.key})
         if self._is_pending(main, subjects, keys):
-            store.postpone(item, self.context.clock() + FIRST_WAIT)
+            now = self.context.clock()  # a target may be out of reach for weeks
+            store.postpone(item, now + min(max(now - item.since, FIRST_WAIT), LONGEST_WAIT))
             return
         retry_write(lambda: self._write(num, keys))
         store.finish([item])

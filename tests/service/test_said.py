@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.publishing.entry import entry_path
+from bot.service.settlement import run_pass
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result, revision_of
@@ -85,6 +88,23 @@ def test_a_merged_review_leads_to_the_request_at_the_target(story: Story) -> Non
     page = f"https://huggingface.co/datasets/acme/contents/blob/main/{entry_path(key)}"
     assert f"Once that is merged, they are at [`hf://datasets/acme/contents/{entry_path(key)}`]({page})." in text
     assert story.acts() == ["request", "edit"]
+
+
+def test_a_merged_review_is_looked_at_less_and_less_often_while_its_rows_cannot_be_published(story: Story) -> None:
+    request, _ = story.hub.open_request(story.source, {path_of(): result()}, "mine", "please", "ann")
+    story.settle()
+    story.hub.faults.order("acme/contents", status=500, times=-1)
+    story.hub.merge(story.source, request)
+    story.settle()
+    later = time.time() + 36_000.0
+    run_pass(replace(story.contexts.open_context(story.watch), clock=lambda: later), everything=False)
+
+    [waiting] = [item for item in story.contexts.store.all("tiny") if item.kind == "merged"]
+    assert waiting.due > later + 10_000.0
+    story.hub.faults.ordered.clear()
+    story.settle()
+    assert "**Merged.**" in request.comments("bot")[0]
+    story.news()
 
 
 def test_a_merged_review_leads_to_the_page_of_the_row_where_people_can_reach_the_service(story: Story) -> None:
