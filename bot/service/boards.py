@@ -20,7 +20,7 @@ from bot.service.alarms import watch_columns
 from bot.service.board_content import board_content
 from bot.service.context import WatchContext
 from bot.service.desired import desired_together, plan_mark, rolling_mark
-from bot.service.items import Item, Mark
+from bot.service.items import Item, Mark, marks
 from bot.service.links import other_places
 from bot.service.outcome import Report
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
@@ -56,11 +56,17 @@ class BoardUpdater:
         return context.publish_site is not None and boards[:1] == [self.to]
 
     def sweep(self, item: Item) -> None:
-        """Close what stands twice under one mark: two processes may have written at the same moment."""
+        """Close what stands twice under one mark: two processes may have written at the same moment.
+
+        A request of a withdrawn row that somebody opened again is marked: merged, it would bring the row back.
+        """
         for duplicate in self.target.find_duplicates():
             self.target.remove_duplicate(duplicate)
             self.report.say("published", duplicate.mark.key, f"closed the later {duplicate.kind} {duplicate.name}")
-        del item
+        store, name = self.context.store, self.context.name
+        digests = store.row_digests(name, self.target.read_keys(self.context.leaderboard.id))
+        withdrawn = [key for key, digest in digests.items() if not digest]
+        store.mark(name, marks("row", withdrawn, [item.target]), self.context.clock())
 
     def rebuild(self, item: Item) -> None:
         """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""

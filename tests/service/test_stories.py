@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.publishing.entry import parse_entry
+from bot.service.settlement import SWEEP_EVERY, run_pass
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of
@@ -260,3 +263,18 @@ def test_a_foreign_file_among_the_entries_is_named_and_the_board_is_rebuilt(stor
     assert "is not an entry" in said["entries/tiny/odd.json"].text
     assert b"acme/atlas-7b" in (story.hub.file(story.target, "leaderboard.csv") or b"")
     assert story.acts() == ["request", "commit"]
+
+
+def test_a_request_of_a_withdrawn_row_that_is_opened_again_is_closed_by_the_next_sweep(story: Story) -> None:
+    story.push()
+    story.settle()
+    [request] = story.requests
+    story.remove()
+    story.settle()
+    story.hub.set_status(story.target, request, "open", "ann")
+    later = time.time() + SWEEP_EVERY
+    run_pass(replace(story.contexts.open_context(story.watch), clock=lambda: later))
+    story.settle()
+
+    assert request.status == "closed"
+    assert story.acts().count("closed") == 2
