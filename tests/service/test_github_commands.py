@@ -140,6 +140,20 @@ def test_without_its_state_the_bot_asks_for_the_commit(github: GitHubServer, tmp
     story.end()
 
 
+def test_what_a_deleted_account_wrote_stops_nothing(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    board = github.state.repos[BOARD]
+    board.git.push("heads/other", {"README.md": b"mine"}, "x", "ghost")
+    github.state.open_pull(BOARD, "other", author="ghost")
+    story.push()
+    assert story.settle() == []
+    [pull] = [one for one in story.pulls if one.author != "ghost"]
+    github.state.comment(BOARD, pull.number, "hello", "ghost")
+    assert story.write(pull, "/merge").startswith("Merged at `")
+    story.lose_state()
+    story.end()
+
+
 def test_a_rule_of_the_branch_is_told_truly(github: GitHubServer, tmp_path: Path) -> None:
     story = GitHubStory(github, tmp_path)
     story.push()

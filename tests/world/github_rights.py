@@ -9,7 +9,10 @@ from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import GitHubState, Repo
 
 
-def user(request: Request, login: str) -> dict[str, Any]:
+def user(request: Request, login: str) -> dict[str, Any] | None:
+    """An account as GitHub shows it; one that was deleted is none."""
+    if login == "ghost":
+        return None
     kind = "Bot" if login.endswith("[bot]") else "User"
     return {"login": login, "id": sum(map(ord, login)), "type": kind, "url": f"{request.base}/users/{login}"}
 

@@ -12,6 +12,7 @@ from bot.errors import Refused, Unavailable
 from bot.platforms.conversations import Conversation, Said
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.errors import NotThere
+from bot.platforms.github.rights import author_of
 from bot.publishing.publication import find_marker
 
 LISTED = 100  # requests, those in which something happened last, of which one list says how many comments they have
@@ -38,7 +39,7 @@ class GitHubConversations:
         creator: Any = self.us
         filters = {"state": "open", "creator": creator, "sort": "updated", "direction": "desc"}
         found = self.client(lambda: self.repo.get_issues(**filters).get_page(0))
-        ours = [one for one in found if one.pull_request is not None and one.user.login == self.us]
+        ours = [one for one in found if one.pull_request is not None and author_of(one) == self.us]
         return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
 
     def shared(self) -> list[str]:
@@ -54,14 +55,14 @@ class GitHubConversations:
             pull = self.client(lambda: self.repo.get_pull(int(name)))
         except NotThere:
             return None
-        if pull.user.login != self.us:
+        if author_of(pull) != self.us:
             return None
         comments = self.client(lambda: list(self.repo.get_issue(int(name)).get_comments()))
         head = pull.head.sha or ""
         is_ours = bool(head) and self.written.get(int(name)) == head.encode()
         since = self._pushed(head) if is_ours else None
         said = [
-            Said(str(one.id), one.user.login, one.body or "", since is not None and one.created_at.timestamp() > since)
+            Said(str(one.id), author_of(one), one.body or "", since is not None and one.created_at.timestamp() > since)
             for one in comments
         ]
         status: Any = "merged" if pull.merged_at is not None else pull.state
@@ -83,7 +84,7 @@ class GitHubConversations:
     def _find(self, name: str, text: str) -> bool | None:
         """Whether a comment of ours has this text; None where there is none."""
         comments = self.client(lambda: list(self.repo.get_issue(int(name)).get_comments()))
-        return any(one.user.login == self.us and (one.body or "").strip() == text.strip() for one in comments) or None
+        return any(author_of(one) == self.us and (one.body or "").strip() == text.strip() for one in comments) or None
 
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request at its head, and say so. Raises Stale for another head, Refused where we may not.

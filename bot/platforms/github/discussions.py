@@ -16,6 +16,7 @@ from bot.errors import Stale, Unavailable
 from bot.platforms.duplicates import Duplicate, later_ones
 from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
+from bot.platforms.github.rights import author_of
 from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
 from bot.publishing.texts import board_text
 
@@ -32,7 +33,7 @@ class GitHubComments:
         """The rows that our comments on one leaderboard are about."""
         issue = self._issue(Marker("entry", "", leaderboard))
         comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        marks = [find_marker(one.body or "") for one in comments if one.user.login == self._call.login]
+        marks = [find_marker(one.body or "") for one in comments if author_of(one) == self._call.login]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     def find(self, mark: Marker) -> IssueComment | None:
@@ -44,7 +45,7 @@ class GitHubComments:
         """What others wrote on the issue that holds the comment of a mark."""
         issue = self._issue(mark)
         comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        return [Reply(one.user.login, one.body or "") for one in comments if one.user.login != self._call.login]
+        return [Reply(author_of(one), one.body or "") for one in comments if author_of(one) != self._call.login]
 
     def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this."""
@@ -81,7 +82,7 @@ class GitHubComments:
 
     def _repeated_comments(self, issue: Issue) -> list[Duplicate]:
         comments = self._call(lambda: list(issue.get_comments()))
-        ours = sorted((one for one in comments if one.user.login == self._call.login), key=lambda one: one.id)
+        ours = sorted((one for one in comments if author_of(one) == self._call.login), key=lambda one: one.id)
         marked = [(find_marker(one.body or ""), f"{issue.number} {one.id}") for one in ours]
         return later_ones("comment", [(mark, name) for mark, name in marked if mark])
 
@@ -97,7 +98,7 @@ class GitHubComments:
 
     def _ours(self, issue: Issue, mark: Marker) -> list[IssueComment]:
         comments = self._call(lambda: list(issue.get_comments()))
-        ours = [one for one in comments if one.user.login == self._call.login and find_marker(one.body or "") == mark]
+        ours = [one for one in comments if author_of(one) == self._call.login and find_marker(one.body or "") == mark]
         return sorted(ours, key=lambda comment: comment.id)
 
     def _issue(self, mark: Marker) -> Issue | None:
@@ -113,7 +114,7 @@ class GitHubComments:
         """The issues and requests of ours, oldest first."""
         creator: Any = self._call.login  # a login will do, and spares the account's own page
         found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
-        ours = [one for one in found if one.user.login == self._call.login]
+        ours = [one for one in found if author_of(one) == self._call.login]
         return sorted(ours, key=lambda issue: issue.number)
 
     def _open_issue(self, mark: Marker) -> Issue:

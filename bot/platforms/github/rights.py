@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from github.Issue import Issue
+from github.IssueComment import IssueComment
+from github.PullRequest import PullRequest
+
 from bot.errors import Refused
 from bot.platforms.discussions import VerdictState
 from bot.platforms.github.client import GitHubClient
@@ -20,6 +24,11 @@ TEXT_LIMIT = 140  # characters of the text of a status
 def login_of(row: Row) -> str:
     """Who wrote an issue or a comment; GitHub calls an account that was deleted ghost."""
     return str((row.get("user") or {}).get("login") or "ghost")
+
+
+def author_of(made: Issue | IssueComment | PullRequest) -> str:
+    """The same of one of PyGithub's objects, which have no user then."""
+    return str(getattr(made.user, "login", None) or "ghost")
 
 
 def may_push(client: GitHubClient, name: str) -> bool | None:

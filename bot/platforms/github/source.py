@@ -18,6 +18,7 @@ from bot.errors import Refused, Stale
 from bot.platforms.github.blobs import fetch_blobs, read_blob
 from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
+from bot.platforms.github.rights import author_of
 from bot.platforms.source import Change, LastCommit, named_change
 
 MOST_FILES = 3000  # GitHub lists no more of a pull request
@@ -264,4 +265,4 @@ def change(file: File) -> Change:
 def proposal(pull: PullRequest, files: list[File]) -> PullRequestFiles:
     """What we need of a pull request; what it takes away is of no interest."""
     changed = tuple(change(file) for file in files if file.status != "removed")
-    return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, pull.user.login, pull.state == "open", changed)
+    return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), pull.state == "open", changed)

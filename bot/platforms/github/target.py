@@ -15,6 +15,7 @@ from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.conversations import GitHubConversations
 from bot.platforms.github.discussions import GitHubComments
 from bot.platforms.github.errors import NotThere
+from bot.platforms.github.rights import author_of
 from bot.platforms.github.source import GitHubSource
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
@@ -113,7 +114,7 @@ class GitHubTarget:
         if self._form == "comment":
             return self._talk.keys(leaderboard)
         found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
-        marks = [find_marker(pull.body or "") for pull in found if pull.user.login == self._client.login]
+        marks = [find_marker(pull.body or "") for pull in found if author_of(pull) == self._client.login]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
@@ -151,7 +152,7 @@ class GitHubTarget:
         head = f"{self._address.owner}:{branch_name(mark)}"
         found = self._client(lambda: list(self._repo.get_pulls(state="all", head=head, base=self._branches.main)))
         login = self._client.login
-        ours = [pull for pull in found if pull.user.login == login and find_marker(pull.body or "") == mark]
+        ours = [pull for pull in found if author_of(pull) == login and find_marker(pull.body or "") == mark]
         return sorted(ours, key=lambda pull: -pull.number)
 
     def _request(self, pull: PullRequest) -> Request:
