@@ -56,7 +56,7 @@ class GitHubStory:
         access = Access(None if self.app else self.token, self.server.url, self.app)
         contexts = ContextFactory(access, store, self.folder)
         client = GitHubPlatform.client(contexts.opener)
-        client.seconds_between_writes, client.sleep, client.unknown_fate = 0, lambda _: None, 0.1
+        client.sleep, client.unknown_fate = lambda _: None, 0.1
         return contexts
 
     def lose_state(self) -> None:

@@ -52,7 +52,7 @@ class GitHubStory:
             self.folder / "bot.toml", access, f"sqlite:///{self.folder / 'state.db'}"
         )
         client = GitHubPlatform.client(self.contexts.opener)
-        client.seconds_between_writes, client.sleep, client.unknown_fate = 0, lambda _: None, 0.1
+        client.sleep, client.unknown_fate = lambda _: None, 0.1
 
     def lose_state(self) -> None:
         self.contexts.store.close()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from json import JSONDecodeError
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 from github import Auth, Github, GithubException
@@ -33,19 +34,24 @@ PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond
 ODD_ANSWERS = (JSONDecodeError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError)
 
 
+def seconds_between_writes(api_url: str) -> float:
+    """GitHub's advice against secondary rate limits, which a server of one's own has only where its owner sets them."""
+    host = urlsplit(api_url).hostname or ""
+    return 1.0 if host == "api.github.com" or host.endswith(".ghe.com") else 0.0
+
+
 @dataclass
 class GitHubClient:
     """Calls of one token, or of one app, to one GitHub; without either it is anonymous, with 60 requests an hour.
 
-    All times are in seconds: `seconds_between_writes` is GitHub's advice against secondary rate limits, `patience` what
-    all waits for rate limits may last, `timeout` how long each answer may take to begin, `deadline` one operation,
-    `pause` before the second try, and `unknown_fate` the looks after a write that may have landed.
+    All times are in seconds: `patience` is what all waits for rate limits may last, `timeout` how long each answer may
+    take to begin, `deadline` one operation, `pause` before the second try, and `unknown_fate` the looks after a write
+    that may have landed.
     """
 
     token: str | None = field(default=None, repr=False)
     api_url: str = API_URL
     patience: float = PATIENCE
-    seconds_between_writes: float = 1.0
     sleep: Callable[[float], None] = time.sleep
     pause: float = 0.15
     timeout: float = TIMEOUT
@@ -66,7 +72,7 @@ class GitHubClient:
             "per_page": 100,
             "retry": None,  # what may be repeated is decided here, with one limit for all
             "seconds_between_requests": 0,
-            "seconds_between_writes": self.seconds_between_writes,
+            "seconds_between_writes": seconds_between_writes(self.api_url),
         }
         self._auth = account_of(self.token, self.app, **options)
         return Github(auth=self._auth, **options)

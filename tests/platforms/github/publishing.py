@@ -15,7 +15,7 @@ from tests.world.github_state import Comment, Issue, Repo
 def target(
     server: GitHubServer, form: Form = "pull-request", token: str = "bot-token", number: int | None = None
 ) -> GitHubTarget:
-    client = GitHubClient(token, server.url, seconds_between_writes=0, sleep=lambda _: None, unknown_fate=1.0)
+    client = GitHubClient(token, server.url, sleep=lambda _: None, unknown_fate=1.0)
     return GitHubTarget(client, GitHubAddress(BOARD, number), form)
 
 

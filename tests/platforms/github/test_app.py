@@ -38,7 +38,7 @@ def pem(key: rsa.RSAPrivateKey) -> str:
 
 
 def client(server: GitHubServer, app: GitHubApp) -> GitHubClient:
-    return GitHubClient(None, server.url, app=app, seconds_between_writes=0, sleep=lambda _: None, unknown_fate=0.1)
+    return GitHubClient(None, server.url, app=app, sleep=lambda _: None, unknown_fate=0.1)
 
 
 def made(server: GitHubServer) -> int:

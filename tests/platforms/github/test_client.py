@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
 from bot.platforms.budget import bulk_work
-from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.client import GitHubAddress, GitHubClient, seconds_between_writes
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.publication import Commit, Marker, OpenRequest, PostComment, PostText
@@ -25,7 +25,7 @@ TEXT = PostText("Add a row", f"Please look.\n\n{MARK.render()}")
 
 
 def quick(server: GitHubServer, token: str = "bot-token", **how: float) -> GitHubClient:
-    return GitHubClient(token, server.url, seconds_between_writes=0, sleep=lambda _: None, unknown_fate=1.0, **how)
+    return GitHubClient(token, server.url, sleep=lambda _: None, unknown_fate=1.0, **how)
 
 
 CALLS: dict[str, tuple[str, Callable[[GitHubClient], object]]] = {
@@ -202,3 +202,18 @@ def test_bulk_work_uses_half_of_a_window_and_people_the_rest(github: GitHubServe
     assert failure.value.retry_after == pytest.approx(300, abs=30)
     source.head()
     assert len(github.state.requests) > asked
+
+
+@pytest.mark.parametrize(
+    ("url", "seconds"),
+    [
+        ("https://api.github.com", 1.0),
+        ("https://API.GitHub.com/", 1.0),
+        ("https://api.acme.ghe.com", 1.0),
+        ("https://github.acme.example/api/v3", 0.0),
+        ("http://127.0.0.1:8000", 0.0),
+    ],
+)
+def test_writes_are_spaced_where_github_says_so(url: str, seconds: float) -> None:
+    """A server of one's own has no secondary limits, unless its owner sets them."""
+    assert seconds_between_writes(url) == seconds

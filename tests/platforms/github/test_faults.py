@@ -107,7 +107,7 @@ def test_a_persons_commit_on_our_branch_is_never_forced_away(github: GitHubServe
 
 def test_a_secondary_rate_limit_is_waited_for_and_the_write_made_once(github: GitHubServer) -> None:
     waited: list[float] = []
-    client = GitHubClient("bot-token", github.url, seconds_between_writes=0, sleep=waited.append)
+    client = GitHubClient("bot-token", github.url, sleep=waited.append)
     limit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
     github.state.order("POST", "/pulls$", status=403, message=limit, headers={"Retry-After": "17"}, times=2)
 
@@ -119,7 +119,7 @@ def test_a_secondary_rate_limit_is_waited_for_and_the_write_made_once(github: Gi
 
 def test_a_rate_limit_past_our_patience_is_said_with_its_time(github: GitHubServer) -> None:
     waited: list[float] = []
-    client = GitHubClient("bot-token", github.url, seconds_between_writes=0, sleep=waited.append)
+    client = GitHubClient("bot-token", github.url, sleep=waited.append)
     limit = "You have exceeded a secondary rate limit."
     github.state.order("POST", "/git/trees$", status=429, message=limit, headers={"Retry-After": "3600"}, times=9)
 

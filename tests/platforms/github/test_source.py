@@ -19,7 +19,7 @@ MEGABYTE = 1_048_576
 
 
 def source(server: GitHubServer, token: str | None = "bot-token") -> GitHubSource:
-    return GitHubSource(GitHubClient(token, server.url, seconds_between_writes=0), GitHubAddress(BOARD))
+    return GitHubSource(GitHubClient(token, server.url), GitHubAddress(BOARD))
 
 
 def read_folder(board: GitHubSource, limit: int) -> dict[str, bytes]:
