@@ -120,16 +120,21 @@ def create_blob(state: GitHubState, request: Request) -> Answer:
 def _tree(request: Request, git: GitRepository, sha: str, *, recursive: bool) -> dict[str, Any]:
     paths = git.trees[sha]
     shown = {path: blob for path, blob in paths.items() if recursive or "/" not in path}
-    entries: list[dict[str, Any]] = [
-        {"path": path, "mode": "100644", "type": "blob", "sha": blob, "size": len(git.blobs[blob])}
-        for path, blob in sorted(shown.items())
-    ]
+    entries: list[dict[str, Any]] = [_tree_row(git, path, blob) for path, blob in sorted(shown.items())]
     folders = sorted({path.partition("/")[0] for path in paths.keys() - shown.keys()})
     for name in folders:
         below = {path.removeprefix(f"{name}/"): blob for path, blob in paths.items() if path.startswith(f"{name}/")}
         entries.append({"path": name, "mode": "040000", "type": "tree", "sha": git.add_tree(below)})
     url = f"{request.base}/repos/{request.parts[0]}/git/trees/{sha}"
-    return {"sha": sha, "url": url, "tree": entries, "truncated": False}
+    is_cut = len(entries) > git.most_listed
+    return {"sha": sha, "url": url, "tree": entries[: git.most_listed], "truncated": is_cut}
+
+
+def _tree_row(git: GitRepository, path: str, sha: str) -> dict[str, Any]:
+    if sha in git.modules:
+        return {"path": path, "mode": "160000", "type": "commit", "sha": sha}
+    mode = "120000" if sha in git.links else "100644"
+    return {"path": path, "mode": mode, "type": "blob", "sha": sha, "size": len(git.blobs[sha])}
 
 
 def read_tree(state: GitHubState, request: Request) -> Answer:

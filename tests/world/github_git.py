@@ -37,6 +37,9 @@ class GitRepository:
     trees: dict[str, dict[str, str]] = field(default_factory=dict)
     commits: dict[str, Commit] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)  # ids of contents that are where a symbolic link leads
+    modules: set[str] = field(default_factory=set)  # ids of commits of submodules
+    most_listed: int = 100_000  # rows of a tree that one answer has
 
     def fork(self) -> GitRepository:
         return GitRepository(self.blobs, self.trees, self.commits, dict(self.refs))

@@ -78,6 +78,9 @@ class GitHubServer:
         if name in self.state.moved:
             where = f"{self.url}{request.path.replace(name, self.state.moved[name], 1)}"
             return Answer(301, {"message": "Moved Permanently", "url": where}, {"Location": where})
+        repo = self.state.repos.get(name)
+        if repo is not None and not repo.git.refs and re.search(r"/(git/|commits)", request.path):
+            return refuse(409, "Git Repository is empty.")
         for method, pattern, route in ROUTES:
             match = re.fullmatch(pattern, request.path)
             if method == request.method and match:

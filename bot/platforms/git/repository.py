@@ -17,6 +17,7 @@ from bot.errors import CallError, Stale, Unavailable
 from bot.platforms.limits import DEADLINE
 
 ZERO = "0" * 40
+LINK = "120000"  # the mode of a symbolic link, whose content is a path
 AUTHOR = {
     "GIT_AUTHOR_NAME": "leaderboard-bot",
     "GIT_AUTHOR_EMAIL": "leaderboard-bot@localhost",
@@ -99,7 +100,7 @@ class Repository:
         return {name: commit for name, _, commit in (line.partition(" ") for line in lines)}
 
     def listing(self, commit: str, *paths: str) -> dict[str, Blob]:
-        """The files of a commit below the given paths (all of them for none); submodules are left out.
+        """The files of a commit below the given paths (all of them for none), without submodules and symbolic links.
 
         Bytes of a name that are not UTF-8 stand as half surrogates.
         """
@@ -108,7 +109,9 @@ class Repository:
         listed = self.git("ls-tree", "-r", "-l", "-z", commit, "--", *paths).decode("utf-8", "surrogateescape")
         rows = (row.partition("\t") for row in listed.split("\0") if row)
         parted = ((path, meta.split()) for meta, _, path in rows)
-        return {path: Blob(oid, int(size)) for path, (_, kind, oid, size) in parted if kind == "blob"}
+        return {
+            path: Blob(oid, int(size)) for path, (mode, kind, oid, size) in parted if kind == "blob" and mode != LINK
+        }
 
     def files(self, commit: str, *paths: str) -> dict[str, str]:
         """The object id of each file of a commit below the given paths."""
@@ -123,11 +126,14 @@ class Repository:
         return {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
 
     def changed(self, old: str, new: str) -> dict[str, str]:
-        """The paths that differ between two commits, each with its object id at the second, "" where it is gone."""
+        """The paths that differ between two commits, each with its object id at the second.
+
+        It is "" where there is no file there: it is gone, or a symbolic link stands in its place.
+        """
         fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode("utf-8", "surrogateescape")
         parts = fields.split("\0")
-        found = {path: meta.split()[3] for meta, path in zip(parts[::2], parts[1::2], strict=False)}
-        return {path: oid if oid.strip("0") else "" for path, oid in found.items()}
+        found = {path: meta.split() for meta, path in zip(parts[::2], parts[1::2], strict=False)}
+        return {path: "" if mode == LINK or not oid.strip("0") else oid for path, (_, mode, _, oid, _) in found.items()}
 
     def find(self, commit: str, path: str) -> Blob | None:
         """The file at a path of a commit, None where there is none."""

@@ -113,8 +113,9 @@ class Branches:
         The parents are listed newest last; the last commit is given.
         """
         known = [self._git_commit(sha) for sha in parents]
-        there = self._paths(known[0]) if None in files.values() else set(files)
-        changed = {path: data for path, data in files.items() if data is not None or path in there}
+        gone = {path for path, data in files.items() if data is None}
+        missing = gone - self._there(known[0], gone) if gone else gone
+        changed = {path: data for path, data in files.items() if path not in missing}
         title, line, body = message.partition("\n")
         parts = list(in_chunks(changed)) or [{}]
         for number, part in enumerate(parts, 1):
@@ -128,9 +129,19 @@ class Branches:
         # The branch comes first: its history is the request's, main is what was merged into it.
         return self._call(lambda: self._repo.create_git_commit(message, tree, list(parents[::-1])))
 
-    def _paths(self, commit: GitCommit) -> set[str]:
+    def _there(self, commit: GitCommit, paths: set[str]) -> set[str]:
+        """Those of some paths that a commit has; one by one where there are more than one answer lists."""
         tree = self._call(lambda: self._repo.get_git_tree(commit.tree.sha, recursive=True))
-        return {item.path for item in tree.tree}
+        if not tree.raw_data.get("truncated"):
+            return paths.intersection(item.path for item in tree.tree)
+        return {path for path in paths if self._has(commit, path)}
+
+    def _has(self, commit: GitCommit, path: str) -> bool:
+        try:
+            self._call(lambda: self._repo.get_contents(path, ref=commit.sha))
+        except NotThere:
+            return False
+        return True
 
     def _element(self, path: str, data: bytes | None) -> InputGitTreeElement:
         if data is None:

@@ -10,12 +10,14 @@ from github import GithubException
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Stale, Unavailable
 from bot.platforms.github.wire import SERVICE, Asked
 
+ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
 SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
 # How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.
 MOVED = ("already exists", "not a fast forward", "does not exist", "no commits between", "badobjectstate")
 TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a sentence
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
+EMPTY = "make a first commit in it, a README will do"
 NotThere = Gone
 
 
@@ -26,7 +28,7 @@ def rate_limit_wait(error: GithubException) -> float | None:
     """
     headers = {name.lower(): str(value) for name, value in (error.headers or {}).items()}
     limited = "retry-after" in headers or "rate limit" in said_by(error).lower()
-    if error.status not in {403, 429} or not limited:
+    if error.status not in {403, 429, ASKED_IN_VAIN} or not limited:
         return None
     if headers.get("retry-after", "").isdigit():
         return float(headers["retry-after"])
@@ -50,8 +52,10 @@ def translated(error: GithubException, wait: float | None, asked: Asked) -> BotE
     said, status = said_by(error), error.status
     if wait is not None:
         return Unavailable(SERVICE, asked.about(f"{said} (try again in {wait:.0f} s)"), retry_after=wait)
-    if status >= 500 or status == 408:
+    if status >= 500 or status == 408 or (status == ASKED_IN_VAIN and said.startswith("Something went wrong")):
         return Unavailable(SERVICE, asked.about(f"{status}: {said}"), may_have_landed=asked.is_write)
+    if status == 409 and "is empty" in said:
+        return Gone(SERVICE, asked.about(f"{said.rstrip('.')}: {EMPTY}"))
     if status == 409 or (status == 422 and any(words in said.lower() for words in MOVED)):
         return Stale(f"{SERVICE}: {asked.about(said)}")
     return _refusal(status, said, asked)

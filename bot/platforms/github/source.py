@@ -22,6 +22,7 @@ from bot.platforms.github.rights import author_of
 from bot.platforms.source import Change, LastCommit, named_change
 
 MOST_FILES = 3000  # GitHub lists no more of a pull request
+LINK = "120000"  # the mode of a symbolic link, whose content is a path
 FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
 KEPT = 64  # folders whose listings are kept
 TRIES = 3
@@ -29,7 +30,7 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class TreeItem:
-    """What lies at a name in a folder; `kind` is blob, tree or commit (a submodule), `size` in bytes."""
+    """What lies at a name in a folder; `kind` is blob, tree, commit (a submodule) or link, `size` in bytes."""
 
     kind: str
     oid: str
@@ -236,7 +237,9 @@ class GitHubSource:
 
 def _listed(tree: GitTree) -> tuple[Tree, bool]:
     """What a tree lists, and whether the list was cut."""
-    items = {item.path: TreeItem(item.type, item.sha, item.size or 0) for item in tree.tree}
+    items = {
+        item.path: TreeItem("link" if item.mode == LINK else item.type, item.sha, item.size or 0) for item in tree.tree
+    }
     return items, bool(tree.raw_data.get("truncated"))
 
 

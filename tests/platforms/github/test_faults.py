@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -206,3 +207,22 @@ def test_a_note_of_two_runs_keeps_the_older_one(github: GitHubServer) -> None:
     (kept,) = ours(github)
     assert kept.body == texts[1].body
     assert all(first < second for first, second in pairwise(sorted(board(github).comments)))
+
+
+def test_a_rate_limit_of_graphql_is_one_though_its_status_is_200(github: GitHubServer) -> None:
+    waited: list[float] = []
+    client = GitHubClient("bot-token", github.url, sleep=waited.append)
+    limited = {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 7."}]}
+    github.state.order("POST", "/graphql", status=200, body=json.dumps(limited).encode(), times=1)
+
+    assert client.login == "leaderboard-bot"
+    assert waited == [60.0]
+
+
+def test_a_fault_within_graphql_is_an_outage(github: GitHubServer) -> None:
+    client = GitHubClient("bot-token", github.url, sleep=lambda _: None)
+    fault = {"errors": [{"message": "Something went wrong while executing your query."}]}
+    github.state.order("POST", "/graphql", status=200, body=json.dumps(fault).encode(), times=99)
+
+    with pytest.raises(Unavailable, match="Something went wrong"):
+        _ = client.login

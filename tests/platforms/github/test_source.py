@@ -205,3 +205,24 @@ def test_changes_follow_the_folders_that_changed(github: GitHubServer) -> None:
     assert github.state.count("GET", "/git/trees/") == 8
     assert {change.path: change.oid for change in board.changes(old, new)} == expected
     assert github.state.count("GET", "/git/trees/") == 8  # what an id names is not asked for again
+
+
+def test_links_and_submodules_are_no_files(github: GitHubServer) -> None:
+    git = github.state.repos[BOARD].git
+    git.links.add(git.add_blob(b"a.json"))
+    module = git.add_commit(git.add_tree({}), (), "of another repository", "ann").sha
+    git.modules.add(module)
+    old = git.push("heads/main", {"a.json": b"1", "b.json": b"2"})
+    files = git.files(old) | {"latest.json": git.add_blob(b"a.json"), "b.json": git.add_blob(b"a.json"), "sub": module}
+    new = git.add_commit(git.add_tree(files), (old,), "Link", "ann").sha
+
+    assert set(source(github).changes(old, new)) == {Change("b.json", None, 0)}
+    assert {change.path for change in source(github).changes(None, new)} == {"README.md", "a.json"}
+
+
+def test_a_repository_without_a_commit_is_said_to_be_empty(github: GitHubServer) -> None:
+    github.state.add_repo("acme/new")
+    client = GitHubClient("bot-token", github.url)
+
+    with pytest.raises(NotThere, match=r"acme/new.*is empty: make a first commit in it, a README will do"):
+        GitHubSource(client, GitHubAddress("acme/new")).head()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import BotError
+from bot.errors import BotError, Refused
 from bot.platforms.github.branches import branch_name
+from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.target import GitHubTarget
 from bot.publishing.board import make_board
-from bot.publishing.publication import CloseRequest, Form, Marker, entry_marker, find_marker
+from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
 from bot.service.publish import publish
 from bot.service.reconcile import rebuild_board
 from tests.platforms.github.entries import entry, tiny
@@ -197,3 +199,27 @@ def test_a_branch_follows_from_the_key_even_where_git_refuses_it(key: str, branc
     name = branch_name(Marker("entry", key, "tiny"))
 
     assert name == branch or (branch is None and name.startswith("leaderboard-bot/key-"))
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit", "comment"])
+def test_an_empty_repository_is_named_with_what_to_do(github: GitHubServer, form: Form) -> None:
+    github.state.add_repo("acme/new")
+    client = GitHubClient("bot-token", github.url)
+
+    with pytest.raises(Refused, match=r"acme/new.*is empty: make a first commit in it") as error:
+        publish([entry()], GitHubTarget(client, GitHubAddress("acme/new"), form), form)
+    assert "\n" not in str(error.value)
+    assert github.state.writes() == 0
+
+
+def test_a_row_is_withdrawn_from_a_repository_with_more_files_than_one_answer_lists(github: GitHubServer) -> None:
+    one = entry()
+    publish_to(github, one, "commit")
+    git = board(github).git
+    git.push("heads/main", {f"a{number}.txt": b"" for number in range(20)})
+    git.most_listed = 10
+
+    gone = {one.path: None, "entries/not-there.json": None}
+    target(github, "commit").apply(Commit(entry_marker(one), PostText("Remove", "gone"), gone))
+
+    assert one.path not in git.files(git.refs["heads/main"])
