@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import unquote
 
@@ -19,23 +19,26 @@ from bot.service.items import Item
 from bot.service.reconcile import DesiredState
 
 NOTHING = PostText("", "")
-CLOSED = "its owner closed the request; nothing more is proposed there"
+CLOSED = "its owner closed a request with these values; they are not proposed again"
+CLOSED_TWICE = "its owner closed more than one request; nothing more is proposed there"
 
 
 @dataclass
 class DesiredModel:
     """What should stand in the repository of one model, given what stands there.
 
-    `changes` are all rows of the model, `places` links to the other targets. After `at`, `draft` has the files against
-    main, and `is_closed` says that a person closed our request: then nothing more is proposed, whatever the value.
+    `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of ours
+    people closed there: what the last one proposed is final, and after a second one everything is. After `at`, `draft`
+    has the files against main, and `closed` says why some are left out, "" where none is.
     """
 
     model: str
     layout: ModelLayout
     changes: Sequence[RowChange]
     places: Sequence[str] = ()
+    closings: int = 0
     draft: Draft = field(default_factory=Draft)
-    is_closed: bool = False
+    closed: str = ""
 
     @property
     def mark(self) -> Marker:
@@ -45,9 +48,8 @@ class DesiredModel:
     def at(self, state: CurrentState) -> DesiredState:
         """The files, and the text that proposes them."""
         self.draft, request = self.layout.draft(self.changes, state.files), state.request
-        self.is_closed = request is None and state.declined is not None
-        if self.is_closed:
-            return DesiredState(NOTHING, {})
+        if request is None and state.declined is not None:
+            self._leave_out(state.declined)
         proposed: Mapping[str, bytes | None] = request.files if request is not None else {}
         if not self.draft.files and not self.draft.refused:
             is_withdrawn = self.layout.row(self.changes) is None
@@ -58,6 +60,14 @@ class DesiredModel:
         if request is not None and files == proposed and not self.draft.files:
             return DesiredState(request.text, files)
         return DesiredState(self._text(), files)
+
+    def _leave_out(self, closed: Mapping[str, bytes | None]) -> None:
+        """Take from the draft what an owner does not want; all of it where nobody can tell what was closed."""
+        asked = self.draft.files
+        is_final = self.closings > 1 or not closed
+        self.draft = replace(self.draft, files={}, cells={}) if is_final else self.layout.without(self.draft, closed)
+        if self.draft.files != asked:
+            self.closed = CLOSED_TWICE if is_final else CLOSED
 
     def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
         """A file as it is proposed already, where that says the same."""
@@ -117,7 +127,8 @@ class ModelLook:
         elif not any(data is not None for data in files.values()):
             action = "removed"
         cells = [cell for each in self.desired.draft.cells.values() for cell in each]
-        shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after}" for cell in cells)
+        written = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after}" for cell in cells)
+        shown = "; ".join(filter(None, [written, *self.desired.draft.refused.values()]))
         digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
         reason = "its rows changed" if action in {"changed", "removed"} else ""
         return PlannedRow(self.model, self.model, action, reason=reason, digest=digest, values=shown)

@@ -15,6 +15,7 @@ from bot.platforms.target import Target
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
 from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
 from bot.publishing.hub_evals.options import ModelsOptions
+from bot.publishing.hub_evals.texts import model_mark
 from bot.publishing.layout import RowChange
 from bot.publishing.publication import OpenRequest, UpdateRequest
 from bot.service.config import WatchTarget
@@ -22,7 +23,7 @@ from bot.service.context import WatchContext
 from bot.service.gate import Gate, with_held
 from bot.service.items import Item
 from bot.service.links import other_places
-from bot.service.model_looks import CLOSED, DesiredModel, ModelLook, model_of
+from bot.service.model_looks import DesiredModel, ModelLook, model_of
 from bot.service.outcome import Report
 from bot.service.reconcile import reconcile
 
@@ -156,7 +157,8 @@ class ModelPublisher:
         changes = self._changes(items)
         listed = () if is_card else hub.result_files(repository)
         paths = layout.paths(changes, listed)
-        desired = DesiredModel(model, layout, changes, other_places(self.context, self.settings.to))
+        closings = repository.closings(model_mark(model, layout.leaderboard.id))
+        desired = DesiredModel(model, layout, changes, other_places(self.context, self.settings.to), closings)
         look = ModelLook(model, items, paths, desired, repository.read_state(desired.mark, paths))
         _ = look.decision
         return look
@@ -179,8 +181,8 @@ class ModelPublisher:
         done = reconcile(repository, desired.mark, look.paths, desired.at, "pull-request", dry_run=self.context.dry_run)
         for why in desired.draft.refused.values():
             self.report.say("rejected", model, why)
-        if desired.is_closed and desired.draft.files:
-            self.report.say("unchanged", model, CLOSED)
+        if desired.closed:
+            self.report.say("unchanged", model, desired.closed)
         elif not desired.draft.files and not desired.draft.refused and desired.draft.remarks:
             self.report.say("unchanged", model, " ".join(desired.draft.remarks))
         if done.decision.publication is not None:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.service.model_stories import LOGICS, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
+from bot.service.passes import settle_watches
+from tests.service.model_stories import LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
 from tests.world.hub import Hub
+from tests.world.results import path_of
 
 
 @pytest.fixture
@@ -28,8 +30,13 @@ def test_another_value_of_somebody_else_is_reported_and_never_written_over(story
         story.hub.push(story.model, theirs, user="owner")
     story.push()
 
-    place = ".eval_results/sums.yaml in #1" if in_request else ".eval_results/sums.yaml"
-    assert f"sums: conflict: {place} says 12.5, and this result 50" in said(story.approve(), "rejected")
+    number = f"#1 ({story.hub.url}/{MODEL}/discussions/1)"
+    place = f".eval_results/sums.yaml in {number}" if in_request else ".eval_results/sums.yaml"
+    why = f"sums: conflict: {place} says 12.5, and this result 50: nothing is written over it; compare how both were "
+    [done] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    assert f"{MODEL}  logic – → 70; {why}" in "\n".join(done.lines(dry_run=True))  # before anybody approves
+    [told] = said(story.approve(), "rejected")
+    assert told.startswith(why)
     ours = [request for request in story.requests if request.author == "bot"]
     assert [story.hub.file(story.model, path, ours[0].ref) is None for path in (SUMS, LOGICS)] == [True, False]
     assert story.acts() == ["request"]
@@ -42,7 +49,9 @@ def test_a_conflict_that_comes_later_leaves_both_sides_as_they_are(story: ModelS
     story.push(right=(60, 60, 71))
     outcomes = story.settle()
 
-    assert said(outcomes, "rejected") == ["sums: conflict: .eval_results/x.yml in #2 says 1, and this result 60"]
+    [why] = said(outcomes, "rejected")
+    assert why.startswith(f"sums: conflict: .eval_results/x.yml in #2 ({story.hub.url}/{MODEL}/discussions/2) says 1, ")
+    assert "and this result 60: nothing is written over it" in why
     [ours] = [request for request in story.requests if request.author == "bot"]
     assert yaml.safe_load(story.hub.file(story.model, SUMS, ours.ref) or b"")[0]["value"] == 50
     assert yaml.safe_load(story.hub.file(story.model, LOGICS, ours.ref) or b"")[0]["value"] == 71
@@ -61,16 +70,59 @@ def test_the_same_value_of_somebody_else_is_left_alone(story: ModelStory) -> Non
 
 
 @pytest.mark.parametrize("form", ["eval-results", "model-index"])
-def test_what_a_person_closed_is_final_whatever_the_value(story: ModelStory, form: str) -> None:
+def test_a_value_that_a_person_closed_is_not_proposed_again(story: ModelStory, form: str) -> None:
     story.settings = f'{SETTINGS}form = "{form}"\n'
     story.begun()
     story.hub.set_status(story.model, story.requests[0], "closed", "owner")
-    for number in (61, 62):
-        story.push(right=(number, 60, 70))
-        assert story.said("unchanged") == ["its owner closed the request; nothing more is proposed there"]
+    for day in ("05", "06"):  # run again, with the same outcome
+        story.push(path=path_of(time=f"2026-03-{day}T10-00-00.000000"), date=1_795_000_000.0 + int(day))
+        assert story.said("unchanged") == ["its owner closed a request with these values; they are not proposed again"]
         story.lose_state()
         story.settle()
         assert (story.requests, story.acts()) == ([], [])
+
+
+@pytest.mark.parametrize("form", ["eval-results", "model-index"])
+def test_a_new_value_after_a_closing_is_proposed_once_more_and_a_second_closing_is_final(
+    story: ModelStory, form: str
+) -> None:
+    story.settings = f'{SETTINGS}form = "{form}"\n'
+    story.begun()
+    story.hub.set_status(story.model, story.requests[0], "closed", "owner")
+    story.push(right=(61, 60, 70))
+    story.settle()
+    [request] = story.requests
+    assert story.acts() == ["request"]
+    if form == "eval-results":  # of the other task the same value was closed
+        assert story.proposed()["value"] == 61
+        assert story.hub.file(story.model, LOGICS, request.ref) is None
+        assert request.title == "Add evaluation results: sums"
+
+    story.hub.set_status(story.model, request, "closed", "owner")
+    for number in (62, 61, 50):
+        story.push(right=(number, 60, 70))
+        assert story.said("unchanged") == ["its owner closed more than one request; nothing more is proposed there"]
+        story.lose_state()
+        story.settle()
+        assert (story.requests, story.acts()) == ([], [])
+
+
+def test_what_was_merged_may_still_be_withdrawn_after_a_change_was_closed(story: ModelStory) -> None:
+    story.begun()
+    story.hub.merge(story.model, story.requests[0])
+    story.push(right=(61, 60, 70))
+    story.settle()
+    story.hub.set_status(story.model, story.requests[0], "closed", "owner")
+    assert story.acts() == ["request"]
+
+    story.remove()
+    story.settle()
+    [request] = story.requests
+    assert request.title == "Remove evaluation results of Tiny"
+    story.hub.set_status(story.model, request, "closed", "owner")
+    story.lose_state()
+    story.settle()
+    assert (story.requests, story.acts()) == ([], ["request"])
 
 
 def test_a_repository_without_discussions_and_one_that_is_not_there_stop_no_other(story: ModelStory) -> None:

@@ -73,6 +73,7 @@ class HubModels:
             model=found[0],
             head=repository.head(),
             account=self.client.user,
+            url=f"{self.client.endpoint}/{repository.address.name}",
             is_org=self.client.account.get("type") == "org",
             requests=[self._open_files(repository, num, paths, ours) for num, paths in proposed.items()],
             benchmarks={name: data for name, (data, _) in known.items()},

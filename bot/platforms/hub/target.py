@@ -144,9 +144,7 @@ class HubTarget:
         wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
         files = self.files.read(paths, self.head())
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
-        declined = [
-            num for num, row in wanted if row["status"] == "closed" and row["closed_by"] not in {"", self.client.user}
-        ]
+        declined = self._declined(mark)
         found = [request for num in is_open if (request := self.read_request(num, mark, paths, files))]
         return CurrentState(
             files=files,
@@ -155,6 +153,17 @@ class HubTarget:
             declined=self.proposed(max(declined), mark, paths, files) if declined else None,
             note=self.comments.find(mark) if self.has_notes or mark.has_own_discussion else None,
         )
+
+    def _declined(self, mark: Marker) -> list[int]:
+        """The requests of ours with a mark that a person closed."""
+        closed = [
+            (num, row) for num, row in self.requests if row["mark"] == mark.render() and row["status"] == "closed"
+        ]
+        return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
+
+    def closings(self, mark: Marker) -> int:
+        """How many requests of ours with a mark people closed."""
+        return len(self._declined(mark))
 
     def read_request(
         self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from bot.errors import Unwritable
 from bot.evaluation.task import HubBenchmark, Task
@@ -17,6 +18,7 @@ from bot.publishing.tables.values import RowView
 
 FOLDER = ".eval_results"
 SUFFIXES = (".yaml", ".yml")
+NOT_OURS = "it stays as it is; only its owner can take it away"
 
 
 def eval_results_path(leaderboard: str, task_id: str) -> str:
@@ -82,7 +84,9 @@ class EvalResultsLayout(ModelLayout):
     def _agreement(self, result: HubEvalResult, path: str, current: Mapping[str, bytes]) -> str:
         """Who already has the same value, "" where nobody has. Raises Unwritable for a conflict."""
         if path in current and not is_ours(current[path], self.leaderboard.id):
-            raise Unwritable(f"conflict: {path} exists, and is not as the bot wrote it for this leaderboard")
+            raise Unwritable(
+                f"conflict: {path} exists, and is not as the bot wrote it for this leaderboard: {NOT_OURS}"
+            )
         found = judge_value(result, list(claims(self.page, current, self.leaderboard.id)))
         if found.state == "conflict":
             raise Unwritable(f"conflict: {found.why}")
@@ -99,6 +103,18 @@ class EvalResultsLayout(ModelLayout):
             return False
         return said[0] == said[1]
 
+    def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
+        """The draft without the files of tasks whose values were closed."""
+        files = {
+            path: data
+            for path, data in draft.files.items()
+            if path not in closed or _values(closed[path]) != _values(data)
+        }
+        left = [eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks]
+        named = {task.id: path for (task, _), path in zip(self.tasks, left, strict=True)}
+        cells = {key: tuple(cell for cell in row if named[cell.column] in files) for key, row in draft.cells.items()}
+        return replace(draft, files=files, cells=cells)
+
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
         """The values in the bot's files, by task."""
         del change
@@ -110,6 +126,15 @@ class EvalResultsLayout(ModelLayout):
 def _told(result: HubEvalResult) -> tuple[object, ...]:
     """An entry without its link: another commit of the same evidence does not count as a change."""
     return result.dataset_id, result.task_id, result.value, result.date, result.notes
+
+
+def _values(data: bytes | None) -> list[tuple[object, ...]]:
+    """What a file says, without day, notes and link: these make no new value; nothing for one that goes."""
+    try:
+        found = parse_eval_results(data) if data is not None else ()
+    except Unwritable:
+        return []
+    return [(each.dataset_id, each.task_id, each.value) for each in found]
 
 
 def _value(data: bytes | None) -> str | None:

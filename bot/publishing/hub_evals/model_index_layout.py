@@ -93,6 +93,13 @@ class ModelIndexLayout(ModelLayout):
         blocks = [block_of(data.decode("utf-8", "replace"), self.leaderboard.id) for data in (one, other)]
         return bool(blocks[0]) == bool(blocks[1]) and values_of(blocks[0]) == values_of(blocks[1])
 
+    def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
+        """The draft, or nothing of it where its block has the values that were closed."""
+        is_same = all(
+            path in closed and self.is_same((), path, closed[path], data) for path, data in draft.files.items()
+        )
+        return replace(draft, files={}, cells={}) if is_same else draft
+
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
         """The values in the bot's block, by dataset and metric."""
         del change

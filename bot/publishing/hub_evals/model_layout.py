@@ -46,6 +46,10 @@ class ModelLayout(ABC):
         """Whether two versions of a file say the same about the model."""
 
     @abstractmethod
+    def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
+        """A draft without the values that a closed request proposed: these are final."""
+
+    @abstractmethod
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
         """The values in what the bot wrote, by task; None where nothing of it is there."""
 

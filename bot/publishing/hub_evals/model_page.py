@@ -12,7 +12,9 @@ from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in
 from bot.publishing.publication import Marker, find_marker
 from bot.reporting.escape import brief
 
+ADVICE = "nothing is written over it; compare how both were measured, and if theirs is wrong, tell its author there"
 SAME = Decimal("1e-9")  # values that differ by less are the same, for readers keep doubles
+PLACE = 300  # letters of a path and an address
 AgreementState = Literal["absent", "same", "ours", "conflict"]
 
 
@@ -35,17 +37,24 @@ class ModelPage:
     `model` is the id that the Hub answers with, which differs where a repository was renamed. `head` is the
     commit at main. `requests` are all open requests with files in `.eval_results`. `benchmarks` holds for each dataset
     the bytes of its `eval.yaml` at its head, None where it has none; `published` the values on its board, where known.
-    `account` is what the results are credited to. The caller reads all of it, with `.eval_results` of main and of every
-    open request, and gives results to a draft only of organizations that `ModelsOptions.allow`.
+    `account` is what the results are credited to, `url` where people see the repository. The caller reads all of it,
+    with `.eval_results` of main and of every open request, and gives results to a draft only of organizations that
+    `ModelsOptions.allow`.
     """
 
     model: str
     head: str
     account: str
+    url: str = ""
     is_org: bool = False
     requests: Sequence[OpenFiles] = ()
     benchmarks: Mapping[str, bytes | None] = field(default_factory=dict)
     published: Mapping[str, Sequence[Decimal]] = field(default_factory=dict)
+
+    def place_of(self, request: OpenFiles) -> str:
+        """A request as people find it."""
+        number = request.name.removeprefix("#")
+        return f"{request.name} ({self.url}/discussions/{number})" if self.url else request.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ def claims(page: ModelPage, main: Mapping[str, bytes], leaderboard: str) -> Iter
     for request in page.requests:
         for path, data in sorted(request.files.items()):
             if main.get(path) != data:
-                yield from claims_in(data, f"{path} in {request.name}", is_ours=request.is_ours)
+                yield from claims_in(data, f"{path} in {page.place_of(request)}", is_ours=request.is_ours)
 
 
 def signed(text: str, mark: Marker) -> bytes:
@@ -99,10 +108,11 @@ def judge_value(result: HubEvalResult, said: Sequence[Claim]) -> Agreement:
     others = [claim for claim in about if not claim.is_ours]
     agreeing = [claim for claim in others if _agrees(claim, result.value)]
     if agreeing:
-        return Agreement("same", f"{brief(agreeing[0].place)} already has this value")
+        return Agreement("same", f"{brief(agreeing[0].place, PLACE)} already has this value")
     if others:
         there = "another value" if others[0].value is None else f"{others[0].value:f}"
-        return Agreement("conflict", f"{brief(others[0].place)} says {there}, and this result {result.value:f}")
+        why = f"{brief(others[0].place, PLACE)} says {there}, and this result {result.value:f}: {ADVICE}"
+        return Agreement("conflict", why)
     return Agreement("ours" if about else "absent")
 
 

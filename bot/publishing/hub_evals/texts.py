@@ -11,7 +11,8 @@ from bot.reporting.escape import code, code_in_table, plain_markup, visible
 WAYS_OUT = (
     "While this request is open, the page of the model shows these scores as results of the community. "
     "After a merge, they count as the author's own. "
-    "If you close the request, they are removed, and the bot does not propose them again."
+    "If you close the request, they are removed, and the bot does not propose these values again. "
+    "If you close a second one, it proposes nothing more."
 )
 
 
