@@ -31,6 +31,7 @@ class Inputs:
     claimed_report: str = ""
     site: str = ""
     badge: str = ""
+    config: str = ""
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -52,6 +53,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         fail_on=one_of(environ, "fail-on", get_args(FailOn)),  # type: ignore[arg-type]
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
         badge=environ.get("INPUT_BADGE", "").strip(),
+        config=environ.get("INPUT_CONFIG", "").strip(),
         claimed_report=environ.get("INPUT_CLAIMED_REPORT", "").strip(),
         site=_site(environ, mode),
     )

@@ -21,6 +21,7 @@ from bot.publishing.verified_texts import ALL_FOLLOW, BrokenRow, broken_rows_tex
 from bot.reporting.annotations import command
 from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
+from bot.service.verify_table import table_at
 
 NO_ISSUE = "the issue could not be written; the result does not change: {error}"
 ANNOTATED = 10  # annotations of one step that GitHub shows
@@ -31,7 +32,10 @@ def verify(run: Run) -> int:
     target = open_target(run.inputs.to, run.access)
     target.check()
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
-    rows = list(Verifier(target, Opener(run.access, run.trigger.workspace), today, asks_models=True).verify())
+    config = run.inputs.config
+    table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
+    opener = Opener(run.access, run.trigger.workspace)
+    rows = list(Verifier(target, opener, today, asks_models=True, table=table).verify())
     for row in rows:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")

@@ -18,6 +18,7 @@ from bot.reporting.escape import visible
 from bot.service.environment import read_access
 from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
+from bot.service.verify_table import table_at
 
 SHOWN = 5  # numbers of one row
 
@@ -48,6 +49,10 @@ def verify(
     models: Annotated[
         bool, typer.Option("--models", help="Also ask the Hub whether the revision of each model is still there.")
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="The settings that describe the table there: compare its cells."),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show only rows that differ from their evidence.")
     ] = False,
@@ -58,7 +63,8 @@ def verify(
     opened.check()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     rows: list[VerifiedRow] = []
-    for row in Verifier(opened, Opener(access, sources), today, models).verify(entries or []):
+    table = table_at(opened, target, config) if config is not None else None
+    for row in Verifier(opened, Opener(access, sources), today, models, table).verify(entries or []):
         rows.append(row)
         if form is VerifyFormat.TEXT and not (quiet and row.follows):
             typer.echo("\n".join(_lines(row)))

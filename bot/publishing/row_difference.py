@@ -10,11 +10,14 @@ from bot.publishing.entry import Entry
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A number of a row: `name` says which, `published` what stands there, `computed` what the evidence gives."""
+    """A number of a row, or a cell of its table: `name` says which, `published` what stands there.
+
+    `computed` is what the evidence gives; of a cell, what the row beside the table gives.
+    """
 
     name: str
-    published: float | None
-    computed: float | None
+    published: float | str | None
+    computed: float | str | None
 
 
 def differences(published: Entry, computed: Entry | None) -> tuple[Difference, ...]:

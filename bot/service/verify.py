@@ -23,8 +23,9 @@ from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.publishing.publication import Marker
 from bot.publishing.row_difference import Difference, differences
 from bot.service.model_lookup import ModelLookup, ModelState
+from bot.service.verify_table import TableCells
 
-Outcome = Literal["follows", "differs", "declaration", "evidence", "model", "untraceable", "unavailable"]
+Outcome = Literal["follows", "differs", "table", "declaration", "evidence", "model", "untraceable", "unavailable"]
 DECLARATION_BYTES = 1024 * 1024
 
 
@@ -32,10 +33,11 @@ DECLARATION_BYTES = 1024 * 1024
 class VerifiedRow:
     """Whether a row follows from its evidence.
 
-    `follows`: every number is the same. `differs`: a number is another under the row's own declaration. `declaration`:
-    only under today's. `evidence`: a file is gone or has other bytes. `model`: the revision of the model is gone, so
-    that nobody can run it again. `untraceable`: no repository is named, or no declaration that can be read.
-    `unavailable`: a service could not be asked. `notice` is something to know of a row with which nothing is wrong.
+    `follows`: every number is the same. `differs`: a number is another under the row's own declaration. `table`: the
+    row follows, and the table that people read says another thing. `declaration`: only under today's. `evidence`: a
+    file is gone or has other bytes. `model`: the revision of the model is gone, so that nobody can run it again.
+    `untraceable`: no repository is named, or no declaration that can be read. `unavailable`: a service could not be
+    asked. `notice` is something to know of a row with which nothing is wrong.
     """
 
     key: str
@@ -54,13 +56,15 @@ class VerifiedRow:
 class Verifier:
     """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one.
 
-    With `asks_models` the Hub is asked whether the revision of each model is still there.
+    With `asks_models` the Hub is asked whether the revision of each model is still there; `table` is the one that the
+    rows stand beside, where there is one.
     """
 
     target: Target
     opener: Opener
     today: Leaderboard | None = None
     asks_models: bool = False
+    table: TableCells | None = None
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
@@ -93,6 +97,10 @@ class Verifier:
         wrong = differences(entry, found)
         if wrong:
             return VerifiedRow(entry.key, "differs", "the evidence gives other numbers", wrong)
+        if self.table is not None:
+            why, cells = self.table.look(entry, declared)
+            if why:
+                return VerifiedRow(entry.key, "table", why, cells)
         if self.today is not None and self.today.scoring_digest != entry.leaderboard.scoring_digest:
             other = differences(entry, _recomputed(entry, read, self.today))
             if other:
