@@ -23,7 +23,7 @@ from bot.service.new_board import BOARD, CARD, SETTINGS, NewBoard, card_text, co
 
 RESULTS = "Result files or folders to draft the declaration from (none: copy a shipped one)"
 LIKE = f"The shipped declaration to copy ({', '.join(shipped())})"
-SOURCE = "Where results are pushed (hf://datasets/org/name, or a local git repository)"
+SOURCE = "Where results are pushed (hf://datasets/org/name, github://owner/name, or a local git repository)"
 TARGET = "Where rows go (hf://datasets/org/name, github://owner/name, or a folder)"
 
 
@@ -61,6 +61,7 @@ def init(
     settings = shlex.quote(str(folder / SETTINGS))
     warn(f"when nothing is left to decide: leaderboard-bot settle --config {settings} --dry-run")
     warn(f"{CARD} and {BOARD} belong into {board.target}: the table will stand in the card")
+    warn(f"what token, rights and webhook still lack: leaderboard-bot doctor --config {settings}")
 
 
 def _asked(question: str, flag: str, default: str | None = None) -> str:

@@ -56,10 +56,15 @@ def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
 
 def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnosis:
     """Whether the account may push: a commit needs it, and a request for its branch."""
+    repository = parse_address(target.to).name
     try:
-        is_allowed = may_push(client, parse_address(target.to).name)
+        state, is_allowed = state_of(client, repository), may_push(client, repository)
     except BotError as error:
         return unchecked(name, line_of(error))
+    if state.is_archived:
+        return Diagnosis(name, "wrong", "the repository is archived", "unarchive it, or name another target")
+    if state.is_empty:
+        return Diagnosis(name, "wrong", "the repository has no commit yet", "make a first one: a README will do")
     if is_allowed is None:
         return unchecked(name, "GitHub does not say this about the token")
     if is_allowed:

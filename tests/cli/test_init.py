@@ -19,8 +19,10 @@ from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
 from bot.service.config import load_settings
 from bot.service.new_board import NewBoard, settings_text
-from tests.command import BOT
+from tests.command import BOT, bot
 from tests.evaluation.judging import EXAMPLES, ROOT
+from tests.world.github_server import local_github
+from tests.world.results import path_of, result
 
 SOURCE, TARGET = "hf://datasets/acme/results", "hf://datasets/acme/contents"
 PLACES = ("--source", SOURCE, "--to", TARGET)
@@ -124,3 +126,35 @@ def test_a_terminal_is_asked_for_what_was_not_said(tmp_path: Path) -> None:
     assert b"Where results are pushed" in err
     assert load_leaderboard(str(tmp_path / "board.toml")).title == "Ours"
     assert END in (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_board_on_github_begins_as_init_says(tmp_path: Path) -> None:
+    """What a maintainer does: make two repositories, put the files there, and run what is printed."""
+    (tmp_path / "run.json").write_bytes(result())
+    words = ("--title", "Ours", "--description", "Two tasks.", "--source", "github://acme/results")
+    done = init(tmp_path / "b", "--results", tmp_path / "run.json", *words, "--to", "github://acme/board")
+    assert done.exit_code == 0, done.output
+    [settle, doctor] = [
+        line.partition("leaderboard-bot ")[2].split() for line in done.stderr.splitlines() if "--config" in line
+    ]
+
+    with local_github() as server:
+        told = {**os.environ, "GITHUB_API_URL": server.url, "GITHUB_TOKEN": "bot-token"}
+        server.state.add_account("bot-token", "leaderboard-bot")
+        source = server.state.add_repo("acme/results", {path_of(): result()})
+        target = server.state.add_repo("acme/board")
+        source.writers = target.writers = {"leaderboard-bot"}
+        status, out, _ = bot(*doctor, env=told)
+        assert (status, "the repository has no commit yet" in out) == (1, True), out
+        assert "is empty: make a first commit in it" in bot(*settle, env=told)[1]
+
+        files = {name: (tmp_path / "b" / name).read_bytes() for name in ("README.md", "board.toml")}
+        target.git.push("heads/main", dict(files))
+        status, out, why = bot(*doctor, env=told)
+        assert "✗" not in "\n".join(line for line in out.splitlines() if "github" in line), out
+        status, out, why = bot(*settle, env=told)
+        assert (status, "1 added" in out, server.state.writes()) == (0, True, 0), out + why
+        status, out, why = bot(*settle[:-1], env=told)
+        assert (status, [one.title for one in target.pulls("open")]) == (0, ["Add acme/atlas-7b (bfloat16): 60.00"]), (
+            out + why
+        )

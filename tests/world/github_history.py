@@ -51,6 +51,14 @@ def list_refs(state: GitHubState, request: Request) -> Answer:
     return Answer(200, [_ref(request, ref, sha) for ref, sha in sorted(found.items())])
 
 
+def list_branches(state: GitHubState, request: Request) -> Answer:
+    repo = find(state, request)
+    if repo is None:
+        return refuse(404, "Not Found")
+    heads = {ref.removeprefix("heads/"): sha for ref, sha in repo.git.refs.items() if ref.startswith("heads/")}
+    return Answer(200, [{"name": name, "commit": {"sha": sha}, "protected": False} for name, sha in heads.items()])
+
+
 def create_ref(state: GitHubState, request: Request) -> Answer:
     repo = find(state, request)
     refused = forbidden(request, "contents")

@@ -37,6 +37,7 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("GET", f"{REPO}/commits", github_history.list_commits),
     ("GET", f"{REPO}/commits/(.+)/status", github_rights.read_status),
     ("POST", f"{REPO}/statuses/(.+)", github_rights.create_status),
+    ("GET", f"{REPO}/branches", github_history.list_branches),
     ("GET", f"{REPO}/hooks", github_rights.list_hooks),
     ("GET", f"{REPO}/collaborators/(.+)/permission", github_rights.read_permission),
     ("GET", f"{REPO}/commits/(.+)", github_history.read_commit),

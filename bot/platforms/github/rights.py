@@ -55,12 +55,14 @@ class RepositoryState:
 
     is_archived: bool
     has_issues: bool
+    is_empty: bool = False
 
 
 def state_of(client: GitHubClient, name: str) -> RepositoryState:
     """Whether something can be said in a repository. Raises Unavailable or Refused."""
     row = client.get(f"/repos/{name}")
-    return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)))
+    is_empty = not client.get(f"/repos/{name}/branches", per_page=1)
+    return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)), is_empty)
 
 
 @dataclass(frozen=True, slots=True)
