@@ -169,7 +169,7 @@ def test_a_gated_model_is_named_and_stops_no_other(story: ModelStory) -> None:
     outcomes = story.settle()
     assert "403" in said(outcomes, "rejected")[0]
     [plan] = said(outcomes, "held")
-    assert plan.startswith("the first run would write to 1 models")
+    assert plan.startswith("the first run would write to 1 model;")
     assert story.acts() == []
 
 
