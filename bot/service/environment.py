@@ -17,16 +17,28 @@ def environment() -> Mapping[str, str]:
 
 
 def read_access(environ: Mapping[str, str] = os.environ) -> Access:
-    """Tokens and addresses of the services; an empty variable is as good as none."""
+    """Tokens and addresses of the services; an empty variable is as good as none. Raises CallError."""
+    hf_token = token_in(environ, "HF_TOKEN")
     return Access(
-        github_token=environ.get("GITHUB_TOKEN") or None,
+        github_token=token_in(environ, "GITHUB_TOKEN"),
         github_api_url=environ.get("GITHUB_API_URL") or GITHUB_API_URL,
         github_app=github_app(environ),
-        hf_token=environ.get("HF_TOKEN") or None,
+        hf_token=hf_token,
         hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
-        hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not environ.get("HF_TOKEN"),
+        hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not hf_token,
         cache=cache_folder(environ),
     )
+
+
+def token_in(environ: Mapping[str, str], name: str) -> str | None:
+    """A token, without the line break that a copied secret often ends with; None where there is none.
+
+    Raises CallError, which does not show it, for what no header can carry.
+    """
+    token = environ.get(name, "").strip()
+    if not all("!" <= letter <= "~" for letter in token):
+        raise CallError(f"{name} holds a letter that no token has, such as a space or a line break: set it again")
+    return token or None
 
 
 def github_app(environ: Mapping[str, str]) -> GitHubApp | None:

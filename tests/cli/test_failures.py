@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.service.environment import read_access
 from tests.command import BOT, bot
 from tests.evaluation.judging import KESTREL
 
@@ -204,3 +205,21 @@ def test_an_old_locale_changes_letters_and_no_verdict(variables: dict[str, str])
 
     assert (status, err) == (0, "")
     assert " accepted  example-org/kestrel-7b  average 33.60" in out
+
+
+@pytest.mark.parametrize("name", ["GITHUB_TOKEN", "HF_TOKEN"])
+@pytest.mark.parametrize("token", ["t-SECRET\nX: y", "t-SECRET x", "t-SECRET\x07", "t-SECRETé", "t-SECRET”"])
+def test_a_token_that_no_header_can_carry_is_named_and_never_shown(tmp_path: Path, name: str, token: str) -> None:
+    status, out, err = bot("publish", KESTREL, "--to", tmp_path / "board", env={**os.environ, name: token})
+
+    assert (status, out) == (2, "")
+    assert err == (
+        f"leaderboard-bot: {name} holds a letter that no token has, such as a space or a line break: set it again\n"
+    )
+    assert not (tmp_path / "board").exists()
+
+
+def test_a_line_break_after_a_copied_token_does_no_harm() -> None:
+    access = read_access({"HF_TOKEN": "hf_a\n", "GITHUB_TOKEN": " ghp_b\r\n", "HF_OIDC_RESOURCE": "datasets/a/b"})
+
+    assert (access.hf_token, access.github_token, access.hf_keyless) == ("hf_a", "ghp_b", False)

@@ -70,7 +70,9 @@ def translated(error: Exception) -> BotError | None:
         return translated_status(error.response, message.splitlines()[0][:300])
     if isinstance(error, httpx2.HTTPError):
         request = getattr(error, "_request", None)
-        why = f"{type(error).__name__}: {str(error)[:200]}"
+        name = type(error).__name__
+        # What cannot be sent is told with its headers, of which one is the token.
+        why = name if isinstance(error, httpx2.LocalProtocolError) else f"{name}: {str(error)[:200]}"
         landed = request is not None and is_write(request) and not isinstance(error, httpx2.ConnectError)
         return Unavailable(SERVICE, about(request, why) if request else why, may_have_landed=landed)
     if isinstance(error, ConnectionError):

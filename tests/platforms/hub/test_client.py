@@ -187,3 +187,12 @@ def test_bulk_work_uses_half_of_a_window_and_people_the_rest(hub: Hub, source: H
     with pytest.raises(Unavailable, match="all requests of this window are used"):
         source.head()
     assert len(hub.calls) == 40
+
+
+def test_a_token_is_not_shown_where_no_header_can_carry_it(hub: Hub) -> None:
+    hub.repository("acme/results")
+    source = HubSource(HubClient(hub.url, "hf_SECRET\nX: y"), parse_address("hf://datasets/acme/results"))
+
+    with pytest.raises(Unavailable, match="LocalProtocolError") as failure:
+        source.head()
+    assert "SECRET" not in str(failure.value)
