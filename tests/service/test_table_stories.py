@@ -263,6 +263,7 @@ def test_a_cell_that_somebody_edited_is_found(hub: Hub, tmp_path: Path, how: str
     story = TableStory(hub, tmp_path, form="commit", options="records = true\n")
     story.push()
     story.settle()
+    assert story.acts() == ["commit"]
     (tmp_path / "bot.toml").write_text(
         SETTINGS.replace("SOURCE", "hf://datasets/acme/results").replace("TARGET", CONTENTS).replace("FORM", "commit")
     )

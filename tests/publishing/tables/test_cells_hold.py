@@ -40,7 +40,7 @@ def in_csv(data: bytes) -> Rows:
     assert [
         cell for row in rows for cell in row if cell.lstrip(" '\"")[:1] in "=+-@|＝＋－＠" and cell[:1] != "'"
     ] == []
-    return [[cell.removeprefix("'") for cell in row] for row in rows]
+    return rows
 
 
 def in_json(data: bytes) -> Rows:
@@ -74,11 +74,11 @@ def test_a_cell_holds_its_text_and_no_other_changes(path: str, text: str) -> Non
     data = written(path, text)
     if data is None:
         return
-    before, rows = READ[path](TABLES[path].encode()), READ[path](data)
-    shown = text.removeprefix("'") if path == "t.csv" else " ".join(text.split()) if path == "t.md" else text
-    note = " ".join(f"at {text}".split()) if path == "t.md" else f"at {text}"
-    assert rows[:-1] == before
-    assert rows[-1] == [shown, note]
+    before, (*others, [model, note]) = READ[path](TABLES[path].encode()), READ[path](data)
+    shown = " ".join(text.split()) if path == "t.md" else text
+    assert others == before
+    assert model in ({shown, f"'{shown}"} if path == "t.csv" else {shown})
+    assert note == f"at {shown}" or (path == "t.md" and note == " ".join(f"at {text}".split()))
 
 
 class Elements(HTMLParser):
