@@ -34,13 +34,13 @@ class TableCells:
         layout = table_layout(options, leaderboard)
         change = RowChange(entry.key, entry, links=evidence_links(entry))
         draft = layout.draft([change], self._read(layout, change))
-        if entry.key in draft.refused:
-            return draft.refused[entry.key], ()
+        if why := draft.refused.get(entry.key):
+            return why if why.startswith(f"{self.options.path}: ") else f"{self.options.path}: {why}", ()
         cells = draft.cells.get(entry.key, ())
         if cells and all(cell.before is None for cell in cells):
             return f"{self.options.path} has no such row", ()
-        why = f"{self.options.path} says another thing than the entry beside it" if cells else ""
-        return why, tuple(map(_difference, cells))
+        said = f"{self.options.path} says another thing than the entry beside it" if cells else ""
+        return said, tuple(map(_difference, cells))
 
     def _read(self, layout: Layout, change: RowChange) -> Mapping[str, bytes]:
         if not self._files:
