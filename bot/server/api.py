@@ -34,7 +34,9 @@ from bot.service.store.views import STATES, ItemState
 
 JSON = "application/json"
 USUAL, MOST = 100, 1_000  # things in one answer
+MOST_ENTRIES = 100  # of which each may have 512 KB
 LIMIT = Parameter("limit", f"How many to give, {USUAL} without it, {MOST} at most.", "integer")
+LIMIT_ENTRIES = Parameter("limit", f"How many to give, {MOST_ENTRIES} at most.", "integer")
 FIRST = Parameter("first", "How many to leave out at the beginning.", "integer")
 AFTER = Parameter("after", "Where the page before ended; `next` has it.")
 STATE = Parameter("state", "Only items in this state.", values=STATES)
@@ -60,7 +62,7 @@ class Api:
         return {
             Operation(f"{BASE}/watches", "The watches and how they stand.", WatchList): self._watches,
             Operation(f"{watch}/board", "The table of a board.", BoardView, paged): self._board,
-            Operation(f"{watch}/rows", "The entries of a board.", RowList, paged): self._rows,
+            Operation(f"{watch}/rows", "The entries of a board.", RowList, (FIRST, LIMIT_ENTRIES)): self._rows,
             Operation(f"{watch}/rows/{{key:path}}", "One entry by its key.", Entry): self._row,
             Operation(
                 f"{watch}/submissions",
@@ -107,7 +109,7 @@ class Api:
         if found is None:
             return None
         everything = found.site.content.board.rows
-        rows, following = _cut(request, everything)
+        rows, following = _cut(request, everything, MOST_ENTRIES)
         return RowList(len(everything), [row.entry for row in rows], following)
 
     def _row(self, request: Request) -> Entry | None:
@@ -156,9 +158,9 @@ def _entry(board: ShownBoard, key: str) -> Entry | None:
     return board.site.content.rows[name].entry if name else None
 
 
-def _cut(request: Request, everything: Sequence[T]) -> tuple[Iterable[T], str | None]:
+def _cut(request: Request, everything: Sequence[T], most: int = MOST) -> tuple[Iterable[T], str | None]:
     """The part of a list that was asked for, and the query of the next part."""
-    first, limit = _number(request, "first", 0, 10**9), _limit(request)
+    first, limit = _number(request, "first", 0, 10**9), min(most, _limit(request))
     end = first + limit
     return everything[first:end], _next(request, first=str(end)) if end < len(everything) else None
 

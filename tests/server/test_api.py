@@ -128,5 +128,12 @@ def test_a_wrong_number_is_told(web: TestClient, query: str) -> None:
     assert web.get(f"{WATCH}/board?{query}").status_code == 400
 
 
+def test_whole_entries_come_few_at_a_time(web: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.server.api.MOST_ENTRIES", 3)
+    answer = web.get(f"{WATCH}/rows?limit=1000").json()
+    assert len(answer["rows"]) == 3
+    assert len(pages_of(web, f"{WATCH}/rows?limit=1000", "rows")) == answer["count"] == len(HOSTILE) + 4
+
+
 def test_nothing_can_be_posted(web: TestClient) -> None:
     assert web.post(f"{WATCH}/board").status_code == 405
