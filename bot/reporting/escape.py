@@ -19,6 +19,7 @@ SKIP_MARK = re.compile(
 )
 # Beside the controls that JSON escapes anyway: further controls, marks of direction, halves of surrogates.
 UNSHOWN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
+HARMLESS = re.compile(r"[A-Za-z0-9][\w./ %~-]*", re.ASCII)  # the names and keys of most rows
 FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 
 
@@ -53,6 +54,8 @@ def code_in_table(text: str) -> str:
 
 def inert(text: str) -> str:
     """A text in one line that is no formula of a spreadsheet (OWASP, CSV injection) and no command to a runner."""
+    if HARMLESS.fullmatch(text):
+        return text
     line = without_commands(visible(text.replace("\r", " ").replace("\n", " ").replace("\t", " ")))
     is_formula = line.lstrip(" '\"")[:1] in {*"=+-@:|", *FULL_WIDTH}
     return f"'{line}" if is_formula or text[:1] == "\t" else line

@@ -81,8 +81,13 @@ class Watched:
         self.page.on("console", lambda said: self.faults.append(f"console: {said.text}"))
         self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
-        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._note_failed)
         self.page.on("request", self._look)
+
+    def _note_failed(self, request: Any) -> None:
+        # A page that is left takes its running look for news with it.
+        if request.resource_type != "fetch" or request.failure != "net::ERR_ABORTED":
+            self.faults.append(f"failed: {request.url}")
 
     def _look(self, request: Any) -> None:
         if not request.url.startswith((self.origin, "data:", "blob:")):
