@@ -43,6 +43,17 @@ def test_as_many_rows_as_the_limit_have_requests_of_their_own(story: Story, rows
     assert len(story.requests) == requests
 
 
+@pytest.mark.parametrize(("folders", "discussions"), [(3, 3), (4, 1)])
+def test_as_many_faulty_folders_as_the_limit_have_discussions_of_their_own(
+    story: Story, folders: int, discussions: int
+) -> None:
+    faulty = {path_of(f"acme/m{n}"): result(f"acme/m{n}", right=(50, 60, 170)) for n in range(folders)}
+    story.hub.push(story.source, faulty)
+    story.settle()
+
+    assert len(story.discussions) == discussions
+
+
 def test_a_withdrawn_row_leaves_the_rolling_request(story: Story) -> None:
     push_models(story, 5)
     story.settle()
