@@ -35,8 +35,12 @@ def proposed(story: Story) -> list[str]:
     return sorted(path.split("/")[3] for path, _ in commit.tree.files() if path.startswith("entries/"))
 
 
+@pytest.mark.parametrize("part", [1000, 2])  # in one part, and in several
 @pytest.mark.parametrize(("rows", "requests"), [(3, 3), (4, 1)])
-def test_as_many_rows_as_the_limit_have_requests_of_their_own(story: Story, rows: int, requests: int) -> None:
+def test_as_many_rows_as_the_limit_have_requests_of_their_own(
+    story: Story, monkeypatch: pytest.MonkeyPatch, rows: int, requests: int, part: int
+) -> None:
+    monkeypatch.setattr("bot.service.rows.PART", part)
     push_models(story, rows)
     story.settle()
 
@@ -52,6 +56,18 @@ def test_as_many_faulty_folders_as_the_limit_have_discussions_of_their_own(
     story.settle()
 
     assert len(story.discussions) == discussions
+
+
+@pytest.mark.parametrize(("folders", "discussions"), [(3, 3), (4, 0)])
+def test_more_accepted_folders_than_the_limit_are_not_told_one_by_one(
+    hub: Hub, tmp_path: Path, folders: int, discussions: int
+) -> None:
+    story = Story(hub, tmp_path, limit=3, more="say_success = true")
+    push_models(story, folders)
+    story.settle()
+
+    assert len(story.discussions) == discussions
+    story.contexts.store.close()
 
 
 def test_a_withdrawn_row_leaves_the_rolling_request(story: Story) -> None:
