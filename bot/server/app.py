@@ -37,6 +37,16 @@ class ServiceView(Protocol):
         ...
 
 
+def metrics_route(registry: CollectorRegistry) -> Endpoint:
+    """What is measured, for Prometheus."""
+
+    async def metrics(_: Request) -> Response:
+        text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    return metrics
+
+
 def make_app(
     service: ServiceView,
     *,
@@ -69,16 +79,12 @@ def make_app(
         log.note(answer.status_code)
         return answer
 
-    async def metrics(_: Request) -> Response:
-        text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state
-        return Response(text, media_type=CONTENT_TYPE_LATEST)
-
     app = Starlette(
         routes=[
             Route("/webhooks/hub", webhook, methods=["POST"]),
             Route("/webhooks/github", github_webhook, methods=["POST"]),
             Route("/healthz", health_route(service)),
-            Route("/metrics", metrics),
+            Route("/metrics", metrics_route(registry)),
             *pages,
         ]
     )
