@@ -133,7 +133,7 @@ class PlanView(msgspec.Struct, frozen=True):
 
 
 class PlannedRowView(msgspec.Struct, frozen=True):
-    """One row of a plan; averages in points, ranks as ranges."""
+    """One row of a plan; averages in points, ranks as ranges; `values` is what would be written, where that is more."""
 
     key: str
     model: str
@@ -143,6 +143,7 @@ class PlannedRowView(msgspec.Struct, frozen=True):
     ranks_before: str
     ranks_after: str
     reason: str
+    values: str = ""
 
 
 class DeliveryView(msgspec.Struct, frozen=True):

@@ -158,6 +158,7 @@ class Views:
                         one.ranks_before,
                         one.ranks_after,
                         one.reason,
+                        one.values,
                     )
                     for one in held.plan.rows
                     if one.action != "unchanged"
