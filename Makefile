@@ -70,9 +70,12 @@ image-lock: | $(UV)
 	$(UV) export --frozen --no-default-groups --extra postgres --no-emit-project --no-annotate --no-header --quiet > requirements-image.txt
 
 # Changes what decides in small places, one after the other, and lists the changes that no test notices: hours.
+# A part of it: make mutate MUTANTS='bot.evaluation.score*'
+MUTANTS :=
+
 mutate: .venv/.all
 	$(UV) sync --frozen --quiet --inexact --all-extras --group mutation
-	.venv/bin/mutmut run --max-children 1
+	.venv/bin/mutmut run --max-children 1 $(MUTANTS)
 	.venv/bin/mutmut results
 
 bench: .venv/.all .venv/.browser
