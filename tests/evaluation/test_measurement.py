@@ -21,6 +21,7 @@ from bot.evaluation.measurement import (
     value_keys,
 )
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from tests.evaluation.judging import declared
 
 BOARD = """\
 title = "By hand"
@@ -123,6 +124,19 @@ def test_a_mean_of_probabilities_is_not_integral_in_the_format_that_has_it() -> 
     assert found == {"lm-eval-0.3": False, "lm-eval-0.4": True}
 
 
+def test_a_metric_that_is_a_mean_of_probabilities_by_its_name_is_not_integral() -> None:
+    board = parse_leaderboard(BOARD.replace('name = "em"', 'name = "mc2"'), "hand", "hand.toml")
+    assert not required_metrics(board, "lm-eval-0.4")[-1].integral
+
+
+def test_versions_are_those_of_the_format() -> None:
+    added = 'versions = ["2", "v3"]\nformat_versions = { "lm-eval-0.3" = ["0"] }\n'
+    board = parse_leaderboard(BOARD.replace('versions = ["2", "v3"]\n', added), "hand", "hand.toml")
+    found = {name: required_metrics(board, name)[0].versions for name in ("lm-eval-0.3", "lm-eval-0.4")}
+    assert found == {"lm-eval-0.3": {"0", 0.0}, "lm-eval-0.4": {"2", 2.0, "v3"}}
+    assert any(each.has_older_versions for each in required_metrics(declared(), "lm-eval-0.4"))
+
+
 def test_another_declaration_of_the_same_id_requires_other_things(board: Leaderboard) -> None:
     other = parse_leaderboard(BOARD.replace('name = "em"', 'name = "f1"'), "hand", "hand.toml")
     assert [required_metrics(each, "lm-eval-0.4")[-1].metric_name for each in (board, other, board)] == [
@@ -154,7 +168,7 @@ def test_a_number_is_a_double(board: Leaderboard, raw: Any, value: float) -> Non
     assert (found.raw, found.value, type(found.value)) == (raw, value, float)
 
 
-@pytest.mark.parametrize("raw", [10**301, -(10**301), 10**400, "0.5", None, True, [0.5], nan], ids=range(8))
+@pytest.mark.parametrize("raw", [int(1e300), -(10**301), 10**400, "0.5", None, True, [0.5], nan], ids=range(8))
 def test_what_is_no_number_or_an_enormous_one_is_not_a_number(board: Leaderboard, raw: Any) -> None:
     assert isnan(one(board, {RATE: raw}).value)
 
@@ -163,6 +177,8 @@ def test_an_error_is_a_double_beside_the_value(board: Leaderboard) -> None:
     assert one(board, {RATE: 50.0, "em_stderr,none": 1.5}).stderr == 1.5
     assert [one(board, {RATE: 50.0, "em_stderr,none": error}).stderr for error in ("N/A", 1, None)] == [None] * 3
     assert (one(board, {RATE: 50.0}).stderr, one(board, {RATE: 50.0}).file) == (None, "run.json")
+    result = Result("lm-eval-0.4", Model(), HarnessVersion("x"), {"c": LeafResult({RATE: 1.0})})
+    assert take_measurements(result, board).present[0].file == ""
 
 
 def test_a_metric_with_a_count_of_its_own_has_it_where_all_of_the_leaf_ran(board: Leaderboard) -> None:
