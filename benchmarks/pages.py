@@ -135,8 +135,8 @@ def browse(browser: Browser, rows: list[Entry], rounds: int) -> None:
     )
     for what in times["ours"][0]:
         said = ", ".join(f"{name} {_least_and_median([one[what] for one in times[name]])} ms" for name in FILES)
-        pairs = zip(times["ours"], times["DataTables"], strict=True)
-        print(f"  {what:18} {said}; to DataTables {statistics.median(a[what] / b[what] for a, b in pairs):.2f}")
+        pairs = [(a[what], b[what]) for a, b in zip(times["ours"], times["DataTables"], strict=True) if b[what]]
+        print(f"  {what:18} {said}; to DataTables {statistics.median(a / b for a, b in pairs):.2f}")
 
 
 def _least_and_median(values: list[float]) -> str:
