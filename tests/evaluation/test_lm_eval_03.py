@@ -59,7 +59,7 @@ def test_a_file_without_config_has_rows_and_versions(task: str, numbers: dict[st
 
 @pytest.mark.parametrize("versions", [{}, {"other": 0}, {"sciq": 0, "other": 0}, None, []])
 def test_rows_alone_are_no_result(versions: Any) -> None:
-    with pytest.raises(MalformedResult, match="is of no format"):
+    with pytest.raises(MalformedResult, match="has none of the formats"):
         parse_result(dumps({"results": {"sciq": {"acc": 0.93}}, "versions": versions}))
 
 

@@ -118,7 +118,7 @@ ATTACKS = {
     "a deleted refs/pr/N": Attack(without_ref, "refs/pr/1 is not there", ""),
     "a foreign file in entries/": Attack(foreign, "entries/notes.json", "rejected"),
     "HTML in place of a file": Attack(page_for_a_file, "odd-1b", "failed"),
-    "HTML in place of a listing": Attack(page_for_a_list, "in place of an answer", "failed"),
+    "HTML in place of a listing": Attack(page_for_a_list, "came instead of an answer", "failed"),
 }
 
 

@@ -17,7 +17,7 @@ from bot.errors import CallError, Stale, Unavailable
 from bot.platforms.limits import DEADLINE
 
 ZERO = "0" * 40
-LINK = "120000"  # the mode of a symbolic link, whose content is a path
+FILE = "100"  # begins the mode of a file; symbolic links and submodules have others
 AUTHOR = {
     "GIT_AUTHOR_NAME": "leaderboard-bot",
     "GIT_AUTHOR_EMAIL": "leaderboard-bot@localhost",
@@ -109,9 +109,7 @@ class Repository:
         listed = self.git("ls-tree", "-r", "-l", "-z", commit, "--", *paths).decode("utf-8", "surrogateescape")
         rows = (row.partition("\t") for row in listed.split("\0") if row)
         parted = ((path, meta.split()) for meta, _, path in rows)
-        return {
-            path: Blob(oid, int(size)) for path, (mode, kind, oid, size) in parted if kind == "blob" and mode != LINK
-        }
+        return {path: Blob(oid, int(size)) for path, (mode, _, oid, size) in parted if mode.startswith(FILE)}
 
     def files(self, commit: str, *paths: str) -> dict[str, str]:
         """The object id of each file of a commit below the given paths."""
@@ -128,12 +126,12 @@ class Repository:
     def changed(self, old: str, new: str) -> dict[str, str]:
         """The paths that differ between two commits, each with its object id at the second.
 
-        It is "" where there is no file there: it is gone, or a symbolic link stands in its place.
+        It is "" where there is no file there: it is gone, or a symbolic link or a submodule stands in its place.
         """
         fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode("utf-8", "surrogateescape")
         parts = fields.split("\0")
         found = {path: meta.split() for meta, path in zip(parts[::2], parts[1::2], strict=False)}
-        return {path: "" if mode == LINK or not oid.strip("0") else oid for path, (_, mode, _, oid, _) in found.items()}
+        return {path: oid if mode.startswith(FILE) else "" for path, (_, mode, _, oid, _) in found.items()}
 
     def find(self, commit: str, path: str) -> Blob | None:
         """The file at a path of a commit, None where there is none."""

@@ -117,17 +117,20 @@ def test_bytes_are_those_of_the_object_id(folder: Folder, source: GitSource) -> 
         source.read("a.json", commit, 100, blob_id(b"2"))
 
 
-def test_symbolic_links_are_no_files(folder: Folder, source: GitSource) -> None:
+def test_symbolic_links_and_submodules_are_no_files(folder: Folder, source: GitSource) -> None:
     old = folder.push({"a.json": b"1", "b.json": b"2"})
     (folder.path / "b.json").unlink()
     for name in ("b.json", "latest.json"):
         (folder.path / name).symlink_to("a.json")
-    new = folder.push({"c.json": b"3"})
+    folder.push({"c.json": b"3"})
+    folder.git("update-index", "--add", "--cacheinfo", f"160000,{old},sub.json")
+    folder.git("commit", "-q", "-m", "Add a submodule")
+    new = source.head()
 
     assert {change.path: change.oid for change in source.changes(old, new)} == {
         "b.json": None,
         "latest.json": None,
         "c.json": blob_id(b"3"),
-        "sub": None,
+        "sub.json": None,
     }
     assert {change.path for change in source.changes(None, new)} == {"a.json", "c.json"}

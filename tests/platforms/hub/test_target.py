@@ -86,7 +86,7 @@ def test_a_request_whose_row_came_by_another_way_is_closed(hub: Hub, contents: R
     put(target, entry())
 
     assert hub.requests(contents) == []
-    assert "stands on the main branch already" in hub.requests(contents, "closed")[0].comments()[-1]
+    assert "main branch already has what this request" in hub.requests(contents, "closed")[0].comments()[-1]
 
 
 def test_two_processes_that_opened_one_request_each_end_with_one(
