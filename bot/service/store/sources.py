@@ -148,12 +148,10 @@ class Sources(Database):
             return list(connection.execute(found).scalars())
 
     def _submissions(self, watch: str, wheres: Iterable[ColumnElement[bool]]) -> dict[str, StoredSubmission]:
+        """By path; of each part by row and path, for a database gives any order that is not asked for."""
+        wanted = select(submissions).where(submissions.c.watch == watch).order_by(submissions.c.key, submissions.c.path)
         with self.transaction() as connection:
-            return {
-                row.path: _restored(row)
-                for where in wheres
-                for row in connection.execute(select(submissions).where(submissions.c.watch == watch, where))
-            }
+            return {row.path: _restored(row) for where in wheres for row in connection.execute(wanted.where(where))}
 
     def all_submissions(self, watch: str, size: int = 500) -> Iterator[list[StoredSubmission]]:
         """All submissions, about so many at once: those of no row in the order of their paths, then row by row."""
