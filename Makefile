@@ -18,7 +18,7 @@ run: .venv/.run
 install: .venv/.all
 
 test: .venv/.all
-	$(PYTEST) -n 3 -m "not campaign" -q
+	$(PYTEST) -n 3 --dist worksteal -m "not campaign" -q
 
 test-all: .venv/.all
 	$(PYTEST) -n 2 -q --hypothesis-profile=thorough
