@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import BotError, MalformedEntry, Stale, Unavailable
+from bot.evaluation.finding import counted
 from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling, open_filling
 from bot.publishing.entry import Entry, entry_path, is_same_row
@@ -80,13 +81,13 @@ class ImportResult:
 
     def lines(self) -> list[str]:
         """What people read in the end."""
-        said = [f"wrote {self.written:,} rows{f' to {self.where}' if self.where else ''}"]
-        said += [f"adopted {self.adopted:,} rows that are there already"] if self.adopted else []
+        said = [f"wrote {counted(self.written, 'row')}{f' to {self.where}' if self.where else ''}"]
+        said += [f"adopted {counted(self.adopted, 'row')} that the target already has"] if self.adopted else []
         said += _named(self.different, "rows are there with other numbers; they were not changed")
         said += _named(self.refused, "rows cannot be stored")
         said += [self.board] if self.board else []
-        said += [f"{self.untraced:,} rows at the target come from no file of this source"] if self.untraced else []
-        said += [f"{self.unread:,} files could not be read; run the same command again"] if self.unread else []
+        said += [f"no file of this source gave {counted(self.untraced, 'row')} of the target"] if self.untraced else []
+        said += [f"{counted(self.unread, 'file')} could not be read; run the same command again"] if self.unread else []
         return said
 
 
@@ -166,9 +167,9 @@ class Import:
             try:
                 return step()
             except (Unavailable, Stale) as failure:
-                counted = self._left()
-                failures = 0 if counted != left else failures + 1
-                left = counted
+                now_left = self._left()
+                failures = 0 if now_left != left else failures + 1
+                left = now_left
                 asked = getattr(failure, "retry_after", None)
                 wait = min(2.0**failures, 60.0) if asked is None else asked
                 if failures >= FAILURES or wait > LONGEST_WAIT:

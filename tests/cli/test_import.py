@@ -57,4 +57,4 @@ def test_a_second_import_into_the_same_board_is_told_so(
         told = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
         assert "another process imports into it now" in str(told.exception)
     done = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
-    assert "wrote 1 rows" in done.output
+    assert "wrote 1 row" in done.output
