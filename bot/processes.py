@@ -86,6 +86,18 @@ class _Part:
 
 
 @contextmanager
+def without_collector() -> Iterator[None]:
+    """Let the garbage collector rest where many values are made and none is cyclic: to look for cycles takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextmanager
 def _rare_collections() -> Iterator[None]:
     """Look for reference cycles 100 times less often: millions of short-lived values make next to none."""
     threshold = gc.get_threshold()

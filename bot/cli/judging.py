@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -22,7 +20,7 @@ from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.registry import open_target
-from bot.processes import choose_jobs, run_parts
+from bot.processes import choose_jobs, run_parts, without_collector
 from bot.reporting.escape import without_commands
 from bot.reporting.text import Ink
 from bot.service.environment import kept_answers, read_access
@@ -78,7 +76,7 @@ def judge_paths(
 
         parsed = list(parsed)
         facts = open_look_up(read_access(), kept_answers(), warn)(parsed, leaderboard, facts)
-    with _without_collection():
+    with without_collector():  # what a command reads it keeps until it ends
         judgement = judge_all(parsed, leaderboard, facts)
     return replace(judgement, unread=tuple(unread)), places
 
@@ -93,18 +91,6 @@ def parse_names(names: list[str]) -> dict[str, str]:
             raise CallError(f"--model-name {text[:80]!r}: write org/name, org/name@commit, or PATH=org/name")
         found[path.rstrip("/") if equals else UNNAMED] = name
     return found
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Let the garbage collector rest: what a command reads it keeps until it ends, and nothing of it is cyclic."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def parse_places(

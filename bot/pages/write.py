@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -16,6 +15,7 @@ from bot import HOME
 from bot.errors import CallError
 from bot.pages.addresses import BADGES, CARDS, COLUMNS, ROWS
 from bot.pages.site import Site
+from bot.processes import without_collector
 
 MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
 ASSET = re.compile(r"site\.[0-9a-f]{8}\.(?:css|js)")  # the style and script of any version
@@ -40,22 +40,10 @@ def write_site(site: Site, folder: Path) -> Written:
     last. A page of a row that bears the right stamp is not even made.
     """
     try:
-        with _without_collector():
+        with without_collector():  # pages are made of no cycles
             return _write(site, folder)
     except OSError as error:
         raise CallError(f"{folder}: cannot be written: {error.strerror or error}") from None
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Pages are made of no cycles, and to look for some among the entries of a large board takes long."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _write(site: Site, folder: Path) -> Written:

@@ -20,15 +20,20 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
     A repository of the Hub or of GitHub is fetched once over git. Raises Unavailable where that fails.
     """
     if "://" not in target:
-        repository = Repository(Path(target))
-        return read_history(repository, repository.resolve("refs/heads/main"), leaderboard)
+        return folder_history(target, leaderboard)
     place = _address(target, access)
     if place is None:
         return None
     with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as folder:
         fetch_history(Path(folder), *place)
-        repository = Repository(Path(folder))
-        return read_history(repository, repository.resolve("refs/heads/main"), leaderboard)
+        return folder_history(folder, leaderboard)
+
+
+def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
+    """What the commits of a local repository say of the rows of a leaderboard, the newest first."""
+    repository = Repository(Path(folder))
+    main = repository.resolve("refs/heads/main")
+    return read_history(repository, main, leaderboard) if main else ()
 
 
 def _address(target: str, access: Access) -> tuple[str, str | None] | None:

@@ -95,10 +95,7 @@ class BoardCache:
 
     def names(self, watch: Watch) -> dict[str, str]:
         """The names of a watch's boards by target."""
-        found = [place for place, target in enumerate(watch.targets, 1) if self._at(watch.name, target.to) is not None]
-        return {
-            watch.targets[place - 1].to: watch.name if place == found[0] else f"{watch.name}@{place}" for place in found
-        }
+        return {to: name for name, (to, _) in self._named(watch).items()}
 
     def page(self, name: str, path: str) -> Page | None:
         """A page of a watch's board, None where there is none."""
@@ -130,13 +127,19 @@ class BoardCache:
 
     def _kept(self, name: str) -> tuple[str, str, KeptBoard] | None:
         """The watch and the target of a board, and which state of it is kept."""
-        first, _, number = name.partition("@")
+        first = name.partition("@")[0]
         watch = next((watch for watch in self.watches() if watch.name == first), None)
-        if watch is None or (number and not (number.isascii() and number.isdigit() and len(number) < 4)):
-            return None
-        asked = watch.targets[int(number) - 1 : int(number)] if number else watch.targets
-        found = ((target.to, self._at(first, target.to)) for target in asked)
-        return next(((first, to, kept) for to, kept in found if kept is not None), None)
+        found = None if watch is None else self._named(watch).get(name)
+        return None if found is None else (first, *found)
+
+    def _named(self, watch: Watch) -> dict[str, tuple[str, KeptBoard]]:
+        """The target and the state of each board of a watch, by the one name that the board has."""
+        found: dict[str, tuple[str, KeptBoard]] = {}
+        for place, target in enumerate(watch.targets, 1):
+            kept = self._at(watch.name, target.to)
+            if kept is not None:
+                found[f"{watch.name}@{place}" if found else watch.name] = (target.to, kept)
+        return found
 
     def _at(self, watch: str, target: str) -> KeptBoard | None:
         """What is kept of the board of a target, None where it has no row."""

@@ -10,7 +10,7 @@ import msgspec
 
 from bot.errors import NoWriteAccess
 from bot.pages.site import Site
-from bot.platforms.git.target import Folder
+from bot.platforms.history import folder_history
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.changes import BoardChange
@@ -107,11 +107,13 @@ class BoardUpdater:
         date = datetime.fromtimestamp(context.clock(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         kept = KeptBoard(self.target.head(), board.id, board.text)
         entries = entries_of(self.target, board)
-        context.store.keep_board(context.name, self.to, kept, entries, date, history=lambda: self._history(board.id))
+        is_first = context.store.kept_board(context.name, self.to) is None
+        history = self._history(board.id) if is_first and kept.head else ()
+        context.store.keep_board(context.name, self.to, kept, entries, date, history=history)
 
     def _history(self, leaderboard: str) -> Sequence[BoardChange]:
         """What the commits of a folder say of its rows; those of a service are left to `site`, which fetches them."""
-        return self.target.history(leaderboard) if isinstance(self.target, Folder) else ()
+        return () if "://" in self.to else folder_history(self.target.name, leaderboard)
 
     def _propose_board(self) -> bool:
         """Let the derived files ride in the rolling request; whether anything was proposed."""

@@ -96,7 +96,7 @@ class TargetCommands:
             self._tell_other(after, answered)
 
     def _tell_other(self, talk: Conversation, answered: Collection[str]) -> None:
-        """Say it where a commit came in the moment of the merge, so that another was merged than was judged."""
+        """Tell people where a commit arrived while the bot merged, so that another one was merged than was checked."""
         ours = [
             match[1]
             for one in talk.said
@@ -105,8 +105,8 @@ class TargetCommands:
         if talk.status != "merged" or not ours or not talk.head or talk.head.startswith(ours[-1]) or MERGED in answered:
             return
         words = (
-            f"A commit came in the moment of the merge: {code(talk.head[:12])} was merged, and not {code(ours[-1])}. "
-            "Nobody judged it. Compare the two, and revert the merge if the later one is wrong."
+            f"A commit arrived while the bot merged: {code(talk.head[:12])} was merged instead of {code(ours[-1])}. "
+            "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
         )
         self.conversations.answer(talk.name, reply_text(words, MERGED, self.context.leaderboard.id))
         self.report.say("failed", f"request {talk.name}", words, status=1)
@@ -159,4 +159,4 @@ class TargetCommands:
 def name_commit(head: str) -> str:
     """The answer where only a named commit is merged."""
     head = head[:12]
-    return f"The newest commit {code(head)} may not be the bot's. Look at it, then write {code(f'/merge {head}')}."
+    return f"Somebody else may have made the newest commit. Look at {code(head)}, then write {code(f'/merge {head}')}."

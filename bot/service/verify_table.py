@@ -25,7 +25,7 @@ class TableCells:
 
     target: Target
     options: TableOptions
-    _files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    _files: Mapping[str, bytes] | None = field(default=None, repr=False)
 
     def look(self, entry: Entry, leaderboard: Leaderboard) -> tuple[str, tuple[Difference, ...]]:
         """What is wrong with the row of an entry, "" where nothing is, and the cells that differ."""
@@ -43,7 +43,7 @@ class TableCells:
         return said, tuple(map(_difference, cells))
 
     def _read(self, layout: Layout, change: RowChange) -> Mapping[str, bytes]:
-        if not self._files:
+        if self._files is None:
             listed = [path for folder in layout.folders([change]) for path in self.target.list_folder(folder)]
             mark = Marker("entry", "", change.key)  # under which nothing is published: files alone are read
             self._files = self.target.read_state(mark, layout.paths([change], listed)).files

@@ -148,7 +148,7 @@ def test_each_target_has_a_board_of_its_own(story: Story) -> None:
     rows = {name: len(web.get(f"/board/{name}/changes.jsonl").text.splitlines()) for name in ("tiny", "tiny@2")}
     assert rows == {"tiny": 2, "tiny@2": 1}
     assert "acme/second" in web.get("/board/tiny@2/about.html").text
-    for name in ("tiny@0", "tiny@3", "tiny@x", "tiny@-1", "tiny@²", "tiny@99999"):
+    for name in ("tiny@0", "tiny@1", "tiny@02", "tiny@002", "tiny@3", "tiny@x", "tiny@-1", "tiny@²", "tiny@99999"):
         assert web.get(f"/board/{name}/").status_code == 404, name
 
 

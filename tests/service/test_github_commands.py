@@ -118,7 +118,7 @@ def test_a_commit_with_a_forged_date_is_merged_by_its_name_only(github: GitHubSe
     forged = board.git.push(f"heads/{pull.head}", {"README.md": b"sneaked in"}, "x", "eve")
     assert story.settle() == []
 
-    [answer] = [one.body for one in board.comments.values() if "may not be" in one.body]
+    [answer] = [one.body for one in board.comments.values() if "may have made" in one.body]
     assert f"write `/merge {forged[:12]}`" in answer
     assert not pull.merged
     assert story.write(pull, f"/merge {forged[:12]}").startswith("Merged at `")
@@ -131,7 +131,7 @@ def test_without_its_state_the_bot_asks_for_the_commit(github: GitHubServer, tmp
     story.settle()
     [pull] = story.pulls
     story.lose_state()
-    assert "may not be the bot's" in story.write(pull, "/merge")
+    assert "Somebody else may have made the newest commit" in story.write(pull, "/merge")
     assert not pull.merged
 
     story.push(right=(60, 60, 70))

@@ -70,7 +70,7 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     story.hub.push(story.target, {"README.md": b"sneaked in"}, ref=request.ref, user="eve")
     story.settle()
     head = head_of(story, request)
-    ask = f"The newest commit `{head[:12]}` may not be the bot's. Look at it, then write `/merge {head[:12]}`."
+    ask = f"Somebody else may have made the newest commit. Look at `{head[:12]}`, then write `/merge {head[:12]}`."
     assert ask in request.comments("bot")[-1]
     assert write(story, request, "/merge") == ask
     assert "The request has a newer commit" in write(story, request, f"/merge {old}")
@@ -131,14 +131,14 @@ def test_a_commit_in_the_moment_of_the_merge_is_told(story: Story) -> None:
         before=lambda: story.hub.push(story.target, dict(sneak), ref=request.ref, user="eve"),
     )
     answer = write(story, request, "/merge")
-    assert answer.startswith(f"A commit came in the moment of the merge: `{head_of(story, request)[:12]}` was merged,")
-    assert f"and not `{seen[:12]}`" in answer
+    assert answer.startswith(f"A commit arrived while the bot merged: `{head_of(story, request)[:12]}` was merged ")
+    assert f"instead of `{seen[:12]}`" in answer
 
     story.hub.comment(story.target, request, "what now?", "meg")
     story.settle()
     story.lose_state()
     story.settle()
-    assert sum("in the moment of the merge" in text for text in request.comments("bot")) == 1
+    assert sum("arrived while the bot merged" in text for text in request.comments("bot")) == 1
     assert [act for act in story.acts() if act != "commit"] == ["comment", "merge", "comment"]
 
 

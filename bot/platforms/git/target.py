@@ -11,11 +11,9 @@ from collections.abc import Mapping
 
 from bot.errors import Stale
 from bot.platforms.duplicates import Duplicate
-from bot.platforms.git.history import read_history
 from bot.platforms.git.local import MAIN, LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
-from bot.publishing.changes import BoardChange
 from bot.publishing.entry import FOLDER, Entry
 from bot.publishing.layout import ENTRIES, RowFiles
 from bot.publishing.publication import (
@@ -71,11 +69,6 @@ class Folder:
         oids = {path: file.oid for path, file in found.items() if is_entry_file(path, file.size, layout)}
         others = [path for path in found if path not in oids]
         return parse_entries(self._repository.read_all(oids), others, layout)
-
-    def history(self, leaderboard: str) -> tuple[BoardChange, ...]:
-        """What the commits of main say of the rows of a leaderboard, the newest first."""
-        main = self._repository.main
-        return read_history(self._repository, main, leaderboard) if main else ()
 
     def list_folder(self, folder: str) -> list[str]:
         """The paths of all files below a folder on main."""

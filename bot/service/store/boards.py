@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +69,7 @@ class KeptBoards(Database):
         entries: Iterable[Entry],
         date: str,
         *,
-        history: Callable[[], Iterable[BoardChange]] = tuple,
+        history: Sequence[BoardChange] = (),
     ) -> None:
         """Keep the rows of a board, and note what came, changed and went; `date` is ISO 8601.
 
@@ -85,8 +85,8 @@ class KeptBoards(Database):
             gone = [key for key in known if key not in wanted]
             before = self._entries_at(watch, target, [key for key in (*changed, *gone) if key in known])
             moved = [change_of(before.get(key), wanted.get(key), date) for key in (*changed, *gone)]
-            known_before = (tuple(history()) or additions(wanted.values())) if is_first else ()
-            news = reversed(known_before) if is_first else (one for one in moved if one is not None)
+            earlier = reversed(history or additions(wanted.values()))
+            news = earlier if is_first else (one for one in moved if one is not None)
             self._write(watch, target, [(wanted[key], digests[key]) for key in changed], gone)
             self._note(watch, target, list(news))
             row = {"watch": watch, "target": target, "head": board.head, "leaderboard": board.leaderboard}

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unsettled
@@ -40,15 +40,19 @@ class Intents(Database):
             connection.execute(delete(intents).where(intents.c.name == name, intents.c.holder == holder))
 
     def _take(self, name: str, holder: str, seconds: float) -> float:
-        """Take a name that nobody holds, or whose time is over; else the seconds until it is."""
+        """Take a name that nobody holds, or whose time is over; else the seconds until it is.
+
+        What is over is forgotten, whatever its name.
+        """
         now = time.time()
         insert = (postgresql if self.engine.dialect.name == "postgresql" else sqlite).insert(intents)
         values = {"holder": holder, "until": now + seconds}
-        is_over = or_(intents.c.until <= now, intents.c.until > now + 2 * seconds)  # a clock that was wrong
+        was_wrong = intents.c.until > now + 2 * seconds  # the other one's clock
         statement = insert.values(name=name, **values).on_conflict_do_update(
-            index_elements=["name"], set_=values, where=is_over
+            index_elements=["name"], set_=values, where=was_wrong
         )
         with self.transaction() as connection:
+            connection.execute(delete(intents).where(intents.c.until <= now))
             connection.execute(statement)
             held = connection.execute(select(intents).where(intents.c.name == name)).one()
         return 0.0 if held.holder == holder else max(0.1, held.until - now)
