@@ -210,9 +210,6 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
         return Downloaded(bytes(body), first.headers.get("x-repo-commit") or "", oid)
 
 
-__all__ = ["ENDPOINT", "SERVICE", "HubAddress", "HubClient", "parse_address"]
-
-
 def hub_client(access: Access) -> HubClient:
     """The client of the account that `access` names."""
     return HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless, cache=access.cache)
