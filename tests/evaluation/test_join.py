@@ -149,7 +149,7 @@ def test_where_nothing_of_the_leaderboard_is_there_one_line_says_so() -> None:
     other = patched({"/results": {"arc_challenge": {"acc_norm,none": 0.5}}, "/groups": {}, "/group_subtasks": {}})
     (finding,) = row_of({"other.json": other}).findings
     assert finding.rule == "missing-task"
-    assert "none of the 39 subtasks of open-llm-v2 is there" in finding.message
+    assert "the file has none of the 39 subtasks of open-llm-v2" in finding.message
     assert finding.command == ""
     assert row.findings == ()  # the format says enough
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity, examples
+from bot.evaluation.finding import Severity, counted, examples
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
 from bot.evaluation.result import Result
@@ -82,11 +82,11 @@ def _nothing(case: RowCase) -> Violation:
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
     most, best = max(fits, default=(0, ""))
     hint = (
-        f"name the leaderboard with --leaderboard; of {best}, {most} subtasks are there"
+        f"name the leaderboard with --leaderboard; the file has {counted(most, 'subtask')} of {best}"
         if most
-        else ("name the leaderboard that it was measured for with --leaderboard")
+        else "name the leaderboard that it was measured for with --leaderboard"
     )
-    message = f"none of the {count} subtasks of {board.id} is there: was it measured for another leaderboard?"
+    message = f"the file has none of the {counted(count, 'subtask')} of {board.id}: was it measured for another leaderboard?"
     return Violation(message, hint, result.pointer_to("leaves"), file=case.row.lead.path)
 
 
