@@ -29,7 +29,7 @@ def open_leaderboard(name: str, access: Access) -> Leaderboard:
 
 
 def _read(name: str, access: Access) -> bytes:
-    from bot.platforms.hub.client import parse_address
+    from bot.platforms.hub.address import parse_address
     from bot.platforms.hub.pinned import open_pinned
 
     address = parse_address(name)

@@ -22,8 +22,8 @@ from bot.pages.write import Written
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.github.answers import AnswersInStore
-from bot.platforms.hub.address import MODELS
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.address import MODELS, parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Access, Kept, Opener

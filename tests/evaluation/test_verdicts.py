@@ -131,7 +131,10 @@ def test_of_a_file_with_nothing_of_the_leaderboard_that_is_said_once() -> None:
     data["results"] = {"arc_challenge": {"acc_norm,none": 0.4}, "hellaswag": {"acc_norm,none": 0.5}}
     outcome = outcome_of(data)
     assert [(finding.rule, finding.message) for finding in outcome.findings] == [
-        ("missing-task", "the file has none of the 39 subtasks of open-llm-v2: was it measured for another leaderboard?")
+        (
+            "missing-task",
+            "the file has none of the 39 subtasks of open-llm-v2: was it measured for another leaderboard?",
+        )
     ]
     assert "the file has 2 subtasks of open-llm-v1" in outcome.findings[0].hint
     assert outcome.row is not None

@@ -12,7 +12,7 @@ from typing import TypeVar
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, Discussion, DiscussionWithDetails, HfApi
 from huggingface_hub.errors import HfHubHTTPError
 
-from bot.platforms.hub.client import parse_address
+from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.source import HubSource
 from bot.platforms.registry import Access
 from bot.publishing.publication import find_marker

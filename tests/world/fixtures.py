@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from tests.world.git import Repository
 from tests.world.hub import Hub

@@ -86,7 +86,8 @@ def _nothing(case: RowCase) -> Violation:
         if most
         else "name the leaderboard that it was measured for with --leaderboard"
     )
-    message = f"the file has none of the {counted(count, 'subtask')} of {board.id}: was it measured for another leaderboard?"
+    of_all = counted(count, "subtask")
+    message = f"the file has none of the {of_all} of {board.id}: was it measured for another leaderboard?"
     return Violation(message, hint, result.pointer_to("leaves"), file=case.row.lead.path)
 
 

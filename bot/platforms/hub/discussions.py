@@ -15,7 +15,8 @@ from warnings import catch_warnings
 from bot.errors import Unavailable
 from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
 from bot.platforms.duplicates import REASON, Duplicate, later_ones
-from bot.platforms.hub.client import HubAddress, HubClient
+from bot.platforms.hub.address import HubAddress
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread

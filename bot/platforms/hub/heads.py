@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.errors import CallError, Refused
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 
 THREADS = 8

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from bot.errors import CallError
-from bot.platforms.hub.client import HubAddress, hub_client
+from bot.platforms.hub.address import HubAddress
+from bot.platforms.hub.client import hub_client
 from bot.platforms.hub.source import HubSource
 from bot.platforms.registry import Access
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import Gone, Stale
 from bot.platforms.duplicates import Duplicate
-from bot.platforms.hub.client import SERVICE
+from bot.platforms.hub.errors import SERVICE
 from bot.publishing.publication import Marker, OpenRequest, UpdateRequest
 
 if TYPE_CHECKING:

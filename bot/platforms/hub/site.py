@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import CallError
-from bot.platforms.hub.client import parse_address
+from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Opener

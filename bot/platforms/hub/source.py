@@ -13,8 +13,10 @@ from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundErr
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import Refused
+from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.bulk import MANY, fetched_source
-from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
+from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.errors import SERVICE
 from bot.platforms.source import Change, LastCommit, Source, named_change
 
 T = TypeVar("T")

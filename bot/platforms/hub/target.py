@@ -10,10 +10,12 @@ from typing import Any
 from bot.errors import BotError, Refused
 from bot.platforms.bounded import Contents, Latest
 from bot.platforms.duplicates import Duplicate
-from bot.platforms.hub.client import SERVICE, HubAddress, HubClient
+from bot.platforms.hub.address import HubAddress
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.comments import HubComments
 from bot.platforms.hub.conversations import HubConversations
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.files import FILE_LIMIT, HubFiles
 from bot.platforms.hub.filling import HubFilling
 from bot.platforms.hub.requests import HubRequests

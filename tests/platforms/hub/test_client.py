@@ -9,7 +9,8 @@ import pytest
 
 from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
 from bot.platforms.budget import bulk_work
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource
 from bot.platforms.source import TooLarge

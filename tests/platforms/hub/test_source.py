@@ -11,7 +11,8 @@ import traceback
 import pytest
 
 from bot.errors import CallError, Refused, Unavailable
-from bot.platforms.hub.client import HubAddress, HubClient, parse_address
+from bot.platforms.hub.address import HubAddress, parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.source import TooLarge
 from tests.world import routes_files

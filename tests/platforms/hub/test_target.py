@@ -9,7 +9,8 @@ import pytest
 
 from bot.errors import Refused, Stale, Unavailable
 from bot.evaluation.leaderboard import parse_leaderboard
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form

@@ -8,7 +8,8 @@ import pytest
 
 from bot.errors import Gone, Unavailable
 from bot.platforms.chunks import in_chunks
-from bot.platforms.hub.client import HubClient, parse_address
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.publication import CloseRequest, Commit, Marker, OpenRequest, PostComment, PostText, UpdateRequest
