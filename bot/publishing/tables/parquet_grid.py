@@ -1,11 +1,9 @@
-"""Rows of a table in one or several Parquet files; whole files are rewritten with their old schema and metadata."""
+"""Rows of a table in a Parquet file, and the proof that an edit changed no other row."""
 
 from __future__ import annotations
 
-import io
-import json
-from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -15,24 +13,9 @@ from typing import Any
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, Way
 from bot.publishing.tables.edit import Insertion, Update, says
+from bot.publishing.tables.parquet_file import Writing, read_file, write_file
 from bot.publishing.tables.proof import Slot
 from bot.publishing.tables.sheet import Grid
-
-MOST_CELLS = 50_000_000
-SCHEMA, CHUNKING = b"ARROW:schema", b"content_defined_chunking"
-EXTRA = "Parquet tables need the extra `tables`: pip install 'leaderboard-bot[tables]'"
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How a Parquet file was written, so that it can be written so again.
-
-    `notes` are metadata of the file that are not metadata of its schema; `options` are arguments of pyarrow's writer.
-    """
-
-    options: Mapping[str, Any]
-    notes: Mapping[bytes, bytes]
-    group_rows: int | None  # of the largest of several row groups, None where there is one
 
 
 @dataclass(frozen=True)
@@ -43,10 +26,22 @@ class ParquetGrid:
     writing: Writing
 
     @cached_property
-    def columns(self) -> Mapping[Way, list[Any]]:
-        """The values by column."""
+    def columns(self) -> Mapping[Way, int]:
+        """The number of each column by its name; a name that is there twice is left out."""
         names = self.table.column_names
-        return {(name,): self.table.column(name).to_pylist() for name in names if names.count(name) == 1}
+        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+
+    @cached_property
+    def _values(self) -> dict[Way, list[Any]]:
+        return {}
+
+    def values(self, way: Way) -> list[Any]:
+        """The values of a column; all are null where Python has no objects for them, such as the year 10,000."""
+        if way not in self._values:
+            self._values[way] = [None] * len(self)
+            with suppress(ValueError, OverflowError):
+                self._values[way] = self.table.column(self.columns[way]).to_pylist()
+        return self._values[way]
 
     @property
     def ways(self) -> Collection[Way]:
@@ -62,7 +57,7 @@ class ParquetGrid:
 
     def cell(self, row: int, way: Way) -> Cell:
         """A cell; not a number counts as null, as pandas has it."""
-        value = self.columns[way][row]
+        value = self.values(way)[row]
         if isinstance(value, bool | str) or value is None:
             return value
         if isinstance(value, int | float):
@@ -73,48 +68,45 @@ class ParquetGrid:
         """The file with its rows in the order of the slots. Raises Unwritable where a cell has another type."""
         import pyarrow as pa
 
-        parts = [part for slot in _runs(slots) for part in [self._part(slot)] if part.num_rows]
-        return ParquetGrid(pa.concat_tables(parts).combine_chunks(), self.writing)
+        parts = [part for run in _runs(slots) for part in [self._part(run)] if part.num_rows]
+        return ParquetGrid(pa.concat_tables(parts).combine_chunks(), self.writing.grown(slots))
 
-    def _part(self, slot: tuple[int, int] | Update | Insertion) -> Any:
-        if isinstance(slot, tuple):
-            return self.table.slice(slot[0], slot[1] - slot[0])
-        old = {} if isinstance(slot, Insertion) else {way: column[slot.row] for way, column in self.columns.items()}
-        return self._row({**old, **{way: _Said(cell) for way, cell in slot.cells.items()}})
+    def _part(self, run: tuple[int, int] | Update | Insertion) -> Any:
+        """Rows as they are, an old row with other cells, or a new row, of which unnamed cells are null."""
+        if isinstance(run, tuple):
+            return self.table.slice(run[0], run[1] - run[0])
+        row = self.table.slice(run.row, 1) if isinstance(run, Update) else self._empty()
+        for way, cell in run.cells.items():
+            field = self.table.schema.field(self.columns[way])
+            row = row.set_column(self.columns[way], field, _array(field, _typed(field, cell)))
+        _check_filled(row)
+        return row
 
-    def _row(self, cells: Mapping[Way, Any]) -> Any:
-        """A table of one row; a column that the cells do not say is null."""
+    def _empty(self) -> Any:
+        """A row of nulls."""
         import pyarrow as pa
 
-        arrays = []
-        for field in self.table.schema:
-            value = cells.get((field.name,))
-            if isinstance(value, _Said):
-                value = _typed(field, value.cell)
-            try:
-                arrays.append(pa.array([value], type=field.type))
-            except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-                raise Unwritable(f"the column {field.name} cannot hold {value!r}: {error}") from None
-            if value is None and not field.nullable:
-                raise Unwritable(f"the column {field.name} cannot be empty, and the mapping does not fill it")
-        return pa.Table.from_arrays(arrays, schema=self.table.schema)
+        schema = self.table.schema
+        return pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
 
     def to_bytes(self) -> bytes:
         """The file, with the compression, the row groups and the metadata that it had."""
-        import pyarrow.parquet as pq
-
-        out = io.BytesIO()
-        with pq.ParquetWriter(out, self.table.schema, **self.writing.options) as writer:
-            writer.write_table(self.table, row_group_size=self.writing.group_rows)
-            writer.add_key_value_metadata(self.writing.notes)
-        return out.getvalue()
+        return write_file(self.table, self.writing)
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A cell that is still to be given the type of its column."""
+def _array(field: Any, value: float | str | None) -> Any:
+    import pyarrow as pa
 
-    cell: Cell
+    try:
+        return pa.array([value], type=field.type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise Unwritable(f"the column {field.name} cannot hold {value!r}: {error}") from None
+
+
+def _check_filled(row: Any) -> None:
+    for number, field in enumerate(row.schema):
+        if not field.nullable and row.column(number).null_count:
+            raise Unwritable(f"the column {field.name} cannot be empty, and the mapping does not fill it")
 
 
 def _typed(field: Any, cell: Cell) -> bool | int | float | str | None:
@@ -148,36 +140,7 @@ def _runs(slots: Sequence[Slot]) -> list[tuple[int, int] | Update | Insertion]:
 
 def read_parquet(data: bytes) -> ParquetGrid:
     """A Parquet file. Raises Unwritable where it is none, or where the extra is not installed."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise Unwritable(EXTRA) from None
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
-            raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
-        table, said = file.read(), dict(file.metadata.metadata or {})
-        stored = said.pop(SCHEMA, None)
-        own = pa.ipc.read_schema(pa.py_buffer(b64decode(stored))).metadata if stored else table.schema.metadata
-        writing = _writing(file.metadata, {name: value for name, value in said.items() if name not in (own or {})})
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise Unwritable(f"it is not a Parquet file: {error}") from None
-    return ParquetGrid(table.replace_schema_metadata(own), writing)
-
-
-def _writing(metadata: Any, notes: Mapping[bytes, bytes]) -> Writing:
-    """What the metadata of a file say about how it was written."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    options: dict[str, Any] = {}
-    if groups and groups[0].num_columns:
-        column = groups[0].column(0)
-        codec = column.compression.lower()
-        options = {"compression": "none" if codec == "uncompressed" else codec}
-        options["write_page_index"] = bool(column.has_offset_index)
-    if CHUNKING in notes:
-        options["use_content_defined_chunking"] = json.loads(notes[CHUNKING])
-    return Writing(options, notes, max(group.num_rows for group in groups) if len(groups) > 1 else None)
+    return ParquetGrid(*read_file(data))
 
 
 def prove_parquet(before: ParquetGrid, after: ParquetGrid, slots: Sequence[Slot]) -> None:
@@ -187,13 +150,33 @@ def prove_parquet(before: ParquetGrid, after: ParquetGrid, slots: Sequence[Slot]
         raise Unwritable("its schema would change")
     if len(after) != len(slots):
         raise Unwritable(f"the edited file has {len(after)} rows, and not {len(slots)}")
-    for way, old in before.columns.items():
-        new = after.columns[way]
-        for number, slot in enumerate(slots):
-            if isinstance(slot, int) and repr(old[slot]) != repr(new[number]):
-                raise Unwritable("another row would change")
-            if not isinstance(slot, int) and way in slot.cells and not _reads_back(after, number, way, slot.cells[way]):
-                raise Unwritable(f"{way[0]} does not read back as it was written")
+    at = 0
+    for run in _runs(slots):
+        if isinstance(run, tuple):
+            _prove_same(before.table.slice(run[0], run[1] - run[0]), after.table.slice(at, run[1] - run[0]))
+        else:
+            _prove_row(before, after, at, run)
+        at += run[1] - run[0] if isinstance(run, tuple) else 1
+
+
+def _prove_row(before: ParquetGrid, after: ParquetGrid, at: int, run: Update | Insertion) -> None:
+    """An edited row reads back as it was written, and its other cells are as they were."""
+    for way, cell in run.cells.items():
+        if not _reads_back(after, at, way, cell):
+            raise Unwritable(f"{way[0]} does not read back as it was written")
+    if isinstance(run, Update):
+        ours = {before.columns[way] for way in run.cells}
+        others = [number for number in range(before.table.num_columns) if number not in ours]
+        _prove_same(*(grid.table.slice(row, 1).select(others) for grid, row in ((before, run.row), (after, at))))
+
+
+def _prove_same(old: Any, new: Any) -> None:
+    """Two parts are equal, column by column; where numbers are not equal to themselves, as texts."""
+    for one, other in zip(old.columns, new.columns, strict=True):
+        with suppress(ValueError, OverflowError):
+            if one.equals(other) or repr(one.to_pylist()) == repr(other.to_pylist()):
+                continue
+        raise Unwritable("another row would change")
 
 
 def _reads_back(grid: Grid, row: int, way: Way, cell: Cell) -> bool:
