@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -62,20 +62,24 @@ def verify(
     opened = Opener(access).target(target)
     opened.check()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
-    rows: list[VerifiedRow] = []
     table = table_at(opened, target, config) if config is not None else None
-    for row in Verifier(opened, Opener(access, sources), today, models, table).verify(entries or []):
-        rows.append(row)
-        if form is VerifyFormat.TEXT and not (quiet and row.follows):
-            typer.echo("\n".join(_lines(row)))
-    if form is VerifyFormat.JSON:
-        typer.echo(json.dumps([to_json(row) for row in rows], indent=2))
-    else:
-        typer.echo(_summary(rows))
+    found = Verifier(opened, Opener(access, sources), today, models, table).verify(entries or [])
+    rows = _print_rows(found, form, is_quiet=quiet)
     if badge is not None:
         write_badge(badge, rows)
     if not all(row.follows for row in rows):
         raise typer.Exit(1)
+
+
+def _print_rows(found: Iterable[VerifiedRow], form: VerifyFormat, *, is_quiet: bool) -> list[VerifiedRow]:
+    """Print each row as soon as it is known and then how many there are, or all of them as JSON; give them back."""
+    rows: list[VerifiedRow] = []
+    for row in found:
+        rows.append(row)
+        if form is VerifyFormat.TEXT and not (is_quiet and row.follows):
+            typer.echo("\n".join(_lines(row)))
+    typer.echo(_summary(rows) if form is VerifyFormat.TEXT else json.dumps([to_json(row) for row in rows], indent=2))
+    return rows
 
 
 def _lines(row: VerifiedRow) -> list[str]:

@@ -16,7 +16,7 @@ from tenacity import (
 )
 from tenacity.retry import retry_base
 
-from bot.errors import Unavailable
+from bot.errors import Stale, Unavailable, Unsettled
 
 T = TypeVar("T")
 TRIES = 4
@@ -27,7 +27,7 @@ LONGEST_LOOK = 8.0  # seconds between two looks
 
 @dataclass(frozen=True)
 class Backoff:
-    """Repeats a call after Unavailable: as long as the service asks, else `pause` seconds, doubled each time."""
+    """Repeats a call that failed: after as long as the service asks, else `pause` seconds, doubled each time."""
 
     pause: float = 0.5
     tries: int = TRIES
@@ -41,6 +41,10 @@ class Backoff:
     def unless_landed(self, call: Callable[[], T]) -> T:
         """Call, and again while the failures pass, but not where a write may have landed; raises the last one."""
         return self._retrying(retry_if_exception(_may_be_repeated))(call)
+
+    def until_settled(self, look_and_write: Callable[[], T]) -> T:
+        """Look and write, and both again where the write failed or was overtaken; raises the last failure."""
+        return self._retrying(retry_if_exception_type((Stale, Unavailable)))(look_and_write)
 
     def _retrying(self, kind: retry_base) -> Retrying:
         return Retrying(retry=kind, wait=self.seconds, stop=self._is_over, sleep=self.sleep, reraise=True)
@@ -80,7 +84,7 @@ class Backoff:
 def _asked(state: RetryCallState) -> float | None:
     """The seconds that the service asked for."""
     failure = state.outcome.exception() if state.outcome else None
-    return failure.retry_after if isinstance(failure, Unavailable) else None
+    return failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
 
 
 def _may_be_repeated(failure: BaseException) -> bool:

@@ -154,13 +154,13 @@ class Import:
 
     def __post_init__(self) -> None:
         target, settings = self.context.targets[0]
-        self._to = settings.to
         self.filling: Filling = open_filling(target, rolling_mark(self.context.leaderboard.id), settings.form)
 
     def _patiently(self, step: Callable[[], None], *, ends: bool) -> None:
         """Do a step to its end, waiting as long as a service asks: what was done stays done.
 
-        Where nothing moves any more, the failure `ends` the import, or the step is left.
+        No policy of calls does this: a failure counts only while nothing moves. Where nothing moves any more, it `ends`
+        the import, or the step is left.
         """
         failures, left = 0, None
         while True:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.errors import MalformedEntry, Stale, Unavailable, Unsettled
+from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard
+from bot.platforms.retry import Backoff
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import CurrentState, Decision, Form, Marker, PostText, decide
 
-ATTEMPTS = 4  # writes that may fail before an item is left to a later try
-PAUSE = 0.1  # seconds before what stands is read again; doubled each time
-LONGEST_WAIT = 10.0  # seconds that one item waits for a service while others could go on
+# One item waits at most 10 seconds for a service, for others could go on; then it is left to a later pass.
+RETRY = Backoff(pause=0.2, longest=10.0)
 T = TypeVar("T")
 
 
@@ -64,15 +63,7 @@ def reconcile(
 
 def retry_write(look_and_write: Callable[[], T]) -> T:
     """Do something that looks before it writes; where a write failed or was overtaken, look and do it again."""
-    for attempt in range(1, ATTEMPTS):
-        try:
-            return look_and_write()
-        except (Stale, Unavailable) as failure:
-            asked = failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
-            if asked is not None and asked > LONGEST_WAIT:
-                raise
-            time.sleep(PAUSE * 2**attempt if asked is None else asked)
-    return look_and_write()
+    return RETRY.until_settled(look_and_write)
 
 
 def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:

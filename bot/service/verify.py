@@ -26,7 +26,6 @@ from bot.service.model_lookup import ModelLookup, ModelState
 from bot.service.verify_table import TableCells
 
 Outcome = Literal["follows", "differs", "table", "declaration", "evidence", "model", "untraceable", "unavailable"]
-DECLARATION_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
