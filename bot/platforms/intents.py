@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
+from bot.publishing.publication import find_marker
+
 Intend = Callable[[str, float], AbstractContextManager[object]]
 
 
 def nobody_else(_: str, __: float) -> AbstractContextManager[object]:
     """One process writes, and remembers nothing."""
     return nullcontext()
+
+
+def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractContextManager[object]:
+    """Hold what a text of ours is about while it is written at a place; raises Unsettled where another process may.
+
+    The one that held it may have been killed: what it sent shows within these seconds, or never.
+    """
+    mark = find_marker(text)
+    return nullcontext() if mark is None else intend(f"{place} {mark.render()}", seconds)

@@ -125,6 +125,11 @@ class GitHubClient:
             self.patience -= max(wait, 1.0)
         return translated(error, wait, asked)
 
+    @property
+    def unknown_until(self) -> float:
+        """Seconds after which a small write that somebody began either shows, or never will."""
+        return self.timeout + self.unknown_fate
+
     def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
         """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing."""
         return self.backoff.landed(failure, look, self.unknown_fate)

@@ -13,6 +13,7 @@ from bot.platforms.conversations import Conversation, Said
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.rights import author_of
+from bot.platforms.intents import Intend, held, nobody_else
 from bot.publishing.publication import find_marker
 
 LISTED = 100  # requests, those in which something happened last, of which one list says how many comments they have
@@ -22,12 +23,15 @@ LISTED = 100  # requests, those in which something happened last, of which one l
 class GitHubConversations:
     """The conversations on the requests that the bot opened in one repository.
 
-    `written` has the commit that we wrote last for each of them, as far as that is remembered.
+    `written` has the commit that we wrote last for each of them, as far as that is remembered. `intend` is held around
+    what must be written once, for the repository that `place` names.
     """
 
     client: GitHubClient
     repo: Repository
     written: Mapping[int, bytes] = field(default_factory=dict, repr=False)
+    intend: Intend = field(default=nobody_else, repr=False)
+    place: str = ""
 
     @property
     def us(self) -> str:
@@ -76,10 +80,11 @@ class GitHubConversations:
     def answer(self, name: str, text: str) -> None:
         """Add a comment of ours."""
         issue = self.client(lambda: self.repo.get_issue(int(name)))
-        try:
-            self.client(lambda: issue.create_comment(text))
-        except Unavailable as failure:
-            self.client.landed(failure, lambda: self._find(name, text))
+        with held(self.intend, self.place, text, self.client.unknown_until):
+            try:
+                self.client(lambda: issue.create_comment(text))
+            except Unavailable as failure:
+                self.client.landed(failure, lambda: self._find(name, text))
 
     def _find(self, name: str, text: str) -> bool | None:
         """Whether a comment of ours has this text; None where there is none."""

@@ -17,6 +17,7 @@ from bot.platforms.duplicates import Duplicate, later_ones
 from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
 from bot.platforms.github.rights import author_of
+from bot.platforms.intents import Intend, held, nobody_else
 from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
 from bot.publishing.texts import board_text
 
@@ -24,10 +25,13 @@ from bot.publishing.texts import board_text
 class GitHubComments:
     """The comments of one repository: on a given issue or request, else on our issue for the leaderboard."""
 
-    def __init__(self, client: GitHubClient, repo: Repository, address: GitHubAddress) -> None:
+    def __init__(
+        self, client: GitHubClient, repo: Repository, address: GitHubAddress, intend: Intend = nobody_else
+    ) -> None:
         self._call = client
         self._repo = repo
-        self._number = address.number
+        self._name, self._number = address.name, address.number
+        self._intend = intend
 
     def keys(self, leaderboard: str) -> set[str]:
         """The rows that our comments on one leaderboard are about."""
@@ -48,7 +52,14 @@ class GitHubComments:
         return [Reply(author_of(one), one.body or "") for one in comments if author_of(one) != self._call.login]
 
     def post(self, mark: Marker, text: PostText) -> str:
-        """Write a comment and give its URL; where another run was faster, its comment is kept and says this."""
+        """Write a comment and give its URL; where another run was faster, its comment is kept and says this.
+
+        Raises Unsettled where another process of this service may be writing it.
+        """
+        with held(self._intend, f"github://{self._name}", text.body, self._call.unknown_until):
+            return self._post(mark, text)
+
+    def _post(self, mark: Marker, text: PostText) -> str:
         issue = self._issue(mark) or self._open_issue(mark)
         try:
             self._call(lambda: issue.create_comment(text.body))

@@ -28,7 +28,9 @@ class GitHubPlatform:
         """A repository of rows; comments go to the issue of that number, or of the address."""
         address = parse_address(name)
         place = replace(address, number=discussion or address.number)
-        return GitHubTarget(self.client(opener), place, form, opener.kept.memory(f"written github://{address.name}"))
+        kept = opener.kept
+        written = kept.memory(f"written github://{address.name}")
+        return GitHubTarget(self.client(opener), place, form, written, kept.intend)
 
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
         """The issues and pull requests of a repository of results; None without an account, which can say nothing."""
@@ -36,7 +38,8 @@ class GitHubPlatform:
         if not client.has_account:
             return None
         source = RequestSource(client, address, self.open_source(name, opener).trees)
-        return GitHubDiscussions(client, address, opener.kept.memory(f"github://{address.name}"), source)
+        kept = opener.kept
+        return GitHubDiscussions(client, address, kept.memory(f"github://{address.name}"), source, kept.intend)
 
     @staticmethod
     def client(opener: Opener) -> GitHubClient:

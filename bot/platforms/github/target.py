@@ -17,6 +17,7 @@ from bot.platforms.github.discussions import GitHubComments
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.rights import author_of
 from bot.platforms.github.source import GitHubSource
+from bot.platforms.intents import Intend, nobody_else
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -47,7 +48,8 @@ MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 class GitHubTarget:
     """The target in one repository: requests are pull requests, comments stand on an issue or a pull request.
 
-    `written` may keep the commit that we wrote last for each request, by number.
+    `written` may keep the commit that we wrote last for each request, by number; `intend` is held around what must be
+    written once.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class GitHubTarget:
         address: GitHubAddress,
         form: Form = "pull-request",
         written: MutableMapping[int, bytes] | None = None,
+        intend: Intend = nobody_else,
     ) -> None:
         self.name = f"github://{address.name}" + (f"#{address.number}" if address.number else "")
         self._client = client
@@ -63,6 +66,7 @@ class GitHubTarget:
         self._form = form
         self._source = GitHubSource(client, address)
         self._written = {} if written is None else written
+        self._intend = intend
 
     def check(self) -> None:
         """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
@@ -81,11 +85,13 @@ class GitHubTarget:
     @cached_property
     def conversations(self) -> GitHubConversations:
         """What people say on our requests."""
-        return GitHubConversations(self._client, self._repo, self._written)
+        return GitHubConversations(
+            self._client, self._repo, self._written, self._intend, f"github://{self._address.name}"
+        )
 
     @cached_property
     def _talk(self) -> GitHubComments:
-        return GitHubComments(self._client, self._repo, self._address)
+        return GitHubComments(self._client, self._repo, self._address, self._intend)
 
     def head(self) -> str:
         """The commit at the default branch, "" where the repository is empty."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, MutableMapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -20,6 +20,7 @@ from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.refs import RequestSource
 from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
+from bot.platforms.intents import Intend, held, nobody_else
 from bot.publishing.publication import find_marker
 
 PAGE = 100  # rows of one page, the most that GitHub gives
@@ -32,14 +33,15 @@ EDITED = "query($owner: String!, $name: String!, $number: Int!) { repository(own
 class GitHubDiscussions:
     """Reads and writes the issues and pull requests of one repository.
 
-    `memory` may remember, by number, what was read of our own issues: whatever is not in it is read again. `counts` has
-    a number that changes with each comment on what was listed.
+    `memory` may remember, by number, what was read of our own issues: whatever is not in it is read again. `intend` is
+    held around what must be written once. `counts` has a number that changes with each comment on what was listed.
     """
 
     client: GitHubClient
     address: GitHubAddress
     memory: MutableMapping[int, bytes]
     source: RequestSource
+    intend: Intend = field(default=nobody_else, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
     @property
@@ -143,11 +145,15 @@ class GitHubDiscussions:
 
     def open_discussion(self, title: str, text: str) -> int:
         """Open an issue; its number."""
-        try:
-            made = self.client(lambda: self._repo.create_issue(title[:TITLE_LIMIT], body=text))
-        except Unavailable as failure:
-            return self.client.landed(failure, lambda: self._find_own(title, text))
-        return made.number
+        with self._writing(text):
+            try:
+                made = self.client(lambda: self._repo.create_issue(title[:TITLE_LIMIT], body=text))
+            except Unavailable as failure:
+                return self.client.landed(failure, lambda: self._find_own(title, text))
+            return made.number
+
+    def _writing(self, text: str) -> AbstractContextManager[object]:
+        return held(self.intend, f"github://{self.address.name}", text, self.client.unknown_until)
 
     def _find_own(self, title: str, text: str) -> int | None:
         for issue in sorted(self._changed(whole=True), key=lambda row: int(row["number"])):
@@ -159,10 +165,11 @@ class GitHubDiscussions:
     def comment(self, num: int, text: str) -> None:
         """Add a comment."""
         issue = self._issue(num)
-        try:
-            self.client(lambda: issue.create_comment(text))
-        except Unavailable as failure:
-            self.client.landed(failure, lambda: self._find_comment(num, text))
+        with self._writing(text):
+            try:
+                self.client(lambda: issue.create_comment(text))
+            except Unavailable as failure:
+                self.client.landed(failure, lambda: self._find_comment(num, text))
 
     def _find_comment(self, num: int, text: str) -> str | None:
         ours = self.read(num).comments_of(self.client.user)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, MutableMapping
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
@@ -20,7 +20,7 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread
-from bot.platforms.intents import Intend, nobody_else
+from bot.platforms.intents import Intend, held, nobody_else
 from bot.publishing.publication import Marker, find_marker
 
 KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
@@ -102,14 +102,8 @@ class HubDiscussions:
         self.memory[num] = json.dumps(known).encode()
 
     def writing(self, text: str) -> AbstractContextManager[object]:
-        """Hold what a text of ours is about while it is written; raises Unsettled where another process may.
-
-        The one that held it may have been killed: what it sent shows by the end of that time, or never.
-        """
-        mark = find_marker(text)
-        if mark is None:
-            return nullcontext()
-        return self.intend(f"{self.address.url} {mark.render()}", self.client.unknown_until)
+        """Hold what a text of ours is about while it is written; raises Unsettled where another process may."""
+        return held(self.intend, self.address.url, text, self.client.unknown_until)
 
     def ours(
         self, kind: Kind, *, whole: bool = False, is_after_write: bool = False
