@@ -10,14 +10,6 @@ from pathlib import Path
 from bot.evaluation.rules.rule import Facts
 from tests.evaluation.judging import Outcome, outcome_of
 
-COLUMNS = {
-    "IFEval": "ifeval",
-    "BBH": "bbh",
-    "MATH Lvl 5": "math",
-    "GPQA": "gpqa",
-    "MUSR": "musr",
-    "MMLU-PRO": "mmlu_pro",
-}
 AVERAGE = "Average ⬆️"
 EXACT = 1e-9
 TODAY = Facts(today=date(2026, 11, 1))

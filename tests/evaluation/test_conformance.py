@@ -17,8 +17,9 @@ from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.score import Scores, make_scores
 from bot.evaluation.task import Task
+from bot.publishing.tables.contents import TASKS
 from tests.evaluation.judging import base, declared, outcome_of, rules_of, stderr
-from tests.evaluation.published_rows import AVERAGE, COLUMNS, EXACT, Count, judge_file, rows
+from tests.evaluation.published_rows import AVERAGE, EXACT, Count, judge_file, rows
 
 # ---- Open LLM Leaderboard v2: whole files ----
 
@@ -32,7 +33,7 @@ def test_complete_files_give_their_published_rows(reference: Path, compared: Cou
         tasks = {task.id: task for task in verdict.scores.tasks}
         for published, of in (("raw", "raw"), ("normalized", "score")):
             for column, value in (row[published] or {}).items():  # of one row only the scores are known
-                assert getattr(tasks[COLUMNS[column]], of) == pytest.approx(value, abs=EXACT), (row["file"], column)
+                assert getattr(tasks[TASKS[column]], of) == pytest.approx(value, abs=EXACT), (row["file"], column)
                 numbers += 1
         assert verdict.scores.average == pytest.approx(row["average"], abs=EXACT), row["file"]
         numbers += 1
@@ -122,7 +123,7 @@ def test_rows_of_subtasks_give_their_published_columns(reference: Path, compared
         verdict = outcome_of(file_of(counts_of(row)))
         assert verdict.status == "accepted", (row["fullname"], rules_of(verdict))
         assert verdict.scores is not None
-        for task, (column, task_id) in zip(verdict.scores.tasks, COLUMNS.items(), strict=True):
+        for task, (column, task_id) in zip(verdict.scores.tasks, TASKS.items(), strict=True):
             assert task.id == task_id
             assert task.raw == pytest.approx(float(row[f"{column} Raw"]), abs=EXACT), (row["fullname"], column)
             assert task.score == pytest.approx(float(row[column]), abs=EXACT), (row["fullname"], column)
@@ -162,7 +163,7 @@ def least_score(task: Task, raw: float) -> float:
 
 def test_published_raw_columns_give_their_scores_and_average(reference: Path, compared: Count) -> None:
     table = rows(reference / "openllm_v2" / "published_scores.csv")
-    titles = {task_id: column for column, task_id in COLUMNS.items()}
+    titles = {task_id: column for column, task_id in TASKS.items()}
     for row in table:
 
         def value_of(task: Task, place: int, row: Mapping[str, str] = row) -> float:

@@ -10,8 +10,6 @@ from bot.audits.mmlu.result_source import of_result
 from bot.audits.results.numbers import GROUP_AGREES, GROUP_DIFFERS, counts_of, groups_of
 from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.alias_groups import subtasks_by_alias
-from bot.evaluation.leaderboard import parse_leaderboard
-from bot.evaluation.measurement import required_metrics
 from bot.evaluation.rules.rule import Facts
 from tests.evaluation.judging import base, base_v1_today, declared, dumps, outcome_of, patched, rules_of, stderr
 
@@ -104,23 +102,6 @@ def test_a_mean_of_probabilities_is_never_asked_for_whole_answers() -> None:
     row["acc,none"], row["acc_stderr,none"] = 0.4321987, 0.0142
     assert rules_of(outcome_of(data, "open-llm-v1")) == {"not-comparable"}
     assert all(check.task != "truthfulqa_mc2" for check in counts_of(parse_result(dumps(data))))
-
-
-def test_a_declaration_that_forgot_to_say_so_is_understood() -> None:
-    text = """
-        title = "Truth"
-        description = "One benchmark under the names of both harnesses."
-        [harness]
-        formats = ["lm-eval-0.3", "lm-eval-0.4"]
-        [[tasks]]
-        id = "truth"
-        title = "TruthfulQA"
-        metrics = [{ name = "mc2", keys = { "lm-eval-0.4" = "acc,none" } }]
-        leaves = [{ id = "truthfulqa_mc", keys = { "lm-eval-0.4" = "truthfulqa_mc2" }, samples = 817 }]
-    """
-    careless = parse_leaderboard(text, "truth", "truth.toml")
-    for format_id in careless.harness.formats:
-        assert not any(required.integral for required in required_metrics(careless, format_id))
 
 
 # ---- groups ----

@@ -30,6 +30,7 @@ NEW = b"acme/atlas-7b,58.33,\r\n"
 CHANGED = b"acme/atlas-7b,61.67,\r\n"
 OTHER = b"acme/borea-1b,58.33,\r\n"
 BETTER = (60, 60, 70)
+CONTENTS = "hf://datasets/acme/contents"
 
 
 def watch_of(source: str, target: str, form: str, more: str = "") -> Watch:
@@ -50,7 +51,7 @@ class TableStory(Story):
 
     @property
     def watch(self) -> Watch:
-        return watch_of("hf://datasets/acme/results", "hf://datasets/acme/contents", self.form, self.options)
+        return watch_of("hf://datasets/acme/results", CONTENTS, self.form, self.options)
 
     def board(self, revision: str = "main") -> bytes:
         return self.hub.file(self.target, "board.csv", revision) or b""

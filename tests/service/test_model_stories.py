@@ -12,7 +12,6 @@ from bot.service.passes import settle_watches
 from bot.service.settlement import settle
 from tests.command import bot
 from tests.service.model_stories import EVAL, LOGIC, LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
-from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result, revision_of
 
@@ -175,31 +174,6 @@ def test_the_row_measured_at_the_head_of_the_model_counts_else_the_newest(story:
     assert story.acts() == ["request", "commit", "edit"]
 
 
-def test_one_settlement_writes_to_no_more_models_than_its_limit(hub: Hub, tmp_path: Path) -> None:
-    story = ModelStory(hub, tmp_path, settings=f"{SETTINGS}limit = 2\n")
-    models = [story.new_model(f"acme/m{number}") for number in range(5)]
-    hub.push(story.source, {path_of(one.name): result(one.name) for one in models})
-    story.approve()
-    for written in (2, 4, 5, 5):
-        assert sum(len(hub.requests(one)) for one in models) == written
-        story.settle()
-    assert story.acts() == ["request"] * 5
-    story.end()
-
-
-def test_many_changes_wait_for_a_maintainer_here_too(hub: Hub, tmp_path: Path) -> None:
-    story = ModelStory(hub, tmp_path, settings=SETTINGS.replace("comments", "max_changed = 1\ncomments"))
-    models = [story.new_model(f"acme/m{number}") for number in range(3)]
-    hub.push(story.source, {path_of(one.name): result(one.name) for one in models})
-    story.approve()
-    assert story.acts() == ["request"] * 3
-
-    hub.push(story.source, {path_of(one.name): result(one.name, right=(60, 60, 70)) for one in models})
-    assert story.said("held")[0].startswith("0 rows would be removed and 3 changed; approve plan ")
-    assert story.acts() == []
-    story.end()
-
-
 def test_a_target_that_is_added_to_a_running_watch_gets_the_rows_that_are_there(hub: Hub, tmp_path: Path) -> None:
     story = ModelStory(hub, tmp_path)
     new, story.settings = (
@@ -269,55 +243,3 @@ def test_a_row_that_is_incomplete_is_not_published_and_takes_back_what_was(story
     story.push(right=(50, 60, None))
     story.settle()
     assert (story.requests, story.acts()) == ([], ["comment", "closed"])
-
-
-def changed(hub: Hub, folder: Path, limit: str, count: int) -> tuple[ModelStory, list[Repository]]:
-    """Models with a merged value each, all of which change."""
-    story = ModelStory(hub, folder, settings=f"{SETTINGS}limit = 20\n")
-    models = [story.new_model(f"acme/m{number}") for number in range(count)]
-    hub.push(story.source, {path_of(one.name): result(one.name) for one in models})
-    story.approve()
-    for one in models:
-        hub.merge(one, hub.requests(one)[0])
-    story.settle()
-    story.news()
-    story.settings = SETTINGS.replace("comments", f"{limit}\ncomments")
-    hub.push(story.source, {path_of(one.name): result(one.name, right=(60, 60, 70)) for one in models})
-    return story, models
-
-
-def test_what_waits_for_a_maintainer_after_a_loss_of_the_state_goes_on_waiting(hub: Hub, tmp_path: Path) -> None:
-    story, _ = changed(hub, tmp_path, "max_changed = 1", 3)
-    story.lose_state()
-    assert story.said("held")[0].startswith("0 rows would be removed and 3 changed; approve plan ")
-    new = story.new_model("acme/new")
-    story.push(model=new.name)
-    assert story.said("held")[0].startswith("0 rows would be removed and 3 changed; approve plan ")
-
-    assert len(hub.requests(new)) == 1
-    assert story.acts() == ["request"]
-    story.end()
-
-
-def test_a_model_that_could_not_be_read_after_a_loss_of_the_state_waits_too(hub: Hub, tmp_path: Path) -> None:
-    story, models = changed(hub, tmp_path, "max_changed = 1", 3)
-    story.lose_state()
-    hub.faults.order(f"{models[1].name}/", status=500, times=-1)
-    story.settle()
-    hub.faults.ordered.clear()
-    assert story.said("held")[0].startswith("0 rows would be removed and 3 changed; approve plan ")
-    assert story.acts() == []
-    story.end()
-
-
-def test_nothing_is_read_again_once_the_limit_is_reached(hub: Hub, tmp_path: Path) -> None:
-    story, models = changed(hub, tmp_path, "max_changed = 100", 4)
-    story.settings += "limit = 2\n"
-    before = len(hub.calls)
-    story.settle()
-
-    assert sum(f"{models[3].name}/refs" in call.raw_path for call in hub.calls[before:]) == 1
-    assert story.acts() == ["request"] * 2
-    story.settle()
-    assert story.acts() == ["request"] * 2
-    story.end()

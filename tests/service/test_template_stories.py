@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from bot.service.config import Watch, parse_settings
 from tests.publishing.tables.test_template import shown
 from tests.service.stories import Story
 from tests.world.git import Repository
@@ -55,8 +54,8 @@ class TemplateStory(Story):
         self.hub.push(self.asked, {REQUEST: PENDING % MODEL.encode()})
 
     @property
-    def watch(self) -> Watch:
-        return parse_settings(SETTINGS.replace("FORM", self.form), "bot.toml").watches[0]
+    def text(self) -> str:
+        return SETTINGS.replace("FORM", self.form)
 
     def board(self, revision: str = "main") -> dict[str, float]:
         """What the board's page shows of the model."""
@@ -196,8 +195,8 @@ class TwoTargetStory(TemplateStory):
         self.entries = self.hub.repository("acme/entries")
 
     @property
-    def watch(self) -> Watch:
-        return parse_settings(SETTINGS.replace("FORM", self.form) + MORE, "bot.toml").watches[0]
+    def text(self) -> str:
+        return super().text + MORE
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.world import github_accounts, github_content, github_history, github_repositories, github_rights, github_talk
+from tests.world import (
+    github_accounts,
+    github_comments,
+    github_content,
+    github_history,
+    github_repositories,
+    github_rights,
+    github_talk,
+)
 from tests.world.github_server import Answer, Request
 from tests.world.github_state import GitHubState
 
@@ -50,12 +58,12 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("PUT", f"{REPO}/pulls/{NUMBER}/merge", github_talk.merge_pull),
     ("GET", f"{REPO}/issues", github_talk.list_issues),
     ("POST", f"{REPO}/issues", github_talk.create_issue),
-    ("GET", f"{REPO}/issues/comments", github_talk.list_all_comments),
+    ("GET", f"{REPO}/issues/comments", github_comments.list_all_comments),
     ("GET", f"{REPO}/issues/{NUMBER}", github_talk.read_issue),
     ("PATCH", f"{REPO}/issues/{NUMBER}", github_talk.edit_issue),
-    ("GET", f"{REPO}/issues/{NUMBER}/comments", github_talk.list_comments),
-    ("POST", f"{REPO}/issues/{NUMBER}/comments", github_talk.create_comment),
-    ("GET", f"{REPO}/issues/comments/{NUMBER}", github_talk.read_comment),
-    ("PATCH", f"{REPO}/issues/comments/{NUMBER}", github_talk.edit_comment),
-    ("DELETE", f"{REPO}/issues/comments/{NUMBER}", github_talk.delete_comment),
+    ("GET", f"{REPO}/issues/{NUMBER}/comments", github_comments.list_comments),
+    ("POST", f"{REPO}/issues/{NUMBER}/comments", github_comments.create_comment),
+    ("GET", f"{REPO}/issues/comments/{NUMBER}", github_comments.read_comment),
+    ("PATCH", f"{REPO}/issues/comments/{NUMBER}", github_comments.edit_comment),
+    ("DELETE", f"{REPO}/issues/comments/{NUMBER}", github_comments.delete_comment),
 ]

@@ -13,10 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import eval_results, git_wire, routes_repositories
+from . import eval_results, git_wire, routes_repositories, routes_webhooks
 from . import routes_files as files
 from . import routes_talk as talk
-from .deliver import Webhook
 from .faults import WRITES, Fault
 from .git import Repository
 from .hub import Call, Hub
@@ -41,7 +40,7 @@ def route(hub: Hub, call: Call) -> Reply:
     if parts[1] == "validate-yaml":
         return answer({"errors": [], "warnings": []})
     if parts[1:3] == ["settings", "webhooks"]:
-        return webhooks(hub, call, parts[3:])
+        return routes_webhooks.webhooks(hub, call, parts[3:])
     if parts[1] == "datasets" and len(parts) == 2:
         author = call.query.get("author", "")
         names = sorted(name for kind, name in hub.repositories if kind == "dataset")
@@ -170,37 +169,6 @@ def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
         raise Failure(404, "Not found")
     repository = find(hub, call, kind, "/".join(rest[:2]))
     return files.resolve(hub, call, repository, rest[3], "/".join(rest[4:]))
-
-
-def webhooks(hub: Hub, call: Call, below: list[str]) -> Reply:
-    if not call.user:
-        raise Failure(401, "Sign in first")
-    if below and below[0] not in hub.webhooks:
-        raise Failure(404, "Webhook not found")
-    match call.method, below:
-        case "GET", []:
-            return answer([vars(webhook) for webhook in hub.webhooks.values()])
-        case "POST", []:
-            made = Webhook(f"hook{next(hub.numbers):020}", "", [], [])
-            hub.webhooks[made.id] = made
-            return answer({"webhook": change(made, json.loads(call.body))})
-        case "POST", [name]:
-            return answer({"webhook": change(hub.webhooks[name], json.loads(call.body))})
-        case "POST", [name, "enable"]:
-            hub.webhooks[name].disabled = False
-            return answer({"webhook": vars(hub.webhooks[name])})
-        case "DELETE", [name]:
-            del hub.webhooks[name]
-            return answer({})
-        case _:
-            raise Failure(404, "Not found")
-
-
-def change(webhook: Webhook, asked: dict[str, Any]) -> dict[str, Any]:
-    """Write what was asked for; a call that names nothing to watch wipes what was watched, as the Hub does."""
-    webhook.url, webhook.watched = asked.get("url", webhook.url), asked.get("watched", [])
-    webhook.domains, webhook.secret = asked.get("domains", webhook.domains), asked.get("secret", webhook.secret)
-    return vars(webhook)
 
 
 class Connection(BaseHTTPRequestHandler):
