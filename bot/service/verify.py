@@ -9,23 +9,23 @@ from functools import cached_property
 from typing import Literal
 
 from bot.errors import BotError, CallError, MalformedDeclaration, MalformedEntry
-from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
-from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.judgement import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, parse_leaderboard, shipped
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.submission import Parsed
 from bot.platforms.registry import Opener
-from bot.platforms.source import Source, TooLarge
 from bot.platforms.target import Target
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.publishing.publication import Marker
 from bot.publishing.row_difference import Difference, differences
 from bot.service.model_lookup import ModelLookup, ModelState
+from bot.service.verify_evidence import EvidenceReader, Unfounded
 from bot.service.verify_table import TableCells
 
-Outcome = Literal["follows", "differs", "table", "declaration", "evidence", "model", "untraceable", "unavailable"]
+Outcome = Literal[
+    "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,10 @@ class VerifiedRow:
 
     `follows`: every number is the same. `differs`: a number is another under the row's own declaration. `table`: the
     row follows, and the table that people read says another thing. `declaration`: only under today's. `evidence`: a
-    file is gone or has other bytes. `model`: the revision of the model is gone, so that nobody can run it again.
-    `untraceable`: no repository is named, or no declaration that can be read. `unavailable`: a service could not be
-    asked. `notice` is something to know of a row with which nothing is wrong.
+    file has other bytes than the row names. `gone`: a file, its commit or its repository is gone. `model`: the revision
+    of the model is gone, so that nobody can run it again. `untraceable`: no repository is named, or no declaration that
+    can be read. `unavailable`: a service could not be asked. `notice` is something to know of a row with which nothing
+    is wrong.
     """
 
     key: str
@@ -84,14 +85,14 @@ class Verifier:
     def _checked(self, entry: Entry) -> VerifiedRow:
         try:
             return self._row(entry)
-        except _Unfounded as unfounded:
+        except Unfounded as unfounded:
             return VerifiedRow(entry.key, unfounded.outcome, str(unfounded))
         except BotError as failure:
             return VerifiedRow(entry.key, "unavailable", str(failure))
 
     def _row(self, entry: Entry) -> VerifiedRow:
         declared = self._declaration(entry)
-        read = [self._evidence(file) for file in entry.evidence]
+        read = [(file, *self._evidence.read(file)) for file in entry.evidence]
         found = _recomputed(entry, read, declared)
         wrong = differences(entry, found)
         if wrong:
@@ -107,7 +108,12 @@ class Verifier:
         model = self._models.look(entry.model.id, entry.model.revision) if self.asks_models else ModelState()
         if model.is_gone:
             return VerifiedRow(entry.key, "model", model.said)
-        return VerifiedRow(entry.key, "follows", notice=model.said)
+        moved = [said for file in entry.evidence if (said := self._evidence.since(file))]
+        return VerifiedRow(entry.key, "follows", notice="; ".join(filter(None, [*moved, model.said])))
+
+    @cached_property
+    def _evidence(self) -> EvidenceReader:
+        return EvidenceReader(self.opener)
 
     @cached_property
     def _models(self) -> ModelLookup:
@@ -122,7 +128,7 @@ class Verifier:
         found = self._declared[digest]
         if found is None:
             path = declaration_path(digest)
-            raise _Unfounded("untraceable", f"its declaration is not kept at the target: {path} is missing or another")
+            raise Unfounded("untraceable", f"its declaration is not kept at the target: {path} is missing or another")
         return found
 
     def _kept(self, digest: str, board: str) -> Leaderboard | None:
@@ -133,58 +139,12 @@ class Verifier:
         except (UnicodeDecodeError, MalformedDeclaration):
             return None
 
-    def _evidence(self, file: Evidence) -> tuple[Evidence, Parsed, float | None]:
-        """A submission as it stands at its commit, and when that was committed."""
-        if not file.source or not file.commit:
-            raise _Unfounded("untraceable", f"{file.path} names no repository and commit")
-        source = self.opener.source(file.source)
-        parsed = _read(source, file)
-        if parsed.sha256 != file.sha256:
-            raise _Unfounded("evidence", f"{file.path} has other bytes at {file.commit[:12]} than the row names")
-        last = source.touched([file.path], file.commit).get(file.path)
-        return file, parsed, last.date if last else None
-
-
-class _Unfounded(Exception):
-    """Why a row cannot be recomputed."""
-
-    def __init__(self, outcome: Outcome, why: str) -> None:
-        self.outcome: Outcome = outcome
-        super().__init__(why)
-
 
 def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:
     keys = [key for key, entry in entries.items() if name in {key, entry.path, entry.model.id}]
     if not keys:
         raise CallError(f"{name}: no row at the target has this key, path or model")
     return keys
-
-
-def _read(source: Source, file: Evidence) -> Parsed:
-    """Read the submission that evidence names: one file, or the files of a run's folder."""
-    data = _bytes(source, file, file.path)
-    names = [file.path] if data is not None else []
-    known = None
-    for known in formats() if data is None else ():
-        if known.id == file.format and known.members:
-            names = [f"{file.path}/{name}" for name in (*known.members, *known.optional)]
-            break
-    contents = {name: found for name in names if (found := _bytes(source, file, name)) is not None}
-    if not contents:
-        raise _Unfounded("evidence", f"{file.path} is gone from {file.source} at {file.commit[:12]}")
-    listed = tuple(ListedFile(name, len(found)) for name, found in contents.items())
-    candidate = Candidate(file.path, listed, (), known)
-    read = read_candidate(candidate, lambda path, limit: contents[path][:limit], is_named=True)
-    if isinstance(read, UnreadPath):
-        raise _Unfounded("evidence", f"{file.path} is not a result: {read.why}")
-    return read
-
-
-def _bytes(source: Source, file: Evidence, path: str) -> bytes | None:
-    try:
-        return source.read(path, file.commit, most_bytes(path))
-    except TooLarge:
-        raise _Unfounded("evidence", f"{path} is larger than is read") from None
 
 
 def _recomputed(

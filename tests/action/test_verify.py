@@ -121,3 +121,56 @@ def test_strangers_events_verify_nothing(github: GitHubServer, runner: Runner, k
 
     assert ran.status == 2
     assert "`mode: verify` is for merged results" in ran.commands("error")[0]
+
+
+SETTINGS = f"""
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "github://{BOARD}"
+[[watches.targets]]
+to = "github://{BOARD}"
+kind = "table"
+[watches.targets.table]
+path = "board.csv"
+key = ["Model"]
+columns = {{ Model = "model.id", Average = {{ value = "average", decimals = 2 }} }}
+"""
+
+
+def test_the_table_that_the_settings_describe_is_compared_cell_by_cell(
+    github: GitHubServer, runner: Runner, published: str
+) -> None:
+    git = github.state.repos[BOARD].git
+    (runner.workspace / "bot.toml").write_text(SETTINGS)
+    git.push("heads/main", {"board.csv": b"Model,Average\nolympus/zeus,90.10\nacme/atlas-7b,58.33\n"})
+    sound = verify(runner, config="bot.toml")
+    assert (sound.status, sound.outputs["verdict"]) == (0, "accepted"), sound.log
+
+    git.push("heads/main", {"board.csv": b"Model,Average\nolympus/zeus,90.10\nacme/atlas-7b,98.33\n"})
+    ran = verify(runner, config="bot.toml")
+    assert (ran.status, verify(runner).status) == (1, 0), ran.log
+    report = json.loads(Path(ran.outputs["report"]).read_text())
+    assert [row["outcome"] for row in report] == ["table"]
+    assert report[0]["differences"] == [{"name": "Average", "published": "98.33", "computed": "58.33"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "bot.toml: there is no such file"),
+        ("[[watches", "bot.toml"),
+        (SETTINGS.replace(f'to = "github://{BOARD}"', 'to = "github://acme/other"'), f"no target is github://{BOARD}"),
+    ],
+)
+def test_settings_that_describe_no_table_are_said(
+    github: GitHubServer, runner: Runner, published: str, text: str | None, why: str
+) -> None:
+    if text is not None:
+        (runner.workspace / "bot.toml").write_text(text)
+    ran = verify(runner, config="bot.toml")
+
+    assert ran.status == 2, ran.log
+    [said] = ran.commands("error")
+    assert why in said
+    assert issues(github) == []

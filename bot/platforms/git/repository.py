@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import CallError, Stale, Unavailable
+from bot.errors import CallError, Gone, Stale, Unavailable
 from bot.platforms.limits import DEADLINE
 
 ZERO = "0" * 40
@@ -75,7 +75,9 @@ class Repository:
             )
         except subprocess.TimeoutExpired:
             raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: took over {DEADLINE:.0f} s") from None
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
+            if not self.folder.is_dir():
+                raise Gone("git", f"there is no folder {self.folder}") from None
             raise CallError("git is not installed, and a target that is a folder needs it") from None
         if done.returncode:
             last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]

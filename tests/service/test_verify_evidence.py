@@ -1,0 +1,196 @@
+"""Evidence that somebody edited, removed or rewrote at its source, in a folder, on the Hub and on GitHub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+
+import pytest
+
+from bot.platforms.registry import Access, Opener
+from bot.service.config import parse_settings
+from bot.service.context import ContextFactory
+from bot.service.settlement import settle
+from bot.service.store import Store, connect
+from bot.service.verify import VerifiedRow, Verifier
+from tests.platforms.git.test_source import Folder
+from tests.world.git import Repository
+from tests.world.github_server import GitHubServer, local_github
+from tests.world.hub import Hub
+from tests.world.results import TINY, path_of, result
+from tests.world.server import served
+
+SETTINGS = """
+[[watches]]
+name = "w"
+leaderboard = "tiny.toml"
+source = "{source}"
+[[watches.targets]]
+to = "board"
+as = "commit"
+"""
+FILE = path_of()
+EDITED = result(right=(51, 50, 75))
+
+
+class FolderSource:
+    """A git repository of this machine."""
+
+    name = "results"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "results"
+        self.push({FILE: result(), "README.md": b"Results\n"})
+
+    def push(self, files: dict[str, bytes | None]) -> None:
+        Folder(self.folder).push(files)
+
+    def rewrite(self, data: bytes | None) -> None:
+        """Put a new history in the place of the old one, which nobody has any more."""
+        rmtree(self.folder)
+        self.push({"README.md": b"Results\n"} | ({FILE: data} if data else {}))
+
+    def delete(self) -> None:
+        rmtree(self.folder)
+
+
+@dataclass
+class HubSource:
+    """A dataset."""
+
+    hub: Hub
+    repository: Repository
+    name: str = "hf://datasets/acme/results"
+
+    def push(self, files: dict[str, bytes | None]) -> None:
+        self.hub.push(self.repository, files)
+
+    def rewrite(self, data: bytes | None) -> None:
+        self.push({FILE: data or b"{}"})
+        self.repository.squash([] if data else [FILE])
+
+    def delete(self) -> None:
+        self.hub.delete(self.repository)
+
+
+@dataclass
+class GitHubSource:
+    """A repository on GitHub."""
+
+    server: GitHubServer
+    name: str = "github://acme/results"
+
+    def push(self, files: dict[str, bytes | None]) -> None:
+        self.server.state.repos["acme/results"].git.push("heads/main", files)
+
+    def rewrite(self, data: bytes | None) -> None:
+        git = self.server.state.repos["acme/results"].git
+        git.commits.clear()
+        git.refs.clear()
+        self.push({"README.md": b"Results\n"} | ({FILE: data} if data else {}))
+
+    def delete(self) -> None:
+        del self.server.state.repos["acme/results"]
+
+
+Source = FolderSource | HubSource | GitHubSource
+
+
+@dataclass
+class Published:
+    """A board of one row, and the source of its evidence."""
+
+    folder: Path
+    access: Access
+    source: Source
+
+    def verify(self) -> VerifiedRow:
+        opener = Opener(self.access, self.folder)
+        [row] = Verifier(opener.target("board"), opener).verify()
+        return row
+
+
+@pytest.fixture(params=["folder", "hub", "github"])
+def published(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Published]:
+    with ExitStack() as stack:
+        made, access = _source(request.param, tmp_path, stack)
+        (tmp_path / "tiny.toml").write_text(TINY)
+        store = Store(connect(f"sqlite:///{tmp_path / 'bot.db'}"))
+        [watch] = parse_settings(SETTINGS.format(source=made.name), "bot.toml").watches
+        settle(ContextFactory(access, store, tmp_path).open_context(watch))
+        store.close()
+        yield Published(tmp_path, access, made)
+
+
+def _source(kind: str, folder: Path, stack: ExitStack) -> tuple[Source, Access]:
+    if kind == "folder":
+        return FolderSource(folder), Access()
+    if kind == "hub":
+        hub = stack.enter_context(served(Hub()))
+        repository = hub.repository("acme/results")
+        hub.push(repository, {FILE: result(), "README.md": b"Results\n"})
+        return HubSource(hub, repository), Access(hf_endpoint=hub.url, hf_token=hub.person("bot"))
+    server = stack.enter_context(local_github())
+    server.state.add_account("bot-token", "leaderboard-bot")
+    server.state.add_repo("acme/results", {FILE: result(), "README.md": b"Results\n"})
+    return GitHubSource(server), Access("bot-token", server.url)
+
+
+def test_a_row_whose_evidence_nobody_touched_follows_without_a_notice(published: Published) -> None:
+    published.source.push({"README.md": b"More\n"})
+
+    row = published.verify()
+    assert (row.outcome, row.why, row.notice) == ("follows", "", "")
+
+
+def test_evidence_that_a_later_commit_edits_is_named(published: Published) -> None:
+    published.source.push({FILE: EDITED})
+
+    row = published.verify()
+    assert row.outcome == "follows"  # at the commit that the row names it is what it was
+    assert row.notice.startswith(f"{FILE} was edited by ")
+    assert row.notice.endswith(f" of {published.source.name}")
+
+
+def test_evidence_that_a_later_commit_removes_is_named(published: Published) -> None:
+    published.source.push({FILE: None})
+
+    row = published.verify()
+    assert row.outcome == "follows"
+    assert row.notice.startswith(f"{FILE} was removed by ")
+
+
+def test_evidence_of_a_rewritten_history_is_gone(published: Published) -> None:
+    published.source.rewrite(EDITED)
+
+    row = published.verify()
+    assert row.outcome == "gone"
+    assert row.why.startswith(f"{FILE} is gone from {published.source.name} at ")
+
+
+def test_evidence_of_a_deleted_repository_is_gone(published: Published) -> None:
+    published.source.delete()
+
+    row = published.verify()
+    assert row.outcome == "gone"
+    assert row.why
+
+
+def test_evidence_that_names_another_commit_with_other_bytes_is_found(published: Published) -> None:
+    """What somebody does who edits the file, and lets the row point to the new commit."""
+    published.source.push({FILE: EDITED})
+    opener = Opener(published.access, published.folder)
+    head = opener.source(published.source.name).head()
+    [path] = (published.folder / "board" / "entries").rglob("*.json")
+    whole = json.loads(path.read_text())
+    whole["evidence"][0]["commit"] = head
+    path.write_text(json.dumps(whole))
+    Folder(published.folder / "board").push({})
+
+    row = published.verify()
+    assert row.outcome == "evidence"
+    assert row.why == f"{FILE} has other bytes at {head[:12]} than the row names"
