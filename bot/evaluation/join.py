@@ -244,7 +244,7 @@ def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts) -> Row:
     """The row with what the rules of rows find."""
     case = RowCase(row, row.leaderboard, facts)
     parsed = [verdict.parsed for verdict in verdicts]
-    found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.parsed)]
+    found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.parsed, row.leaderboard)]
     findings = tuple(waive(finding, row.leaderboard, facts, parsed) for finding in found)
     failed = any(finding.is_error and finding.rule != missing_task.id for finding in findings)
     status: Status = "rejected" if failed else row.status

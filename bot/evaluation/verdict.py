@@ -67,7 +67,7 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     date = believed_date(own, committed, facts.today)
     if parsed.result is None:
         problem = parsed.problem or Problem("was not read")
-        findings = tuple(findings_of(malformed_file, UnreadFile(problem), parsed, line=problem.line))
+        findings = tuple(findings_of(malformed_file, UnreadFile(problem), parsed, leaderboard, line=problem.line))
         return Verdict(parsed, leaderboard, "rejected", findings, None, date)
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)
     latest = latest_date(facts.today, committed)
@@ -76,36 +76,33 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     is_foreign = case.takes_format and not measurements.present
     for rule in rules:
         if not (is_foreign and rule.id in OF_MEASUREMENTS):
-            found += findings_of(rule, case, parsed, on=leaderboard)
+            found += findings_of(rule, case, parsed, leaderboard)
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
     return Verdict(parsed, leaderboard, status, findings, measurements, date)
 
 
-def findings_of(
-    rule: Rule, case: object, parsed: Parsed, *, line: int = 0, on: Leaderboard | None = None
-) -> list[Finding]:
-    """What one rule finds, as severe as a leaderboard says; one that raises blocks what it judges and names itself."""
+def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
+    """What one rule finds, as severe as the leaderboard says; one that raises blocks its case and names itself."""
     try:
         violations = [*rule.check(case)]
     except Exception as error:
         log.exception("the rule %s failed on %s", rule.id, parsed.path)
         return [_failure(rule, error, parsed.path)]
-    if not violations:
-        return []
-    severity = rule.severity if on is None else rule.severity_on(on)
+    severity = rule.severity_on(leaderboard)
     return [finding_of(rule, severity, violation, violation.file or parsed.path, line=line) for violation in violations]
 
 
 def finding_of(rule: Rule, severity: Severity, violation: Violation, path: str, *, line: int = 0) -> Finding:
-    """A violation as a finding in a file; a pointer of a folder's file names the file before `#`."""
-    name, _, pointer = violation.pointer.rpartition("#") if not violation.pointer.startswith("/") else ("", "", "")
+    """A violation as a finding in a file; a pointer of a folder's file names the file before the first `#`."""
+    is_inside = not violation.pointer.startswith("/") and "#" in violation.pointer
+    name, _, pointer = violation.pointer.partition("#") if is_inside else ("", "", violation.pointer)
     return Finding(
         rule=rule.id,
         severity=severity,
         message=violation.message,
         hint=violation.hint,
-        location=Location(f"{path}/{name}" if name else path, pointer or violation.pointer, line),
+        location=Location(f"{path}/{name}" if name else path, pointer, line),
         task=violation.task,
         leaves=violation.leaves,
         command=violation.command,

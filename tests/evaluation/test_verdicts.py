@@ -10,7 +10,7 @@ from hashlib import sha256
 import pytest
 
 from bot import HOME
-from bot.evaluation.finding import Severity
+from bot.evaluation.finding import Finding, Location, Severity
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
 from bot.evaluation.submission import one_file, parse_submission
@@ -40,12 +40,76 @@ def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest
     assert finding.message == "the rule crashing-rule failed, so nothing is accepted: KeyError: 'the fault'"
     assert finding.hint == f"report it at {HOME}/issues, with the file"
     assert (finding.location.path, finding.invalidates_score) == ("x.json", True)
-    assert "Traceback" in caplog.text
+    assert "the rule crashing-rule failed on x.json\nTraceback" in caplog.text
 
 
 def test_the_rules_that_are_asked_are_the_ones_handed_in() -> None:
     verdict = judge(parse_submission(one_file("x.json", dumps(LIMITED))), declared(), rules=[])
     assert (verdict.findings, verdict.status) == ((), "accepted")
+
+
+# ---- what a verdict says ----
+
+
+def test_a_file_that_no_format_reads_has_the_line_of_its_fault_and_the_date_of_its_commit() -> None:
+    parsed = parse_submission(one_file("x.json", b'{\n"results": {},\n"date": 1 2}'))
+    verdict = judge(parsed, declared(), Facts(committed={"x.json": 1_700_000_000.0}))
+    (finding,) = verdict.findings
+    assert (finding.rule, finding.location) == ("malformed-file", Location("x.json", "", 3))
+    assert (verdict.status, verdict.measurements, verdict.date) == ("rejected", None, 1_700_000_000.0)
+    assert verdict.leaderboard is declared()
+
+
+def test_a_verdict_names_the_declaration_that_it_is_of() -> None:
+    assert judge(parse_submission(one_file("x.json", dumps(base()))), declared()).leaderboard is declared()
+
+
+def test_a_finding_carries_all_that_its_rule_saw() -> None:
+    def seeing(_: Case) -> Iterator[Violation]:
+        yield Violation("it is wrong", "mend it", "/results", "bbh", ("bbh_a", "bbh_b"), "lm_eval --tasks bbh")
+
+    rule = Rule("seeing", Severity.WARNING, "0.1.0", True, seeing, "Sees.")
+    (finding,) = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule]).findings
+    assert finding == Finding(
+        rule="seeing",
+        severity=Severity.WARNING,
+        message="it is wrong",
+        hint="mend it",
+        location=Location("x.json", "/results"),
+        task="bbh",
+        leaves=("bbh_a", "bbh_b"),
+        command="lm_eval --tasks bbh",
+        invalidates_score=True,
+    )
+
+
+def test_a_long_fault_of_a_rule_is_cut() -> None:
+    def shouting(_: Case) -> Iterator[Violation]:
+        raise ValueError("a" * 1000)
+
+    rule = Rule("shouting", Severity.NOTICE, "0.1.0", False, shouting, "Shouts.")
+    (finding,) = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule]).findings
+    said = "ValueError: " + "a" * (200 - 13) + "…"
+    assert finding.message == f"the rule shouting failed, so nothing is accepted: {said}"
+
+
+@pytest.mark.parametrize(
+    ("pointer", "path", "inside"),
+    [
+        ("/results/a#1", "run", "/results/a#1"),
+        ("stats.json#/2/mean", "run/stats.json", "/2/mean"),
+        ("header.json#/metrics/acc#1", "run/header.json", "/metrics/acc#1"),
+        ("stats.json#", "run/stats.json", ""),
+        ("", "run", ""),
+    ],
+)
+def test_a_pointer_into_a_file_of_a_folder_names_the_file_first(pointer: str, path: str, inside: str) -> None:
+    def pointing(_: Case) -> Iterator[Violation]:
+        yield Violation("it is wrong", pointer=pointer)
+
+    rule = Rule("pointing", Severity.WARNING, "0.1.0", False, pointing, "Points.")
+    (finding,) = judge(parse_submission(one_file("run", dumps(base()))), declared(), rules=[rule]).findings
+    assert finding.location == Location(path, inside)
 
 
 # ---- waivers ----
