@@ -100,17 +100,25 @@ def parse_places(
 
     `jobs` is the number of processes, 0 for as many as pay. What lies elsewhere is read by this one alone.
     """
-    if jobs != 1 and all(place.origin is None for place in places):
-        jobs = choose_jobs(jobs, sum(file.size for place in places for file in place.candidate.files) // WORTH)
-        if jobs > 1:
-            read = run_parts(_packed, places, jobs, label="reading", quiet=quiet or len(places) < MANY)
-            yield from _sorted_out(map(_unpacked, read), unread)
-            return
+    if are_local(places) and (jobs := jobs_for(places, jobs)) > 1:
+        read = run_parts(_packed, places, jobs, label="reading", quiet=quiet or len(places) < MANY)
+        yield from _sorted_out(map(_unpacked, read), unread)
+        return
     if len(places) < MANY or quiet or not sys.stderr.isatty():
         yield from _submissions(places, unread)
         return
     with typer.progressbar(places, label="reading", file=sys.stderr) as bar:
         yield from _submissions(bar, unread)
+
+
+def are_local(places: Iterable[Place]) -> bool:
+    """Whether all of them lie on this machine, where several processes can read them, and again."""
+    return all(place.origin is None for place in places)
+
+
+def jobs_for(places: Iterable[Place], jobs: int) -> int:
+    """The number of processes that read places: as asked for, else as many as pay."""
+    return choose_jobs(jobs, sum(file.size for place in places for file in place.candidate.files) // WORTH)
 
 
 def _submissions(places: Iterable[Place], unread: list[UnreadPath]) -> Iterator[Parsed]:
@@ -158,7 +166,12 @@ def ink() -> Ink:
 
 
 def end(judgement: Judgement) -> typer.Exit:
-    """The exit status that a judgement means; that nothing was found is an error, too."""
-    if not judgement.verdicts:
+    """The exit status that a judgement means."""
+    return end_with(len(judgement.verdicts), has_errors=judgement.has_errors)
+
+
+def end_with(submissions: int, *, has_errors: bool) -> typer.Exit:
+    """The exit status of so many submissions; that nothing was found is an error, too."""
+    if not submissions:
         warn("leaderboard-bot: no result file was found")
-    return typer.Exit(1 if judgement.has_errors or not judgement.verdicts else 0)
+    return typer.Exit(1 if has_errors or not submissions else 0)

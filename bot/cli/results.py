@@ -18,6 +18,7 @@ from bot.cli.judging import (
     PATHS,
     QUIET,
     end,
+    end_with,
     ink,
     judge_paths,
     say,
@@ -119,18 +120,18 @@ def score(
     jobs: JOBS = 0,
 ) -> None:
     """Calculate the scores of result files. All files of one model make one row."""
+    from bot.cli.scoring import score_paths
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
     declared = open_leaderboard(leaderboard, read_access())
-    judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
-    written: dict[ScoreFormat, Callable[[], str]] = {
-        ScoreFormat.TEXT: lambda: scores_text(judgement),
-        ScoreFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
-        ScoreFormat.CSV: lambda: scores_csv(judgement),
-        ScoreFormat.MARKDOWN: lambda: scores_markdown(judgement),
-    }
-    say(written[form]())
-    raise end(judgement)
+    if form is ScoreFormat.JSON:
+        judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
+        say(to_json(make_report(judgement)) + "\n")
+        raise end(judgement)
+    table = score_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
+    written = {ScoreFormat.TEXT: scores_text, ScoreFormat.CSV: scores_csv, ScoreFormat.MARKDOWN: scores_markdown}
+    say(written[form](table, declared))
+    raise end_with(table.submissions, has_errors=table.has_errors)
 
 
 def explain(

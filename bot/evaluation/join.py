@@ -5,7 +5,7 @@ The order of the submissions never matters, nor does a copy of one: what decides
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -18,11 +18,12 @@ from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.missing_task import missing_task
 from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase
-from bot.evaluation.score import make_scores
+from bot.evaluation.score import Scores, make_scores
 from bot.evaluation.verdict import Verdict, findings_of
 from bot.evaluation.waiving import waive
 
 Leaves = dict[str, list[Measurement]]
+Score = Callable[[Measurements, Leaderboard], Scores]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +44,20 @@ class JoinCandidate:
         return self.verdict.date, self.verdict.sha256
 
 
-def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
+def join_rows(
+    verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS, *, score: Score = make_scores
+) -> list[Row]:
     """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
     by_key: dict[RowKey, list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.result is not None:
             by_key.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict)
-    return [_judged(_join(key, by_key[key], leaderboard, facts), by_key[key], facts) for key in sorted(by_key)]
+    return [_judged(_join(key, by_key[key], leaderboard, facts, score), by_key[key], facts) for key in sorted(by_key)]
 
 
-def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
+def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, score: Score) -> Row:
     if len(verdicts) == 1 and _is_sound(verdicts[0]):
-        return _of_one_file(key, verdicts[0], leaderboard)
+        return _of_one_file(key, verdicts[0], leaderboard, score)
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
     sets = _compatible(candidates, leaderboard, facts)
     best = max(sets, key=_extent)
@@ -62,7 +65,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     for file in reversed(best):  # a leaf with all of its metrics counts before a newer one without
         picked |= {leaf_id: file for leaf_id, found in file.sound.items() if _is_whole(found)}
     if not picked:
-        return _rejected(key, candidates, leaderboard)
+        return _rejected(key, candidates, leaderboard, score)
     files = [file for file in best if any(file is one for one in picked.values())]
     leaves = {leaf_id: file.sound[leaf_id] for leaf_id, file in picked.items()}
     measurements = _in_order(leaves, files[0], leaderboard)
@@ -74,7 +77,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         leaderboard=leaderboard,
         status=("rejected" if is_faulty else "incomplete") if measurements.missing else "accepted",
         measurements=measurements,
-        scores=make_scores(measurements, leaderboard),
+        scores=score(measurements, leaderboard),
         lead=files[0].verdict,
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),
@@ -90,7 +93,7 @@ def _is_sound(verdict: Verdict) -> bool:
     )
 
 
-def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard) -> Row:
+def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard, score: Score) -> Row:
     """The row of a single submission without errors, which most are: the same that joining it alone gives."""
     measurements = verdict.measurements or Measurements((), ())
     return Row(
@@ -98,13 +101,13 @@ def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard) -> Row
         leaderboard=leaderboard,
         status="incomplete" if measurements.missing else "accepted",
         measurements=measurements,
-        scores=make_scores(measurements, leaderboard),
+        scores=score(measurements, leaderboard),
         lead=verdict,
         files=(verdict,),
     )
 
 
-def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Row:
+def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, score: Score) -> Row:
     """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published."""
     best = max(candidates, key=lambda one: (len(one.shown), one.age))
     measurements = _in_order(best.shown, best, leaderboard)
@@ -113,7 +116,7 @@ def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Lea
         leaderboard=leaderboard,
         status="rejected",
         measurements=measurements,
-        scores=make_scores(measurements, leaderboard),
+        scores=score(measurements, leaderboard),
         lead=best.verdict,
         files=(),
         blocked=_blocked(candidates, {}),

@@ -5,19 +5,19 @@ from __future__ import annotations
 import csv
 import io
 
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.row import Row
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.score_table import ScoredRow, ScoreTable
 from bot.reporting.escape import brief, inert
 from bot.reporting.markdown import cell
 from bot.reporting.table import Table, cut_front, markdown_table, table_width, text_table
 from bot.reporting.text import SIGNS, WIDTH
 
 
-def scores_text(judgement: Judgement) -> str:
+def scores_text(table: ScoreTable, leaderboard: Leaderboard) -> str:
     """Aligned columns, rounded for people."""
-    titles = ("", "model", "average", *(task.id for task in judgement.leaderboard.tasks))
-    rows = [(SIGNS[row.status], _name(row), *(cell(score, 2) for score in _scores(row))) for row in judgement.rows]
-    rows += [(SIGNS["rejected"], path, *_holes(judgement)) for path in _paths(judgement)]
+    titles = ("", "model", "average", *(task.id for task in leaderboard.tasks))
+    rows = [(SIGNS[row.status], _name(row), *(cell(score, 2) for score in _scores(row))) for row in table.rows]
+    rows += [(SIGNS["rejected"], path, *_holes(leaderboard)) for path in table.unreadable]
     return text_table(fit(Table(titles, tuple(rows)))) + "\n"
 
 
@@ -29,40 +29,34 @@ def fit(table: Table, column: int = 1) -> Table:
     return Table(table.columns, rows, table.caption)
 
 
-def scores_markdown(judgement: Judgement) -> str:
+def scores_markdown(table: ScoreTable, leaderboard: Leaderboard) -> str:
     """A table of GitHub's Markdown, rounded for people."""
-    titles = ("model", "verdict", "average", *(task.title for task in judgement.leaderboard.tasks))
-    rows = [(_name(row), row.status, *(cell(score, 2) for score in _scores(row))) for row in judgement.rows]
-    rows += [(path, "rejected", *_holes(judgement)) for path in _paths(judgement)]
+    titles = ("model", "verdict", "average", *(task.title for task in leaderboard.tasks))
+    rows = [(_name(row), row.status, *(cell(score, 2) for score in _scores(row))) for row in table.rows]
+    rows += [(path, "rejected", *_holes(leaderboard)) for path in table.unreadable]
     return markdown_table(Table(titles, tuple(rows))) + "\n"
 
 
-def scores_csv(judgement: Judgement) -> str:
+def scores_csv(table: ScoreTable, leaderboard: Leaderboard) -> str:
     """CSV with full doubles, empty where there is no score; `path` holds the files of a row, parted by spaces."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("path", "model", "verdict", "average", *(task.id for task in judgement.leaderboard.tasks)))
-    for row in judgement.rows:
+    writer.writerow(("path", "model", "verdict", "average", *(task.id for task in leaderboard.tasks)))
+    for row in table.rows:
         numbers = ["" if score is None else score for score in _scores(row)]
-        paths = " ".join(file.path for file in (row.files or (row.lead,)))
-        writer.writerow((inert(paths), inert(brief(row.model.id)), row.status, *numbers))
-    for path in _paths(judgement):
-        writer.writerow((inert(path), "", "rejected", *("" for _ in _holes(judgement))))
+        writer.writerow((inert(" ".join(row.files)), inert(brief(row.model)), row.status, *numbers))
+    for path in table.unreadable:
+        writer.writerow((inert(path), "", "rejected", *("" for _ in _holes(leaderboard))))
     return text.getvalue()
 
 
-def _name(row: Row) -> str:
-    return brief(row.model.id) or row.lead.path
+def _name(row: ScoredRow) -> str:
+    return brief(row.model) or row.files[0]
 
 
-def _scores(row: Row) -> list[float | None]:
-    return [row.scores.average, *(task.score for task in row.scores.tasks)]
+def _scores(row: ScoredRow) -> list[float | None]:
+    return [row.average, *row.scores]
 
 
-def _paths(judgement: Judgement) -> list[str]:
-    """The submissions that no format reads."""
-    return [verdict.path for verdict in judgement.unreadable]
-
-
-def _holes(judgement: Judgement) -> list[str]:
-    return ["–"] * (1 + len(judgement.leaderboard.tasks))
+def _holes(leaderboard: Leaderboard) -> list[str]:
+    return ["–"] * (1 + len(leaderboard.tasks))

@@ -22,6 +22,11 @@ class Content:
         return next(iter(self.files.values()), b"")
 
     @cached_property
+    def start(self) -> bytes:
+        """The first bytes of the first file, after white space."""
+        return self.data[:100].lstrip()
+
+    @cached_property
     def document(self) -> Document:
         """The first file as a result file of lm-eval or the like. Raises MalformedResult where it is no JSON object."""
         return parse_document(self.data)

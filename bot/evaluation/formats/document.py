@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -69,6 +70,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     top: dict[str, msgspec.Raw] | None = None
 
 
+class Part(msgspec.Struct, frozen=True):
+    """A field as decoded, which nobody changes, and whether its colons are those of its keys: none can stand twice."""
+
+    value: Any
+    has_each_key_once: bool
+
+
+# How the tasks were run: files of one harness and one call share these fields byte for byte.
+PROTOCOL = frozenset({"group_subtasks", "versions", "n-shot", "n-samples"})
+KEPT, LARGEST_KEPT = 128, 16_384  # fields, and bytes of each
 CONFIGS = msgspec.json.Decoder(dict[str, TaskConfig])
 TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
 FIELDS = [field for field in msgspec.structs.fields(Document) if field.name not in {"bare", "top"}]
@@ -97,8 +108,22 @@ def parse_document(data: bytes) -> Document:
 
 def _decoded(key: str, raw: msgspec.Raw) -> Any:
     """A field of the top level; `configs` stays as it is."""
+    if key in PROTOCOL and len(memoryview(raw)) <= LARGEST_KEPT:
+        return part_of(key, bytes(raw)).value
     decoder = DECODERS.get(key)
     return raw if decoder is None else decoder.decode(raw)
+
+
+@lru_cache(maxsize=KEPT)
+def part_of(key: str, raw: bytes) -> Part:
+    """A field of the top level that says how tasks were run, decoded once for all files that have the same bytes."""
+    value = DECODERS[key].decode(raw)
+    return Part(value, raw.count(b":") == count_keys(value or {}))
+
+
+def count_keys(part: dict[str, Any]) -> int:
+    """The keys of an object and of the objects in it, two levels deep."""
+    return len(part) + sum([len(row) for row in part.values() if type(row) is dict])
 
 
 def count_values(data: bytes) -> int:

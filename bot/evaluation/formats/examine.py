@@ -35,7 +35,10 @@ def _with_repeated(result: Result, content: Content) -> Result:
 def _without_config_secrets(result: Result, content: Content) -> Result:
     """Find what lm-eval was called with among its `config`; formats that record more look for themselves."""
     config = content.decoded.config if content.decoded else None
-    if not config or not any(sign in msgspec.json.encode(config).lower() for sign in SIGNS):
+    if not config:
+        return result
+    spelled = msgspec.json.encode(config).lower()
+    if not any(sign in spelled for sign in SIGNS):
         return result
     found = secrets_in(config, "/config")
     if not found:

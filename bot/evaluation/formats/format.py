@@ -99,4 +99,4 @@ class Format:
         """Whether the files are of the right number and begin as this format's do."""
         if self.members:
             return all(name in content.files for name in self.members)
-        return len(content.files) == 1 and content.data[:100].lstrip().startswith(self.starts)
+        return len(content.files) == 1 and content.start.startswith(self.starts)

@@ -37,7 +37,7 @@ BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find
 EMPTY: dict[str, Any] = {}
 QUANTIZATION = re.compile(r"(?:^|,)\s*quantization_config\s*=\s*([A-Za-z0-9]+?)(?:Config)?(?:[(,]|$)")
 ALIAS = re.compile(rb'"alias"\s*:\s*" +- ')
-STOPS = re.compile(rb'"until"\s*:\s*\[\s*"\."')
+STOPS = re.compile(rb'until"\s*:\s*\[\s*"\."')
 PLACES = {
     "model": "/model_name",
     "revision": "/config/model_sha",

@@ -1,0 +1,68 @@
+"""Scores the rows of very many files: each part of them in any process, which hands back rows and not results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.cli.judging import MANY, are_local, jobs_for, parse_names, parse_places
+from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.identity import with_names
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.score_table import ScoreTable, merged, parted, score_table
+from bot.evaluation.submission import Parsed
+from bot.platforms.inputs import Place, find_places
+from bot.processes import run_jobs, without_collector
+from bot.service.environment import read_access
+
+PART = 64  # files that are read and joined at once: most rows have all of their files side by side
+
+
+def score_paths(
+    paths: list[str],
+    leaderboard: Leaderboard,
+    *,
+    names: list[str] | None = None,
+    quiet: bool = False,
+    max_bytes: int = MAX_BYTES,
+    jobs: int = 1,
+) -> ScoreTable:
+    """The scores of the rows that `judge_paths` makes. Results are dropped as soon as they are scored.
+
+    Where parts have files of the same row, these files are read once more, together.
+    """
+    places = find_places(paths, read_access(), max_bytes)
+    scorer = _Scorer(places, parse_names(names or []), leaderboard, Facts(today=datetime.now(UTC).date()))
+    with without_collector():
+        if not are_local(places):
+            return scorer.table(parse_places(places, [], quiet=quiet))
+        parts = [range(start, min(start + PART, len(places))) for start in range(0, len(places), PART)]
+        quiet = quiet or len(places) < MANY
+        tables = list(run_jobs(scorer, parts, jobs_for(places, jobs), label="reading", quiet=quiet))
+        again = parted(tables)
+        return merged(tables, scorer.read([place for place in places if place.name in again]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scorer:
+    """Scores a part of all places."""
+
+    places: Sequence[Place]
+    names: Mapping[str, str]
+    leaderboard: Leaderboard
+    facts: Facts
+
+    def __call__(self, part: range) -> ScoreTable:
+        return self.read([self.places[number] for number in part])
+
+    def read(self, places: Iterable[Place]) -> ScoreTable:
+        """The table of what places hold; what is no submission is in none."""
+        found = (place.parse() for place in places)
+        return self.table(one for one in found if isinstance(one, Parsed))
+
+    def table(self, submissions: Iterable[Parsed]) -> ScoreTable:
+        """The table of submissions."""
+        named = (with_names(one, self.names) for one in submissions)
+        return score_table(named, self.leaderboard, self.facts)

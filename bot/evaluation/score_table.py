@@ -1,0 +1,106 @@
+"""The scores of rows and nothing else: what a table of scores shows, small enough for tens of thousands of rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
+
+from bot.evaluation.finding import Status
+from bot.evaluation.join import join_rows
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.row import Row
+from bot.evaluation.row_key import RowKey, key_of
+from bot.evaluation.rules.rule import Facts
+from bot.evaluation.score import make_points
+from bot.evaluation.submission import Parsed
+from bot.evaluation.verdict import judge
+
+# The order of RowKey, whose comparison costs; all rows are of one leaderboard.
+ORDER = attrgetter("key.model", "key.revision", "key.precision", "key.chat_template")
+
+
+class ScoredRow(NamedTuple):
+    """A row: the paths of its files (`files` of Row, or its lead), and of all submissions of its key; see Row.
+
+    `average` and `scores`, in the order of the columns, are 0 to 100, None where a leaf is missing.
+    """
+
+    key: RowKey
+    status: Status
+    files: tuple[str, ...]
+    submissions: tuple[str, ...]
+    average: float | None
+    scores: tuple[float | None, ...]
+    has_errors: bool
+
+    @property
+    def model(self) -> str:
+        """The model's id as the result has it."""
+        return self.key.model
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Rows in the order of their keys, the paths of submissions that no format reads, and the number of submissions.
+
+    `has_errors` says that one of them is rejected.
+    """
+
+    rows: tuple[ScoredRow, ...]
+    unreadable: tuple[str, ...]
+    submissions: int
+    has_rejected: bool
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether a submission is rejected, or a row has an error finding, as a hole is."""
+        return self.has_rejected or any(row.has_errors for row in self.rows)
+
+
+def score_table(submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> ScoreTable:
+    """Judge submissions by every rule, join them and score the rows: those of `judge_all`."""
+    verdicts = [judge(parsed, leaderboard, facts) for parsed in submissions]
+    paths: dict[RowKey, list[str]] = {}
+    for verdict in verdicts:
+        if verdict.result is not None:
+            paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict.path)
+    rows = join_rows(verdicts, leaderboard, facts, score=make_points)
+    return ScoreTable(
+        tuple([_scored(row, tuple(paths[row.key])) for row in rows]),
+        tuple([verdict.path for verdict in verdicts if verdict.result is None]),
+        len(verdicts),
+        any(verdict.status == "rejected" for verdict in verdicts),
+    )
+
+
+def _scored(row: Row, submissions: tuple[str, ...]) -> ScoredRow:
+    return ScoredRow(
+        row.key,
+        row.status,
+        tuple([file.path for file in row.files or (row.lead,)]),
+        submissions,
+        row.scores.average,
+        tuple([task.score for task in row.scores.tasks]),
+        any(finding.is_error for finding in row.findings),
+    )
+
+
+def parted(tables: Sequence[ScoreTable]) -> set[str]:
+    """The submissions of rows that stand in several tables, each with a part of the row's files."""
+    tables_of = Counter(row.key for table in tables for row in table.rows)
+    return {path for table in tables for row in table.rows if tables_of[row.key] > 1 for path in row.submissions}
+
+
+def merged(tables: Sequence[ScoreTable], joined: ScoreTable) -> ScoreTable:
+    """All tables as one; `joined` is the table of the submissions that are `parted` among them."""
+    again = parted(tables)
+    rows = [row for table in tables for row in table.rows if again.isdisjoint(row.submissions)]
+    return ScoreTable(
+        tuple(sorted([*rows, *joined.rows], key=ORDER)),
+        tuple([path for table in tables for path in table.unreadable]),
+        sum(table.submissions for table in tables),
+        any(table.has_rejected for table in tables),
+    )
