@@ -115,10 +115,16 @@ class OperatorRoutes:
         return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict))
 
     def _row_page(self, watch: str, verdict: VerdictView) -> str:
-        """Where the row of a submission stands on the board, "" where it does not."""
-        board = self.views.boards.board(watch) if verdict.row else None
-        name = board.site.content.names.get(verdict.row.key) if board and verdict.row else None
-        return f"board/{watch}/{row_page(name)}" if name else ""
+        """Where the row of a submission stands on the first board that has it, "" where none does."""
+        settings = self.views.watch(watch)
+        if settings is None or verdict.row is None:
+            return ""
+        for board in self.views.boards.names(settings).values():
+            shown = self.views.boards.board(board)
+            name = shown.site.content.names.get(verdict.row.key) if shown else None
+            if name:
+                return f"board/{board}/{row_page(name)}"
+        return ""
 
     def _plans(self, _: Request) -> bytes:
         return self._page("plans.html", "plans", plans=self.views.plans())

@@ -61,8 +61,15 @@ def _places(context: WatchContext, target: Target, settings: WatchTarget, keys: 
             state = target.read_state(Marker("entry", key, board), (path,))
             request = _request(state, rolling, path)
             if request is not None or path in state.files:
-                page = context.page_link("page", f"board/{quote(context.name)}/{usual_page(key)}")
+                page = context.page_link("page", f"board/{_board_name(context, settings)}/{usual_page(key)}")
                 yield target.name, request, _link(settings, path) + (f" ({page})" if page else "")
+
+
+def _board_name(context: WatchContext, settings: WatchTarget) -> str:
+    """The name of a target's board in addresses: that of the watch for the first board, else with its number."""
+    boards = [one for _, one in context.targets if one.kind == "entries" and one.form != "comment"]
+    number = [one for _, one in context.targets].index(settings) + 1
+    return quote(context.name if boards[0] == settings else f"{context.name}@{number}", safe="@")
 
 
 def _request(state: CurrentState, rolling: CurrentState, path: str) -> Request | None:

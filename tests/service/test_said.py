@@ -11,7 +11,7 @@ import pytest
 
 from bot.publishing.entry import entry_path
 from bot.service.settlement import run_pass
-from tests.service.stories import Story
+from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result, revision_of
 
@@ -118,6 +118,24 @@ def test_a_merged_review_leads_to_the_page_of_the_row_where_people_can_reach_the
     page = f"rows/acme/atlas-7b/{revision_of('acme/atlas-7b')[:7]}-bfloat16.html"
     assert f" ([page](https://board.example/board/tiny/{page}))" in text
     assert set(story.acts()) == {"comment", "request", "edit"}
+
+
+def test_the_row_of_each_target_leads_to_the_board_of_that_target(hub: Hub, tmp_path: Path) -> None:
+    more = '[[watches.targets]]\nto = "hf://datasets/acme/first"\nas = "commit"\n'
+    story = Story(hub, tmp_path, form="commit", more=more)
+    hub.repository("acme/first")
+    hub.writers.add(("bot", "acme/first"))
+    story.contexts.public_url = "https://board.example"
+    request, _ = hub.open_request(story.source, {path_of(): result()}, "mine", "please", "ann")
+    story.settle()
+    hub.merge(story.source, request)
+    story.settle()
+
+    [text] = request.comments("bot")
+    page = f"rows/acme/atlas-7b/{revision_of('acme/atlas-7b')[:7]}-bfloat16.html"
+    first, second = (f"acme/{name}/entries/{KEY}.json`]" for name in ("first", "contents"))
+    assert f"https://board.example/board/tiny/{page}" in text[text.index(first) : text.index(second)]
+    assert f"https://board.example/board/tiny@2/{page}" in text[text.index(second) :]
 
 
 def test_a_maintainer_declines_one_row_of_the_rolling_request(hub: Hub, tmp_path: Path) -> None:
