@@ -143,9 +143,16 @@ def _least_and_median(values: list[float]) -> str:
     return f"{min(values):.0f} and {statistics.median(values):.0f}"
 
 
+def _moved(entry: Entry, points: float) -> Entry:
+    """The row with another first score, and the average that follows."""
+    first, *others = entry.tasks
+    score, average = (first.score or 0.0) + points, (entry.average or 0.0) + points / len(entry.tasks)
+    return replace(entry, tasks=(replace(first, score=score), *others), average=average)
+
+
 def build(rows: list[Entry]) -> None:
     """Build a site, build it again, and again after one changed row; print wall and processor seconds."""
-    changed = [replace(rows[0], average=(rows[0].average or 0.0) + 0.01, verdict=rows[0].verdict), *rows[1:]]
+    changed = [_moved(rows[0], 0.06), *rows[1:]]
     with tempfile.TemporaryDirectory() as made:
         for what, entries in (("built", rows), ("again", rows), ("one changed row", changed)):
             wall, busy = time.perf_counter(), time.process_time()

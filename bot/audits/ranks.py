@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, pairwise
@@ -13,21 +13,17 @@ FEW = 4_096  # values that are sorted by insertion
 
 def ranks(values: Sequence[float]) -> list[float]:
     """Return the rank of each value, 1 for the smallest; equal values share the mean of their ranks."""
-    order = sorted(range(len(values)), key=values.__getitem__)
-    found = [0.0] * len(values)
-    start = 0
-    for place, i in enumerate(order):
-        if values[i] != values[order[start]]:
-            start = place
-        found[i] = start
-    ties = Counter(found)
-    return [first + (ties[first] + 1) / 2 for first in found]
+    ordered = sorted(values)
+    first = dict(zip(reversed(ordered), range(len(ordered), 0, -1), strict=True))
+    last = dict(zip(ordered, range(1, len(ordered) + 1), strict=True))
+    return [(first[value] + last[value]) / 2 for value in values]
 
 
 def places(values: Sequence[float]) -> list[int]:
     """Return the place of each value on a board, 1 for the largest; equal values share the best place."""
-    ordered = sorted(-value for value in values)
-    return [bisect_left(ordered, -value) + 1 for value in values]
+    falling = sorted(values, reverse=True)
+    first = dict(zip(reversed(falling), range(len(falling), 0, -1), strict=True))
+    return [first[value] for value in values]
 
 
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
@@ -77,6 +73,8 @@ def _inversions_of_few(values: list[float]) -> int:
 
 def tied(values: Sequence[object]) -> int:
     """Return the number of pairs of equal values."""
+    if len(set(values)) == len(values):
+        return 0
     return sum(n * (n - 1) // 2 for n in Counter(values).values())
 
 

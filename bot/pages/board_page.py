@@ -24,9 +24,6 @@ class Column:
     href: str = ""
 
 
-_CELL = Markup("<td>")
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """A row as people read it; `cells` are its numbers, with the marks between them."""
@@ -96,7 +93,7 @@ def _line(content: PageContent, row: BoardRow, *, is_raw: bool) -> Line:
         entry.model.id or "(no name)",
         entry.model.precision or "unknown",
         "chat" if entry.model.chat_template else "plain",
-        _CELL.join((_with_error(entry.average, entry.stderr), *without, *cells)),
+        Markup("<td>".join((_with_error(entry.average, entry.stderr), *without, *cells))),  # noqa: S704 - numbers
         entry.date[:10],
         len(entry.warnings),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 from math import fsum
 
 from bot.audits.board.audit import ColumnFigures, rest
+from bot.audits.ranks import places
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page
 from bot.pages.content import PageContent
@@ -64,18 +65,14 @@ def _moved(content: PageContent, task: Task) -> list[Moved]:
     names, columns = content.whole
     if task.id not in columns or len(columns) < 2:
         return []
-    rows = range(len(names))
     kept = [column for name, column in columns.items() if name != task.id]
-    before = _places([fsum(column[row] for column in columns.values()) for row in rows])
-    after = _places([fsum(column[row] for column in kept) for row in rows])
-    found = [Moved(names[row], before[row], after[row]) for row in rows if before[row] != after[row]]
-    return sorted(found, key=lambda one: (-abs(one.after - one.before), one.before))[:MOVED]
-
-
-def _places(sums: list[float]) -> list[int]:
-    """The place of each row, 1 for the largest; equal ones share the better place."""
-    falling = sorted(-value for value in sums)
-    return [bisect_left(falling, -value) + 1 for value in sums]
+    after = places([fsum(row) for row in zip(*kept, strict=True)])
+    found = [
+        (-abs(now - before), before, place, now)
+        for place, (before, now) in enumerate(zip(content.places, after, strict=True))
+        if before != now
+    ]
+    return [Moved(names[place], before, now) for _, before, place, now in nsmallest(MOVED, found)]
 
 
 def _words(figures: ColumnFigures) -> Iterator[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.score import LeafScore
 from bot.pages.content import PageContent
 from bot.publishing.entry import Entry
 from bot.reporting.escape import visible
@@ -56,10 +55,13 @@ def shown_leaves(leaves: list[Leaf]) -> list[str]:
 def leaves_of_tasks(content: PageContent) -> dict[str, list[Leaf]]:
     """The leaves and metrics of each task that any row has."""
     found: dict[str, dict[Leaf, None]] = {task.id: {} for task in content.board.leaderboard.tasks}
+    last: dict[str, list[Leaf]] = {}
     for row in content.board.rows:
         for task in row.entry.tasks:
-            if task.id in found:
-                found[task.id].update(dict.fromkeys((leaf.id, leaf.metric) for leaf in task.leaves))
+            leaves = [(leaf.id, leaf.metric) for leaf in task.leaves]
+            if task.id in found and leaves != last.get(task.id):
+                found[task.id].update(dict.fromkeys(leaves))
+                last[task.id] = leaves
     return {task: list(leaves) for task, leaves in found.items()}
 
 
@@ -77,22 +79,22 @@ def scores_of(entry: Entry, leaves: Mapping[str, list[Leaf]]) -> list[tuple[Scor
     tasks: list[tuple[Score, list[Score]]] = []
     for task_id, names in leaves.items():
         score = by_id.get(task_id)
-        measured = {
-            (leaf.id, leaf.metric): (leaf.score, None if leaf.stderr is None else leaf.stderr * _scale(leaf))
-            for leaf in (score.leaves if score else ())
-        }
-        whole = (score.score, score.stderr) if score else NOTHING
-        tasks.append((whole, [measured.get(name, NOTHING) for name in names]))
+        had = score.leaves if score else ()
+        measured: list[Score] = [
+            (leaf.score, None if leaf.stderr is None else leaf.stderr * _points_of(leaf.lower_bound, leaf.upper_bound))
+            for leaf in had
+        ]
+        own = [(leaf.id, leaf.metric) for leaf in had]
+        if own != names:  # most rows have all leaves in the order of the first
+            by_name = dict(zip(own, measured, strict=True))
+            measured = [by_name.get(name, NOTHING) for name in names]
+        tasks.append(((score.score, score.stderr) if score else NOTHING, measured))
     return tasks
-
-
-def _scale(leaf: LeafScore) -> float:
-    """How many points of the score one unit of the raw value is."""
-    return _points_of(leaf.lower_bound, leaf.upper_bound)
 
 
 @lru_cache(maxsize=1024)
 def _points_of(lower: str, upper: str) -> float:
+    """How many points of the score one unit of the raw value is."""
     return 100 / abs(float(Fraction(upper) - Fraction(lower)))
 
 

@@ -6,11 +6,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 from typing import Any
 
 import msgspec
 
 from bot.audits.board.audit import BoardAudit, audit_board, complete
+from bot.audits.ranks import places
 from bot.audits.score_table import ScoreTable
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
@@ -69,6 +71,11 @@ class PageContent:
         """The models and columns of the rows that have every score."""
         names, columns, _ = complete(self.table)
         return names, columns
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The places of these rows by the sums of their columns."""
+        return places([fsum(row) for row in zip(*self.whole[1].values(), strict=True)])
 
     @property
     def has_quarantined(self) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import Any
 
 from bot.audits.score_table import ScoreTable as Table
 from bot.errors import CallError
@@ -112,14 +113,11 @@ def to_csv(board: Board) -> bytes:
     text, named = io.StringIO(newline=""), columns(board.leaderboard)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(named)
-    writer.writerows([_csv_cell(record[name]) for name in named] for record in records(board))
+    shown: dict[type, Callable[[Any], str]] = {bool: lambda value: str(value).lower(), str: inert}
+    for record in records(board):
+        values = [record[name] for name in named]
+        writer.writerow([shown[type(value)](value) if type(value) in shown else value for value in values])
     return text.getvalue().encode()
-
-
-def _csv_cell(value: str | float | bool | None) -> str | float | None:  # noqa: FBT001 - a cell of any kind
-    if isinstance(value, bool):
-        return str(value).lower()
-    return inert(value) if isinstance(value, str) else value
 
 
 def to_parquet(board: Board) -> bytes | None:

@@ -54,7 +54,7 @@ def code_in_table(text: str) -> str:
 
 def inert(text: str) -> str:
     """A text in one line that is no formula of a spreadsheet (OWASP, CSV injection) and no command to a runner."""
-    if HARMLESS.fullmatch(text):
+    if not text or HARMLESS.fullmatch(text):
         return text
     line = without_commands(visible(text.replace("\r", " ").replace("\n", " ").replace("\t", " ")))
     is_formula = line.lstrip(" '\"")[:1] in {*"=+-@:|", *FULL_WIDTH}

@@ -8,11 +8,13 @@ import json
 import posixpath
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from msgspec.structs import replace
 
+from bot.evaluation.score import TaskScore
 from bot.pages.addresses import evidence_url, row_page
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
@@ -169,3 +171,21 @@ def test_a_file_is_linked_where_people_can_read_it(file: Evidence, url: str) -> 
 def test_a_board_of_one_row_has_all_pages() -> None:
     entry: Entry = generated(1)[0]
     assert all(page.text for _, page in pages(site_of((entry,))))
+
+
+def test_the_data_for_comparing_are_in_one_order_whatever_the_order_of_a_rows_leaves() -> None:
+    other, first = generated(2)  # the better one comes first
+    bbh = next(task for task in other.tasks if task.id == "bbh")
+    turned = replace(bbh, leaves=bbh.leaves[::-1])
+    lacking = replace(bbh, leaves=bbh.leaves[1:])
+
+    def numbers(task: TaskScore) -> list[Any]:
+        entry = replace(other, tasks=tuple(task if one.id == "bbh" else one for one in other.tasks))
+        data = site_of((first, entry))["compare-data.js"]
+        rows: list[Any] = json.loads(data.partition(b"leaderboard = ")[2].rstrip(b";\n"))["rows"]
+        scores: list[Any] = next(row["tasks"] for row in rows if row["average"][0] == entry.average)
+        return scores
+
+    place = [task.id for task in declared().tasks].index("bbh")
+    assert numbers(turned) == numbers(bbh)
+    assert numbers(lacking)[place][1] == [[None, None], *numbers(bbh)[place][1][1:]]

@@ -128,3 +128,16 @@ def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
     (tmp_path / ".leaderboard-bot-x").mkdir()
     write_site(site_of(generated(1)), tmp_path)
     assert not list(tmp_path.glob(".leaderboard-bot-*"))
+
+
+def test_pages_that_somebody_removed_emptied_or_edited_are_mended(tmp_path: Path) -> None:
+    site = site_of(generated(3))
+    write_site(site, tmp_path)
+    row, badge, card = (next(path for path in site if path.startswith(kind)) for kind in ("rows/", "badges/", "cards/"))
+    (tmp_path / row).unlink()
+    (tmp_path / badge).write_bytes(b"")
+    (tmp_path / card).write_bytes((tmp_path / card).read_bytes()[60:])  # without its stamp
+    for path in ("index.html", "columns/bbh.html", "compare-data.js"):
+        (tmp_path / path).write_bytes(site[path].replace(b"a", b"b", 1))
+    assert write_site(site, tmp_path).changed == 6
+    assert files(tmp_path) == dict(site)

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import atanh, fsum, sqrt, tanh
 
-from bot.audits.board.effect import Effect, RowEffect, effect_of
+from bot.audits.board.effect import Effect, RowEffect, effect_of, moved_rows
 from bot.audits.board.floor import Floor, find_floor, ordered_share
-from bot.audits.ranks import best_split, ranks, spearman
+from bot.audits.ranks import best_split, pearson, ranks
 from bot.audits.score_table import Cells, ScoreTable
 
 # Below this neither a share nor a correlation is worth an alarm.
@@ -123,7 +123,8 @@ def audit_board(board: ScoreTable) -> BoardAudit:
         named[worst.column] = worst
         judged = _judge_others(names, columns, named)
     figures = tuple(named.get(column) or judged[column] for column in columns)
-    effect, moved = effect_of(names, columns, tuple(named)) if named else (None, ())
+    effect = effect_of(names, columns, named) if named else None
+    moved = moved_rows(names, columns, named) if named else ()
     points = {column: tuple(zip(names, rest(columns, column, named), columns[column], strict=True)) for column in named}
     incomplete = len(board.names) - len(names)
     return BoardAudit(len(names), incomplete, figures, tuple(named), effect, moved, points, left_out)
@@ -156,7 +157,8 @@ def _judge_others(
     names: Sequence[str], columns: Mapping[str, Sequence[float]], named: Mapping[str, ColumnFigures]
 ) -> dict[str, ColumnFigures]:
     """Return the figures of each column that is not named yet."""
-    return {column: judge(names, columns, column, named) for column in columns if column not in named}
+    ranked = {column: ranks(values) for column, values in columns.items()}
+    return {column: judge(names, columns, column, named, ranked) for column in columns if column not in named}
 
 
 def _worst(judged: Mapping[str, ColumnFigures]) -> ColumnFigures | None:
@@ -171,9 +173,9 @@ def rest(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str
     return [fsum(row) / len(others) for row in zip(*others, strict=True)]
 
 
-def rest_order(columns: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
-    """Return for each row the mean of its ranks in the other columns, so that each counts alike whatever its scale."""
-    others = [ranks(values) for other, values in columns.items() if other != column and other not in named]
+def rest_order(ranked: Mapping[str, Sequence[float]], column: str, named: Mapping[str, object]) -> list[float]:
+    """Return for each row the sum of its ranks in the other columns, so that each counts alike whatever its scale."""
+    others = [values for other, values in ranked.items() if other != column and other not in named]
     return [fsum(row) for row in zip(*others, strict=True)]
 
 
@@ -182,24 +184,25 @@ def judge(
     columns: Mapping[str, Sequence[float]],
     column: str,
     named: Mapping[str, ColumnFigures],
+    ranked: Mapping[str, Sequence[float]],
 ) -> ColumnFigures:
-    """Return the figures of one column and its alarms."""
+    """Return the figures of one column and its alarms; `ranked` are the ranks of the rows in each column."""
     values, strength = columns[column], rest(columns, column, named)
     low, high, floor, counts = tenths(values)
     rows, on_floor = len(values), counts[0]
     placed = ranks(strength)
     misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
     chance = on_floor * (1 - on_floor / rows)
-    correlation = spearman(strength, values)
+    correlation = pearson(placed, ranked[column])  # of ranks: Spearman's
     limits = interval(correlation, rows)
     is_related = limits[1] is not None and limits[1] >= UNRELATED
-    apart = find_floor(values, rest_order(columns, column, named)) if is_related else None
+    apart = find_floor(values, rest_order(ranked, column, named)) if is_related else None
     figures = {
         "floor_mass": on_floor / rows,
         "next_mass": counts[1] / rows,
         "mean_mass": counts[2] / 8 / rows,
         "misplacement": misplaced / chance if chance else 0.0,
-        "ordered": ordered_share(values, strength, floor),
+        "ordered": ordered_share(values, placed, floor),
     }
     return ColumnFigures(
         column,
@@ -212,7 +215,7 @@ def judge(
         correlation=correlation,
         correlation_low=limits[0],
         correlation_high=limits[1],
-        effect=effect_of(names, columns, (column,))[0],
+        effect=effect_of(names, columns, (column,)),
         alarms=tuple(_alarms(low == high, misplaced, limits[1], apart, **figures)),
         apart=apart,
         **figures,

@@ -37,27 +37,31 @@ class Effect:
     first_without: str
 
 
-def effect_of(
-    names: Sequence[str], columns: Mapping[str, Sequence[float]], without: Collection[str]
-) -> tuple[Effect, tuple[RowEffect, ...]]:
-    """Return the effect of leaving columns out, and every row, those that move most first."""
-    having = _averages(list(columns.values()))
-    lacking = _averages([values for column, values in columns.items() if column not in without])
+def effect_of(names: Sequence[str], columns: Mapping[str, Sequence[float]], without: Collection[str]) -> Effect:
+    """Return the effect of leaving columns out."""
+    having, lacking = _averages(columns), _averages(columns, without)
     rank_with, rank_without = places(having), places(lacking)
-    rows = [RowEffect(*row) for row in zip(names, having, lacking, rank_with, rank_without, strict=True)]
-    moves = [abs(row.rank_with - row.rank_without) for row in rows]
-    effect = Effect(
-        mean_with=fsum(having) / len(rows),
-        mean_without=fsum(lacking) / len(rows),
+    moves = [abs(one - other) for one, other in zip(rank_with, rank_without, strict=True)]
+    return Effect(
+        mean_with=fsum(having) / len(names),
+        mean_without=fsum(lacking) / len(names),
         tau=kendall(having, lacking),
         rows_moved=sum(map(bool, moves)),
         largest_move=max(moves),
         first_with=names[rank_with.index(1)],
         first_without=names[rank_without.index(1)],
     )
-    rows.sort(key=lambda row: (-abs(row.rank_with - row.rank_without), row.rank_without))
-    return effect, tuple(rows)
 
 
-def _averages(columns: Sequence[Sequence[float]]) -> list[float]:
-    return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
+def moved_rows(
+    names: Sequence[str], columns: Mapping[str, Sequence[float]], without: Collection[str]
+) -> tuple[RowEffect, ...]:
+    """Return what leaving columns out does to each row, those that move most first."""
+    having, lacking = _averages(columns), _averages(columns, without)
+    rows = [RowEffect(*row) for row in zip(names, having, lacking, places(having), places(lacking), strict=True)]
+    return tuple(sorted(rows, key=lambda row: (-abs(row.rank_with - row.rank_without), row.rank_without)))
+
+
+def _averages(columns: Mapping[str, Sequence[float]], without: Collection[str] = ()) -> list[float]:
+    kept = [values for column, values in columns.items() if column not in without]
+    return [fsum(row) / len(kept) for row in zip(*kept, strict=True)]

@@ -57,13 +57,15 @@ def find_floor(values: Sequence[float], strength: Sequence[float]) -> Floor | No
     `strength` orders the rows as the other columns do.
     """
     limit = min(HIGHEST, SURE - CHANCE / sqrt(len(values)))
-    least = min(_floors(values, strength), key=lambda floor: floor.doubt, default=None)
+    least = min(_floors(values, strength, limit), key=lambda floor: floor.doubt, default=None)
     return least if least is not None and least.doubt < limit else None
 
 
-def ordered_share(values: Sequence[float], strength: Sequence[float], top: float) -> float:
-    """Return how often, of a row up to `top` and one above, the upper is the stronger; 1 where a side has no row."""
-    placed = ranks(strength)
+def ordered_share(values: Sequence[float], placed: Sequence[float], top: float) -> float:
+    """Return how often, of a row up to `top` and one above, the upper is the stronger; 1 where a side has no row.
+
+    `placed` are the ranks of the rows by strength.
+    """
     below = [rank for value, rank in zip(values, placed, strict=True) if value <= top]
     return _ordered(sum(below), len(below), len(values))
 
@@ -73,8 +75,11 @@ def _ordered(ranks_below: float, count: int, rows: int) -> float:
     return 1 - (ranks_below - count * (count + 1) / 2) / (count * above) if count and above else 1.0
 
 
-def _floors(values: Sequence[float], strength: Sequence[float]) -> Iterator[Floor]:
-    """Yield what lies below each place where a floor may end: between two values, with fewer rows just above."""
+def _floors(values: Sequence[float], strength: Sequence[float], limit: float) -> Iterator[Floor]:
+    """Yield what lies below each place where a floor may end: between two values, with fewer rows just above.
+
+    Left out is what the widest gap would not bring below the limit of doubt.
+    """
     rows = len(values)
     column = sorted(values)
     placed = [rank for _, rank in sorted(zip(values, ranks(strength), strict=True))]
@@ -83,10 +88,11 @@ def _floors(values: Sequence[float], strength: Sequence[float]) -> Iterator[Floo
     span = column[rows - 1 - int(TRIM * (rows - 1))] - column[0]
     for count in range(max(FEWEST, ceil(LEAST * rows)), min(rows - FEWEST, int(MOST * rows)) + 1):
         high, following = column[count - 1], column[count]
-        if following <= high:
+        ordered = _ordered(below[count - 1], count, rows)
+        if following <= high or ordered - APART * WIDEST >= limit:
             continue
         spread = high - column[int(TAIL * (count - 1))]
         density = 2 * (bisect_right(column, high + spread / 2) - count) / count
         if density <= DENSEST:
             gap = max(following - high - step, 0.0) / span if span > 0 else 0.0
-            yield Floor(column[0], high, count / rows, _ordered(below[count - 1], count, rows), density, gap)
+            yield Floor(column[0], high, count / rows, ordered, density, gap)

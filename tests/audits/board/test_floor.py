@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.audits.board.floor import find_floor, ordered_share
+from bot.audits.ranks import ranks
 
 NUMBERS = st.floats(0, 100) | st.sampled_from([0.0, 1.0, 50.0])
 
@@ -23,7 +24,7 @@ def test_any_column_has_a_floor_or_none(rows: list[tuple[float, float]]) -> None
         assert floor.low == min(values)
         assert len(on_floor) / len(values) == floor.mass
         assert floor.doubt < 0.7
-        assert ordered_share(values, strength, floor.high) == pytest.approx(floor.ordered)
+        assert ordered_share(values, ranks(strength), floor.high) == pytest.approx(floor.ordered)
 
 
 def column(rows: int, share: float, random: Random) -> tuple[list[float], list[float]]:
