@@ -1,0 +1,228 @@
+"""What should stand for rows at a target, given what stands there: each case as a value, without a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from bot.publishing.entry import Entry, entry_path
+from bot.publishing.publication import CurrentState, Form, Marker, PostedComment, PostText, Request
+from bot.service.desired import DesiredRow, as_it_stands, desired_together, migration_mark, plan_mark, rolling_mark
+from bot.service.reconcile import DesiredState
+from tests.platforms.git.publisher import entry
+
+OURS, THEIRS = "hf://datasets/acme/results", "hf://datasets/olympus/results"
+SAID = PostText("As it was", "What a request or a comment says.")
+
+
+def of(source: str, commit: str = "a" * 40, model: str = "acme/atlas-7b", day: int = 1, **more: Any) -> Entry:
+    """A row from a source."""
+    made = entry(model, day, **more)
+    return replace(made, evidence=tuple(replace(file, source=source, commit=commit) for file in made.evidence))
+
+
+NEW = of(OURS)
+OTHER = of(OURS, model="acme/borea-1b")
+BETTER = of(OURS, day=2, right=(60, 60, 70))
+KEY = NEW.key
+PATH = entry_path(KEY)
+MARK = Marker("entry", KEY, "tiny")
+
+
+def request(files: dict[str, bytes | None], title: str = "") -> Request:
+    return Request("refs/pr/1", files, PostText(title, SAID.body) if title else SAID)
+
+
+def proposing(row: Entry, main: Entry | None = None) -> CurrentState:
+    """A request for a row, beside what stands on main."""
+    return CurrentState({PATH: main.to_bytes()} if main else {}, request({PATH: row.to_bytes()}))
+
+
+def wish(entry: Entry | None, source: str = OURS, **more: Any) -> DesiredRow:
+    return DesiredRow("tiny", KEY, source, entry, **more)
+
+
+# ---- one row that is there ----
+
+
+def test_a_row_is_known_by_its_leaderboard_and_key() -> None:
+    assert wish(NEW).mark == Marker("entry", KEY, "tiny")
+    assert wish(NEW).path == f"entries/{KEY}.json"
+
+
+def test_a_new_row_is_added_with_its_text() -> None:
+    row = wish(NEW, target="hf://datasets/acme/contents", contested="acme__first", places=("[a board](u)",))
+    found = row.at(CurrentState(), "pull-request")
+    assert found.files == {PATH: NEW.to_bytes()}
+    assert found.text.title == "Add acme/atlas-7b (bfloat16): 58.33, first submitted in acme__first"
+    assert "was first submitted in `acme__first`" in found.text.body
+    assert "hf://datasets/acme/contents" in found.text.body
+    assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_a_row_of_ours_takes_the_place_of_the_one_that_stands_there(form: Form) -> None:
+    found = wish(NEW).at(CurrentState({PATH: BETTER.to_bytes()}), form)
+    assert found.files == {PATH: NEW.to_bytes()}  # also where the one that stands there is newer
+    assert found.text.title == "Update acme/atlas-7b (bfloat16): 58.33"
+
+
+def test_a_row_of_one_call_gives_way_to_a_newer_one_whoever_published_it() -> None:
+    assert wish(NEW, "").at(CurrentState({PATH: BETTER.to_bytes()}), "commit").files == {PATH: BETTER.to_bytes()}
+    assert wish(BETTER, "").at(CurrentState({PATH: NEW.to_bytes()}), "commit").files == {PATH: BETTER.to_bytes()}
+    assert wish(NEW, "").at(proposing(BETTER), "pull-request").files == {PATH: BETTER.to_bytes()}
+    # What is proposed already will take the place of what stands on main.
+    assert wish(NEW, "").at(proposing(of(OURS, right=(1, 1, 1)), BETTER), "pull-request").files == {
+        PATH: NEW.to_bytes()
+    }
+
+
+def test_a_merged_row_of_another_source_stands_where_it_is_newer() -> None:
+    theirs = of(THEIRS, day=2, right=(60, 60, 70))
+    assert wish(NEW).at(CurrentState({PATH: theirs.to_bytes()}), "pull-request").files == {PATH: theirs.to_bytes()}
+    older = of(THEIRS, right=(1, 1, 1))
+    assert wish(BETTER).at(CurrentState({PATH: older.to_bytes()}), "pull-request").files == {PATH: BETTER.to_bytes()}
+
+
+def test_what_is_no_entry_is_written_over() -> None:
+    found = wish(NEW).at(CurrentState({PATH: b"{"}, request({PATH: b"{"})), "pull-request")
+    assert (found.files, found.text.title) == ({PATH: NEW.to_bytes()}, "Add acme/atlas-7b (bfloat16): 58.33")
+
+
+def test_the_same_row_keeps_the_commits_that_are_named_where_it_stands() -> None:
+    old = of(OURS, "b" * 40)
+    kept = {PATH: old.to_bytes()}
+    assert wish(NEW).at(CurrentState(kept), "pull-request").files == kept
+    assert wish(NEW).at(proposing(old), "pull-request").files == kept
+    assert wish(NEW, before=old).at(CurrentState(), "pull-request").files == kept
+    # What is proposed counts first.
+    first = of(OURS, "c" * 40)
+    assert wish(NEW, before=old).at(proposing(first, old), "pull-request").files == {PATH: first.to_bytes()}
+
+
+def test_the_first_that_is_the_same_row_is_taken() -> None:
+    old = of(OURS, "b" * 40)
+    assert as_it_stands(NEW, [None, BETTER, old, of(OURS, "c" * 40)]) is old
+    assert as_it_stands(NEW, [None, BETTER]) is NEW
+
+
+# ---- as a comment ----
+
+
+def test_a_comment_has_the_row_and_no_file() -> None:
+    row = wish(NEW, target="hf://datasets/acme/contents", places=("[a board](u)",))
+    found = row.at(CurrentState(), "comment")
+    assert (found.files, found.text.title) == ({}, "acme/atlas-7b (bfloat16): 58.33")
+    assert "<summary>The row as JSON</summary>" in found.text.body
+    assert "hf://datasets/acme/contents" in found.text.body
+    assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
+
+
+def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
+    note = PostedComment("7", "The row, as an older version wrote it.")
+    said = DesiredState(PostText("", note.body), {})
+    assert wish(NEW, before=NEW).at(CurrentState(note=note), "comment") == said
+    for row, state in (
+        (wish(NEW, before=NEW), CurrentState()),
+        (wish(BETTER, before=NEW), CurrentState(note=note)),
+        (wish(NEW), CurrentState(note=note)),
+    ):
+        assert "<summary>The row as JSON</summary>" in row.at(state, "comment").text.body
+
+
+# ---- one row that was withdrawn ----
+
+
+def test_a_withdrawn_row_of_ours_is_taken_away() -> None:
+    found = wish(None).at(CurrentState({PATH: NEW.to_bytes()}), "pull-request")
+    assert found.files == {PATH: None}
+    assert found.text.title == f"Remove {KEY}"
+    assert f"The submission behind `{PATH}` was withdrawn" in found.text.body
+    assert found.text.body.endswith(MARK.render())
+
+
+def test_a_withdrawn_row_leaves_the_merged_one_of_another_source() -> None:
+    theirs = of(THEIRS).to_bytes()
+    for source in (OURS, ""):
+        assert wish(None, source).at(CurrentState({PATH: theirs}), "pull-request").files == {PATH: theirs}
+    assert wish(None).at(CurrentState(), "pull-request").files == {PATH: None}
+    assert wish(None).at(CurrentState({PATH: b"{"}), "pull-request").files == {PATH: b"{"}
+
+
+def test_a_withdrawn_row_leaves_the_request_of_another_source() -> None:
+    state = proposing(of(THEIRS), NEW)
+    assert state.request is not None
+    assert wish(None).at(state, "pull-request") == DesiredState(SAID, state.request.files)
+    assert wish(None).at(proposing(NEW, NEW), "pull-request").files == {PATH: None}  # a request of ours is not left
+
+
+def test_a_withdrawn_row_leaves_the_comment_of_another_source() -> None:
+    note = PostedComment("7", f"A row from `{THEIRS}`.")
+    assert wish(None).at(CurrentState(note=note), "comment") == DesiredState(PostText("", note.body), {})
+    mine = wish(None).at(CurrentState(note=PostedComment("7", f"A row from `{OURS}`.")), "comment")
+    assert mine.text.title == f"Remove {KEY}"
+
+
+# ---- many rows in one request ----
+
+ROLLING = rolling_mark("tiny")
+OTHER_PATH = entry_path(OTHER.key)
+
+
+def both() -> list[DesiredRow]:
+    return [wish(NEW), DesiredRow("tiny", OTHER.key, OURS, OTHER)]
+
+
+def test_the_marks_of_shared_requests_name_the_leaderboard() -> None:
+    assert Marker("rolling", "rolling/tiny", "tiny") == ROLLING
+    assert migration_mark("tiny") == Marker("migration", "migration/tiny", "tiny")
+    assert plan_mark("tiny", OURS) == Marker("plan", f"plan of tiny from {OURS}", "tiny")
+
+
+def test_rows_join_what_a_shared_request_proposes() -> None:
+    state = CurrentState({}, request({"entries/tiny/x.json": b"x", PATH: BETTER.to_bytes()}))
+    found = desired_together(
+        ROLLING, both(), state, "pull-request", "t", derived={"README.md": b"card"}, places=("[a board](u)",)
+    )
+    assert found.files == {
+        "entries/tiny/x.json": b"x",
+        PATH: NEW.to_bytes(),
+        OTHER_PATH: OTHER.to_bytes(),
+        "README.md": b"card",
+    }
+    assert found.text.title == "Update 2 rows and remove 1 row of tiny"  # what is no entry is none
+    assert "README" not in found.text.body
+    assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{ROLLING.render()}")
+
+
+def test_declined_rows_and_rows_that_stand_there_are_not_proposed() -> None:
+    there = {PATH: of(OURS, "b" * 40).to_bytes(), "README.md": b"card"}
+    derived: dict[str, bytes | None] = {"README.md": b"card"}
+    found = desired_together(ROLLING, both(), CurrentState(there), "pull-request", "t", derived=derived)
+    assert found.files == {OTHER_PATH: OTHER.to_bytes()}
+    assert desired_together(ROLLING, both(), CurrentState(there), "pull-request", "t", without=[OTHER_PATH]).files == {}
+
+
+def test_a_shared_request_tells_the_rows_before_and_after_in_the_order_of_their_keys() -> None:
+    there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
+    rows = [DesiredRow("tiny", OTHER.key, OURS, None), wish(NEW)]
+    found = desired_together(ROLLING, rows, CurrentState(there), "pull-request", "t")
+    assert found.files == {OTHER_PATH: None, PATH: NEW.to_bytes()}
+    assert found.text.title == "Update 1 row and remove 1 row of tiny"
+    lines = [line for line in found.text.body.split("\n") if line.startswith("| `")]
+    assert lines == ["| `acme/atlas-7b` | 61.67 → 58.33 |", "| `acme/borea-1b` | 58.33 → removed |"]
+
+
+def test_a_migration_says_why_each_row_changes() -> None:
+    mark = migration_mark("tiny")
+    there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
+    rows = [DesiredRow("tiny", OTHER.key, OURS, None), wish(NEW)]
+    found = desired_together(mark, rows, CurrentState(there), "pull-request", "t")
+    assert found.text.title == "Score 2 rows of tiny again"
+    lines = [line for line in found.text.body.split("\n") if line.startswith("| `")]
+    assert lines == [
+        f"| `{KEY}` | 61.67 → 58.33 | the declaration or the bot changed |",
+        f"| `{OTHER.key}` | 58.33 → – | the declaration or the bot changed |",
+    ]
