@@ -11,7 +11,7 @@ from bot.evaluation.finding import counted
 from bot.evaluation.judgement import Judgement
 from bot.publishing.comment_row import json_block
 from bot.publishing.entry import Entry, Evidence
-from bot.publishing.plan import Plan, average_change
+from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import declaration_name, explain_command, when_kept
 from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
@@ -78,10 +78,10 @@ def _shared_title(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marke
     return f"{title[0].upper()}{title[1:]} of {mark.leaderboard}"
 
 
-def migration_text(plan: Plan, mark: Marker) -> PostText:
+def migration_text(planned: Sequence[PlannedRow], mark: Marker) -> PostText:
     """The text of the one request for the rows that a changed declaration, or a newer bot, scores otherwise."""
     lines = ["| Row | Average before and after | Reason |", "| --- | ---: | --- |"]
-    rows = plan.having("changed") + plan.having("removed")
+    rows = [row for action in ("changed", "removed") for row in planned if row.action == action]
     lines += [f"| {code_in_table(row.key)} | {average_change(row)} | {row.reason} |" for row in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
     head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."

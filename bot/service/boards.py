@@ -128,7 +128,7 @@ class BoardUpdater:
             self.target,
             mark,
             tuple(dict.fromkeys([*files, *(request.files if request else ())])),
-            lambda state: desired_together(mark, [], state, "pull-request", self.to, derived=files, places=places),
+            lambda state: desired_together(mark, [], state, "pull-request", derived=files, places=places),
             "pull-request",
         )
         return done.decision.publication is not None

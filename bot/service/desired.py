@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
-from bot.publishing.plan import Plan, planned_row
+from bot.publishing.plan import planned_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText
 from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
 from bot.reporting.escape import code
@@ -45,7 +45,7 @@ class DesiredRow:
 
     def at(self, state: CurrentState, form: Form) -> DesiredState:
         """What should stand: the entry, or nothing where it was withdrawn."""
-        there = parsed(state.files.get(self.path), self.path)
+        there = parsed(state.files.get(self.path))
         is_ours = bool(self.source) and there is not None and is_from(there, self.source)
         if self.entry is not None:
             return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
@@ -57,7 +57,7 @@ class DesiredRow:
     def _with_entry(
         self, new: Entry, there: Entry | None, *, is_ours: bool, state: CurrentState, form: Form
     ) -> DesiredState:
-        proposed = parsed(state.request.files.get(self.path), self.path) if state.request else None
+        proposed = parsed(state.request.files.get(self.path)) if state.request else None
         rival = (proposed or there) if not self.source else None if is_ours else there
         entry = as_it_stands(choose([new], rival), [proposed, self.before, there])
         if form == "comment":
@@ -72,7 +72,7 @@ class DesiredRow:
         """Whether what is proposed or said about the row comes from another source, so that it is left alone."""
         if state.note is not None:
             return code(self.source) not in state.note.body
-        proposed = parsed(state.request.files.get(self.path), self.path) if state.request else None
+        proposed = parsed(state.request.files.get(self.path)) if state.request else None
         return proposed is not None and not is_from(proposed, self.source)
 
 
@@ -81,7 +81,6 @@ def desired_together(
     rows: Iterable[DesiredRow],
     state: CurrentState,
     form: Form,
-    target: str,
     *,
     derived: Mapping[str, bytes | None] | None = None,
     without: Collection[str] = (),
@@ -98,19 +97,19 @@ def desired_together(
     kept = {path: data for path, data in files.items() if path not in without}
     new = {path: data for path, data in kept.items() if not is_same_row(state.files.get(path), data)}
     pairs = [
-        (parsed(state.files.get(path), path), parsed(data, path))
+        (parsed(state.files.get(path)), parsed(data))
         for path, data in sorted(new.items())
         if path.startswith(f"{FOLDER}/")
     ]
-    return DesiredState(with_places(_shared_text(mark, pairs, target), places, mark), new)
+    return DesiredState(with_places(_shared_text(mark, pairs), places, mark), new)
 
 
-def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]], target: str) -> PostText:
+def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]]) -> PostText:
     """The text for rows as they stand and as they should be."""
     if mark.kind != "migration":
         return rolling_text(pairs, mark)
     rows = [planned_row(known.key, old, new, MIGRATED) for old, new in pairs if (known := new or old) is not None]
-    return migration_text(Plan(target, mark.leaderboard, tuple(rows)), mark)
+    return migration_text(rows, mark)
 
 
 def rolling_mark(leaderboard: str) -> Marker:

@@ -30,7 +30,7 @@ def _publish_row(entry: Entry, target: Target, form: Form, *, dry_run: bool) -> 
                 target,
                 shared,
                 tuple(request.files),
-                lambda state: desired_together(shared, [row], state, form, target.name),
+                lambda state: desired_together(shared, [row], state, form),
                 form,
                 dry_run=dry_run,
             )

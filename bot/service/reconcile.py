@@ -76,10 +76,10 @@ def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: b
     return reconcile(target, mark, (), lambda _: DesiredState(text, {}), "comment").where
 
 
-def parsed(data: bytes | None, path: str) -> Entry | None:
+def parsed(data: bytes | None) -> Entry | None:
     """The entry that stands there; what is none is written over."""
     try:
-        return parse_entry(data, path) if data is not None else None
+        return parse_entry(data) if data is not None else None
     except MalformedEntry:
         return None
 

@@ -152,14 +152,14 @@ class RowLooker:
         """What stands at the target for a row."""
         path = entry_path(key)
         state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
-        merged = parsed(state.files.get(path), path)
+        merged = parsed(state.files.get(path))
         return StandingRow(self._proposed(state, path, shared) or merged, merged is not None, state)
 
     def _proposed(self, state: CurrentState, path: str, shared: SharedStates) -> Entry | None:
         if self.form == "comment":
             return entry_in(state.note.body) if state.note else None
         own = state.request.files.get(path) if state.request else None
-        return parsed(own, path) or parsed(shared.proposed(path), path)
+        return parsed(own) or parsed(shared.proposed(path))
 
     def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
         """Why a row changes or goes."""

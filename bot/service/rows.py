@@ -158,7 +158,7 @@ class RowPublisher:
             return keys
         shared = self._shared(())
         requests = [shared.rolling.request, shared.migration.request]
-        proposed = [parsed(data, path) for one in requests if one for path, data in one.files.items()]
+        proposed = [parsed(data) for one in requests if one for data in one.files.values()]
         rows = [row for row in [*proposed, *self.target.read_entries()] if row is not None]
         board, source = self._board, self.context.source.name
         return keys | {row.key for row in rows if row.leaderboard.id == board and is_from(row, source)}
@@ -262,9 +262,7 @@ class RowPublisher:
                 self.target,
                 mark,
                 paths,
-                lambda state: desired_together(
-                    mark, rows, state, form, self.settings.to, without=without, places=places
-                ),
+                lambda state: desired_together(mark, rows, state, form, without=without, places=places),
                 form,
                 dry_run=self.context.dry_run,
             )

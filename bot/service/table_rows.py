@@ -89,7 +89,7 @@ class TablePublisher:
             return {}
         paths = {entry_path(key): key for key in keys}
         files = self.target.read_state(rolling_mark(self.context.leaderboard.id), tuple(paths)).files
-        found = {paths[path]: parsed(data, path) for path, data in files.items()}
+        found = {paths[path]: parsed(data) for path, data in files.items()}
         return {key: WrittenRow(entry) for key, entry in found.items() if entry is not None}
 
     def _together(self, layout: Layout, looks: Sequence[RowLook], known: Mapping[str, WrittenRow]) -> None:

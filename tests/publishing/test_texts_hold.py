@@ -32,7 +32,7 @@ def texts_of(row: Entry, text: str) -> list[PostText]:
         request_text(row, other, mark),
         row_text(row, other, mark),
         rolling_text([(other, row)], mark),
-        migration_text(plan, mark),
+        migration_text(plan.rows, mark),
         plan_text(plan, mark),
         withdrawn_text(text, mark),
         table_text(draft, [contested_remark(row, text)], mark),

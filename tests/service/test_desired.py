@@ -120,6 +120,11 @@ def test_a_comment_has_the_row_and_no_file() -> None:
     assert found.text.body.endswith(f"The same rows go to [a board](u).\n\n{MARK.render()}")
 
 
+def test_a_comment_shows_what_stands_on_main_beside_the_row() -> None:
+    body = wish(BETTER).at(CurrentState({PATH: NEW.to_bytes()}), "comment").text.body
+    assert "| **Average** | | **61.67** | 58.33 | +3.33 |" in body
+
+
 def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
     note = PostedComment("7", "The row, as an older version wrote it.")
     said = DesiredState(PostText("", note.body), {})
@@ -176,7 +181,7 @@ def both() -> list[DesiredRow]:
 
 
 def test_the_marks_of_shared_requests_name_the_leaderboard() -> None:
-    assert Marker("rolling", "rolling/tiny", "tiny") == ROLLING
+    assert rolling_mark("tiny") == Marker("rolling", "rolling/tiny", "tiny")
     assert migration_mark("tiny") == Marker("migration", "migration/tiny", "tiny")
     assert plan_mark("tiny", OURS) == Marker("plan", f"plan of tiny from {OURS}", "tiny")
 
@@ -184,7 +189,7 @@ def test_the_marks_of_shared_requests_name_the_leaderboard() -> None:
 def test_rows_join_what_a_shared_request_proposes() -> None:
     state = CurrentState({}, request({"entries/tiny/x.json": b"x", PATH: BETTER.to_bytes()}))
     found = desired_together(
-        ROLLING, both(), state, "pull-request", "t", derived={"README.md": b"card"}, places=("[a board](u)",)
+        ROLLING, both(), state, "pull-request", derived={"README.md": b"card"}, places=("[a board](u)",)
     )
     assert found.files == {
         "entries/tiny/x.json": b"x",
@@ -200,15 +205,15 @@ def test_rows_join_what_a_shared_request_proposes() -> None:
 def test_declined_rows_and_rows_that_stand_there_are_not_proposed() -> None:
     there = {PATH: of(OURS, "b" * 40).to_bytes(), "README.md": b"card"}
     derived: dict[str, bytes | None] = {"README.md": b"card"}
-    found = desired_together(ROLLING, both(), CurrentState(there), "pull-request", "t", derived=derived)
+    found = desired_together(ROLLING, both(), CurrentState(there), "pull-request", derived=derived)
     assert found.files == {OTHER_PATH: OTHER.to_bytes()}
-    assert desired_together(ROLLING, both(), CurrentState(there), "pull-request", "t", without=[OTHER_PATH]).files == {}
+    assert desired_together(ROLLING, both(), CurrentState(there), "pull-request", without=[OTHER_PATH]).files == {}
 
 
 def test_a_shared_request_tells_the_rows_before_and_after_in_the_order_of_their_keys() -> None:
     there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
     rows = [DesiredRow("tiny", OTHER.key, OURS, None), wish(NEW)]
-    found = desired_together(ROLLING, rows, CurrentState(there), "pull-request", "t")
+    found = desired_together(ROLLING, rows, CurrentState(there), "pull-request")
     assert found.files == {OTHER_PATH: None, PATH: NEW.to_bytes()}
     assert found.text.title == "Update 1 row and remove 1 row of tiny"
     lines = [line for line in found.text.body.split("\n") if line.startswith("| `")]
@@ -219,7 +224,7 @@ def test_a_migration_says_why_each_row_changes() -> None:
     mark = migration_mark("tiny")
     there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
     rows = [DesiredRow("tiny", OTHER.key, OURS, None), wish(NEW)]
-    found = desired_together(mark, rows, CurrentState(there), "pull-request", "t")
+    found = desired_together(mark, rows, CurrentState(there), "pull-request")
     assert found.text.title == "Score 2 rows of tiny again"
     lines = [line for line in found.text.body.split("\n") if line.startswith("| `")]
     assert lines == [
