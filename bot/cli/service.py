@@ -149,6 +149,7 @@ def serve(
             log=log,
             github_secret=github_secret,
             is_loopback=is_loopback(host),
+            public_url=(lambda: service.contexts.public_url) if is_loopback(host) else None,
         )
         try:
             run(app, host=host, port=port)

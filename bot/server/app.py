@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from bot.server.answers import Guarded, read_body
 from bot.server.deliveries import DeliveryLog
 from bot.server.github_hook import GitHubDeliveries
+from bot.server.hosts import OwnNames
 from bot.server.operator import same_secret
 from bot.service.event import Event, parse_event
 
@@ -56,11 +57,12 @@ def make_app(
     github_secret: str | None = None,
     is_loopback: bool = False,
     log: DeliveryLog | None = None,
+    public_url: Callable[[], str] | None = None,
 ) -> ASGIApp:
     """The application; `secret` None takes every delivery, which only loopback may do.
 
     Without `github_secret` GitHub is heard on loopback only. `pages` are the routes of all pages, `log` remembers the
-    deliveries for them.
+    deliveries for them. With `public_url` only names of loopback and the name in that address are answered.
     """
     log = log or DeliveryLog()
     take = log.listen(service.take)
@@ -89,7 +91,7 @@ def make_app(
         ]
     )
     app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
-    return Guarded(app)
+    return Guarded(app if public_url is None else OwnNames(app, public_url))
 
 
 async def take_delivery(take: Callable[[Event], bool], request: Request, secret: str | None) -> Response:

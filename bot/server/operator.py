@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bot.server.hosts import name_in
 from bot.server.run import is_loopback
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -40,7 +41,7 @@ def refuse_change(request: Request, token: str | None, bound_to: str, given: str
     if not _is_same_origin(request.headers.get("origin"), host):
         return Response(status_code=403)
     if token is None:
-        is_ours = is_loopback(bound_to) and is_loopback(_name_in(host))
+        is_ours = is_loopback(bound_to) and is_loopback(name_in(host))
         return None if is_ours else Response(status_code=403)
     sent = _token_in(request) or given
     if not sent:
@@ -51,14 +52,6 @@ def refuse_change(request: Request, token: str | None, bound_to: str, given: str
 def _token_in(request: Request) -> str | None:
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     return value.strip() if kind.lower() == "bearer" else None
-
-
-def _name_in(host: str) -> str:
-    """The name in a Host header, "" where there is none."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 def _is_same_origin(origin: str | None, host: str) -> bool:

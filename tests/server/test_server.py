@@ -126,3 +126,38 @@ def test_without_a_secret_nothing_else_may_be_served(host: str) -> None:
         require_webhook_secret(host, None)
     with pytest.raises(CallError):
         require_webhook_secret(host, "")
+
+
+@pytest.fixture
+def at_home(service: Taken) -> TestClient:
+    """On loopback, behind a proxy for people."""
+    url = "https://board.example/boards"
+    return TestClient(make_app(service, secret=SECRET, registry=CollectorRegistry(), public_url=lambda: url))
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:7860", "localhost", "LOCALHOST:1", "[::1]:7860", "board.example", "Board.Example:443"]
+)
+def test_on_loopback_its_own_names_are_answered(at_home: TestClient, host: str) -> None:
+    assert at_home.get("/healthz", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["rebound.example:7860", "", "127.0.0.1.evil.example", "10.0.0.1", "[", "<b>", "None"])
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/", "/board/x/", "/webhooks"])
+def test_on_loopback_a_strangers_name_reads_nothing(at_home: TestClient, host: str, path: str) -> None:
+    answer = at_home.get(path, headers={"host": host})
+    assert answer.status_code == 421
+    assert "set public_url" in answer.text
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_on_loopback_deliveries_come_under_any_name_and_need_the_secret(at_home: TestClient) -> None:
+    assert post(at_home, host="proxy.example") == 401
+    assert post(at_home, host="proxy.example", **{"x-webhook-secret": SECRET}) == 202
+
+
+def test_without_a_public_address_only_names_of_loopback_are_answered(service: Taken) -> None:
+    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), public_url=lambda: ""))
+    assert web.get("/healthz", headers={"host": "localhost:7860"}).status_code == 200
+    assert web.get("/healthz", headers={"host": ""}).status_code == 421

@@ -112,6 +112,7 @@ def test_from_a_push_to_a_request_over_a_webhook_and_nothing_twice(story: Story)
         hub.deliveries.wait()
         wait_for(lambda: f"{len(hub.deliveries.all)}.0" in httpx.get(f"{url}/metrics").text)
         page = httpx.get(url).text
+        assert httpx.get(url, headers={"Host": "rebound.example"}).status_code == 421
         health = httpx.get(f"{url}/healthz").json()["watches"]["tiny"]
 
     assert {answer for delivery in hub.deliveries.all for answer in delivery.answers} == {202}
