@@ -1,0 +1,249 @@
+"""The safety catch by itself: which rows go on, which wait for a maintainer, and what the state and the report say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from bot.publishing.entry import Entry
+from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
+from bot.service.context import WatchContext
+from bot.service.gate import Gate, with_held
+from bot.service.items import Item, Mark
+from bot.service.outcome import Outcome, Report
+from tests.platforms.git.publisher import entry
+from tests.service.stories import Story
+from tests.world.hub import Hub
+
+NOW = 2_000_000_000.0
+TARGET, ELSEWHERE = "hf://datasets/acme/contents", "hf://datasets/acme/other"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What happens to one row, with the item that waits for it."""
+
+    planned: PlannedRow
+    items: tuple[Item, ...]
+    entry: Entry | None = None
+
+    @property
+    def key(self) -> str:
+        return self.planned.key
+
+
+@pytest.fixture
+def context(hub: Hub, tmp_path: Path) -> Iterator[WatchContext]:
+    story = Story(hub, tmp_path, more="max_removed = 1\nmax_changed = 2")
+    yield replace(story.contexts.open_context(story.watch), clock=lambda: NOW)
+    story.contexts.store.close()
+
+
+def looks(context: WatchContext, **counts: int) -> list[Look]:
+    """So many rows of each action, each with an item that is due; `changed-0` is the key of the first one."""
+    actions = [
+        (f"{action}-{number}", action) for action in get_args(RowAction) for number in range(counts.get(action, 0))
+    ]
+    context.store.mark(context.name, [Mark("row", key, TARGET) for key, _ in actions], 1.0)
+    items = {item.subject: item for item in context.store.all(context.name) if item.kind == "row"}
+    return [Look(PlannedRow(key, "acme/a", action, digest=f"of {key}"), (items[key],)) for key, action in actions]
+
+
+def gate(context: WatchContext, *, is_first: bool = False, size: int = 0) -> Gate:
+    return Gate(context, TARGET, Report(context), lambda: size, list, is_first=is_first)
+
+
+def keys(found: list[Look]) -> set[str]:
+    return {look.key for look in found}
+
+
+def held(context: WatchContext) -> dict[str, str]:
+    """The items that wait for an approval, and why."""
+    return {item.subject: item.reason for item in context.store.held(context.name)}
+
+
+def plan_is_told(context: WatchContext) -> bool:
+    """Whether the comment about the plan of the target is due at once."""
+    return [(item.subject, item.target) for item in context.store.due(context.name, "plan", NOW)] == [("", TARGET)]
+
+
+# ---- what goes on ----
+
+
+def test_up_to_the_limits_all_rows_go_on(context: WatchContext) -> None:
+    rows = looks(context, added=9, changed=2, removed=1, unchanged=3)
+    one = gate(context)
+    assert one.admit(rows) == rows
+    assert one.report.plans == [Plan(TARGET, "tiny", tuple(look.planned for look in rows[:12]), 3)]
+    assert one.report.outcomes == []
+    assert (context.store.plan("tiny", TARGET), held(context), plan_is_told(context)) == (None, {}, False)
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"changed": 3}, "0 rows would be removed and 3 changed"),
+        ({"removed": 2}, "2 rows would be removed and 0 changed"),
+        ({"removed": 1, "changed": 3}, "1 row would be removed and 3 changed"),
+    ],
+)
+def test_beyond_a_limit_only_new_rows_go_on(context: WatchContext, counts: dict[str, int], said: str) -> None:
+    rows = looks(context, added=2, unchanged=1, **counts)
+    one = gate(context)
+    plan = one.plan(rows)
+    assert keys(one.admit(rows)) == {"added-0", "added-1", "unchanged-0"}
+
+    large = {look.key for look in rows if look.planned.action in {"changed", "removed"}}
+    assert held(context) == dict.fromkeys(large, f"waits for the approval of plan {plan.digest}")
+    assert context.store.plan("tiny", TARGET) == (plan.digest, False, msgspec.json.encode(plan))
+    assert plan_is_told(context)
+    text = f"{said}; approve plan {plan.digest} to allow this"
+    assert one.report.outcomes == [Outcome("held", TARGET, text, 1)]
+
+
+def test_of_what_waits_at_a_target_only_the_last_word_is_told(context: WatchContext) -> None:
+    one = gate(context)
+    others = [("held", ELSEWHERE), ("published", TARGET)]
+    for outcome, subject in [("held", TARGET), *others]:
+        one.report.say(outcome, subject, "before")  # type: ignore[arg-type]
+    one.admit(looks(context, changed=3))
+    assert [(each.outcome, each.subject) for each in one.report.outcomes] == [*others, ("held", TARGET)]
+
+
+# ---- shares of the board ----
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "is_held"), [(100, 10, False), (100, 11, True), (20, 5, False), (20, 6, True)]
+)
+@pytest.mark.parametrize("action", ["removed", "changed"])
+def test_a_share_is_of_the_rows_of_the_board_and_never_below_five(
+    context: WatchContext, action: str, size: int, count: int, *, is_held: bool
+) -> None:
+    shares = replace(context, watch=context.watch.model_copy(update={"max_removed": "10%", "max_changed": "10%"}))
+    rows = looks(shares, **{action: count})
+    assert bool(gate(shares, size=size).admit(rows)) is not is_held
+
+
+def test_the_rows_of_the_board_are_not_counted_for_a_few(context: WatchContext) -> None:
+    shares = replace(context, watch=context.watch.model_copy(update={"max_removed": "10%", "max_changed": "10%"}))
+    counted: list[str] = []
+
+    def count() -> int:
+        counted.append("once")
+        return 100
+
+    one = Gate(shares, TARGET, Report(shares), count, list)
+    assert len(one.admit(looks(shares, removed=5, changed=5))) == 10
+    assert counted == []
+    assert len(one.admit(looks(shares, removed=6, changed=5))) == 11
+    assert counted == ["once"]
+
+
+# ---- approval ----
+
+
+def test_an_approved_plan_is_carried_out_once(context: WatchContext) -> None:
+    rows = looks(context, changed=3)
+    digest = gate(context).plan(rows).digest
+    assert gate(context).admit(rows) == []
+    assert gate(context).admit(rows) == []  # not approved yet
+    assert context.store.approve_plan("tiny", digest)
+    context.store.finish(context.store.due("tiny", "plan", NOW))
+
+    waiting = [replace(look, items=tuple(context.store.held("tiny")[at : at + 1])) for at, look in enumerate(rows)]
+    assert gate(context).admit(waiting) == waiting
+    assert (context.store.plan("tiny", TARGET), held(context), plan_is_told(context)) == (None, {}, True)
+    assert {item.due for item in context.store.due("tiny", "row", NOW)} == {NOW}
+    assert gate(context).admit(rows) == []  # the same once more needs another approval
+
+
+def test_another_plan_needs_another_approval(context: WatchContext) -> None:
+    gate(context).admit(looks(context, changed=3))
+    assert context.store.approve_plan("tiny", gate(context).plan(looks(context, changed=3)).digest)
+    rows = looks(context, changed=4)
+    one = gate(context)
+    assert one.admit(rows) == []
+    assert context.store.plan("tiny", TARGET) == (one.plan(rows).digest, False, msgspec.json.encode(one.plan(rows)))
+
+
+def test_a_plan_that_became_small_is_forgotten_and_lets_its_rows_go(context: WatchContext) -> None:
+    gate(context).admit(looks(context, changed=3))
+    context.store.finish(context.store.due("tiny", "plan", NOW))
+    first = context.store.held("tiny")[0]
+    rest = [Look(PlannedRow(first.subject, "acme/a", "changed"), (first,))]
+    assert gate(context).admit(rest) == rest
+    assert first.subject not in held(context)
+    assert (context.store.plan("tiny", TARGET), plan_is_told(context)) == (None, True)
+
+
+# ---- the first run ----
+
+
+def test_a_first_run_waits_with_new_rows_too(context: WatchContext) -> None:
+    rows = looks(context, added=2, unchanged=1)
+    one = gate(context, is_first=True)
+    plan = one.plan(rows)
+    assert plan.is_first
+    assert keys(one.admit(rows)) == {"unchanged-0"}
+    assert set(held(context)) == {"added-0", "added-1"}
+    text = f"the first run would write to 2 models; approve plan {plan.digest} to allow this"
+    assert one.report.outcomes == [Outcome("held", TARGET, text, 1)]
+
+
+def test_a_first_run_that_would_write_nothing_goes_on(context: WatchContext) -> None:
+    rows = looks(context, unchanged=2)
+    one = gate(context, is_first=True)
+    assert (one.admit(rows), one.report.outcomes) == (rows, [])
+
+
+# ---- a dry run ----
+
+
+def test_a_dry_run_shows_ranks_and_only_a_dry_run_reads_the_board_for_them(context: WatchContext) -> None:
+    mine, other, better = entry(right=(5, 5, 5)), entry("acme/borea-1b"), entry(right=(95, 95, 95))
+    still = planned_row(other.key, other, other, "")
+    rows = [Look(planned_row(mine.key, mine, better, "it is new"), (), better), Look(still, (), mine)]
+    dry = Gate(replace(context, dry_run=True), TARGET, Report(context), int, lambda: [mine, other])
+    dry.admit(rows)
+    [plan] = dry.report.plans
+    [row] = plan.rows
+    assert (row.key, row.ranks_before, row.ranks_after) == (mine.key, "2", "1")
+
+    def unread() -> list[Entry]:
+        raise AssertionError
+
+    wet = Gate(context, TARGET, Report(context), int, unread)
+    wet.admit(rows)
+    assert wet.report.plans[0].rows[0].ranks_after == ""
+
+
+# ---- which rows are looked at ----
+
+
+def test_held_rows_are_looked_at_with_a_row_that_is_due_or_once_their_plan_is_approved(context: WatchContext) -> None:
+    store = context.store
+    gate(context).admit(looks(context, changed=3))
+    waiting = {"changed-0", "changed-1", "changed-2"}
+    store.mark(
+        "tiny", [Mark("row", "elsewhere", ELSEWHERE), Mark("folder", "a", TARGET), Mark("row", "new", TARGET)], 1.0
+    )
+    others = [item for item in store.all("tiny") if item.subject in {"elsewhere", "a"}]
+    store.hold(others, "waits too")
+    [new] = [item for item in store.all("tiny") if item.subject == "new"]
+    whole = Item("tiny", "row", TARGET, "")  # of the target, of no row
+
+    assert with_held(context, TARGET, [whole]) == []
+    found = [item.subject for item in with_held(context, TARGET, [whole, new])]
+    assert (found[0], set(found)) == ("new", {"new", *waiting})
+
+    plan = store.plan("tiny", TARGET)
+    assert plan is not None
+    store.approve_plan("tiny", plan[0])
+    assert {item.subject for item in with_held(context, TARGET, [])} == waiting
+    assert with_held(context, ELSEWHERE, []) == []
