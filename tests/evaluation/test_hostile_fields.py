@@ -13,7 +13,8 @@ import pytest
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ROW_RULES, RULES
-from bot.evaluation.rules.rule import Facts
+from bot.evaluation.rules.rule import NO_FACTS, Facts
+from bot.evaluation.score_table import score_table
 from bot.evaluation.submission import MAX_PATH
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import Evidence, entry_of, parse_entry
@@ -58,6 +59,7 @@ def places(value: Any, pointer: str = "") -> Iterator[str]:
 def texts_of(outcome: Outcome) -> dict[str, str]:
     """Every text that is made of it."""
     judgement = outcome.judgement
+    table = score_table([outcome.verdict.parsed], judgement.leaderboard, NO_FACTS)
     return {
         "text": terminal_text(judgement, Ink(colour=False)),
         "summary": summary_text(judgement, Ink(colour=False)),
@@ -65,7 +67,7 @@ def texts_of(outcome: Outcome) -> dict[str, str]:
         "json": to_json(make_report(judgement)),
         "explanation": explanation_text(judgement),
         "explanation in Markdown": explanation_markdown(judgement),
-        "scores": scores_text(judgement) + scores_markdown(judgement) + scores_csv(judgement),
+        "scores": "".join(write(table, judgement.leaderboard) for write in (scores_text, scores_markdown, scores_csv)),
         "annotations": "\n".join(annotate(outcome.findings)),
         "comment": judgement_text(judgement, Marker("verdict", "x", judgement.leaderboard.id)).body,
     }
