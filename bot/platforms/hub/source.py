@@ -22,6 +22,7 @@ from bot.platforms.source import Change, LastCommit, Source, named_change
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
 KEPT, KEPT_ITEMS = 64, 20_000  # listings that are kept, and the length beyond which one is not
+FEW, ENTRIES = 4, 500  # new folders that are listed together, at half a page of a thousand entries for each at most
 EXPANDED = 100  # paths of one question that also asks for their last commits
 Listing = dict[str, RepoFile | RepoFolder]
 
@@ -84,18 +85,43 @@ class HubSource:
             return
         yield from self.compare(before, self.kept(new, new, "") or {}, old or "", new)
 
-    def compare(self, before: Listing, after: Listing, old: str, new: str) -> Iterator[Change]:
+    def compare(self, before: Listing, after: Listing, old: str, new: str, folder: str = "") -> Iterator[Change]:
         """What differs between two listings of one folder, and below."""
+        gone, come = self.below(folder, before, after, old), self.below(folder, after, before, new)
         for path in sorted(before.keys() | after.keys()):
             was, now = before.get(path), after.get(path)
             if was and now and object_id(was) == object_id(now) and type(was) is type(now):
                 continue
             if isinstance(was, RepoFolder) and isinstance(now, RepoFolder):
                 then, today = self.kept(was.tree_id, old, path), self.kept(now.tree_id, new, path)
-                yield from self.compare(then or {}, today or {}, old, new)
+                yield from self.compare(then or {}, today or {}, old, new, path)
                 continue
-            yield from map(removed, self.files_of(was, old))
-            yield from map(added, self.files_of(now, new))
+            yield from map(removed, gone[path] if path in gone else self.files_of(was, old))
+            yield from map(added, come[path] if path in come else self.files_of(now, new))
+
+    def below(self, folder: str, there: Listing, elsewhere: Listing, commit: str) -> dict[str, list[RepoFile]]:
+        """The files below each folder in `folder` that is only `there`, from one listing of everything in `folder`.
+
+        Empty where that takes more requests than a listing of each.
+        """
+        found: dict[str, list[RepoFile]] = {
+            path: [] for path, item in there.items() if isinstance(item, RepoFolder) and path not in elsewhere
+        }
+        if len(found) < FEW:
+            return {}
+        start, most = len(folder) + bool(folder), ENTRIES * len(found)
+
+        def take() -> dict[str, list[RepoFile]]:
+            for count, item in enumerate(self.tree(commit, folder, recursive=True)):
+                if count >= most:
+                    return {}
+                name, slash, _ = item.path[start:].partition("/")
+                path = item.path[:start] + name
+                if isinstance(item, RepoFile) and slash and path in found:
+                    found[path].append(item)
+            return found
+
+        return self.if_there(take) or {}
 
     def files_of(self, item: RepoFile | RepoFolder | None, commit: str) -> Iterator[RepoFile]:
         """The file itself, or the files below a folder."""

@@ -57,6 +57,43 @@ def test_requests_follow_the_change_and_not_the_repository(hub: Hub, repository:
     assert trees_asked(hub) == 6 + 4  # what was listed before is not listed again
 
 
+@pytest.mark.parametrize("folder", ["", "org/"])
+def test_new_folders_of_one_folder_are_listed_together(
+    hub: Hub, repository: Repository, source: HubSource, folder: str
+) -> None:
+    old = hub.push(repository, {f"{folder}old{n}/r.json": b"" for n in range(50)}).oid
+    pushed: dict[str, bytes | None] = {f"{folder}new{n}/deep/r{n}.json": b"%d" % n for n in range(200)}
+    new = hub.push(repository, {**pushed, f"{folder}new1.x": b"1", f"{folder}old1/r.json": b"2"}).oid
+
+    found = {change.path: change.oid for change in source.changes(old, new)}
+
+    assert found == {
+        **{path: blob_id(data) for path, data in pushed.items() if data is not None},
+        f"{folder}new1.x": blob_id(b"1"),
+        f"{folder}old1/r.json": blob_id(b"2"),
+    }
+    assert trees_asked(hub) == 2 * folder.count("/") + 2 + 2 + 1
+
+
+def test_folders_that_go_are_listed_together(hub: Hub, repository: Repository, source: HubSource) -> None:
+    paths = [f"model{n}/r.json" for n in range(60)]
+    old = hub.push(repository, dict.fromkeys([*paths, "kept/r.json"], b"1")).oid
+    new = hub.push(repository, dict.fromkeys(paths)).oid
+
+    assert sorted(change.path for change in source.changes(old, new) if change.oid is None) == sorted(paths)
+    assert trees_asked(hub) == 2 + 1
+
+
+def test_new_folders_among_very_many_others_are_listed_one_by_one(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    old = hub.push(repository, {f"big/{n}.json": b"" for n in range(5_000)}).oid
+    new = hub.push(repository, {f"model{n}/r.json": b"1" for n in range(4)}).oid
+
+    assert [change.path for change in source.changes(old, new)] == [f"model{n}/r.json" for n in range(4)]
+    assert trees_asked(hub) == 2 + 3 + 4  # three pages of what is in the folder, given up as too many
+
+
 def test_without_an_old_commit_or_with_a_rewritten_one_everything_is_a_change(
     hub: Hub, repository: Repository, source: HubSource
 ) -> None:
