@@ -63,6 +63,35 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     until: str = ""
 
 
+class Shape:
+    """How the leaves of a file were run, apart from their numbers: files that say the same of it share one object.
+
+    `is_bounded` says whether every name and version is within its bounds, None where nobody looked. `asked` has the
+    leaderboard that a result of this shape was judged for last, and the rules that its numbers are still to be asked.
+    """
+
+    __slots__ = ("asked", "is_bounded")
+
+    def __init__(self) -> None:
+        self.is_bounded: bool | None = None
+        self.asked: tuple[object, tuple[Any, ...]] | None = None
+
+
+class LeafRows(dict[str, LeafResult]):
+    """Leaves by their keys, with their shape where the file that they are of was just read."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: Shape | None) -> None:
+        super().__init__()
+        self.shape = shape
+
+
+def shape_of(result: Result) -> Shape | None:
+    """The shape of a result's leaves; None where it comes from the state, or was changed after it was read."""
+    return result.leaves.shape if type(result.leaves) is LeafRows else None
+
+
 class GroupRow(msgspec.Struct, frozen=True, gc=False):
     """An aggregate row: the group's key, where the row lies, and its numbers as in the file."""
 

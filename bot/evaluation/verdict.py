@@ -13,7 +13,7 @@ from bot.evaluation.finding import Finding, Location, Severity, shown
 from bot.evaluation.identity import with_names
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurements, take_measurements
-from bot.evaluation.result import Result
+from bot.evaluation.result import Result, shape_of
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, Violation
@@ -74,12 +74,32 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     case = Case(parsed.result, leaderboard, measurements, facts, own, latest, parsed.path)
     found: list[Finding] = []
     is_foreign = case.takes_format and not measurements.present
-    for rule in rules:
+    for rule in _asked(case) if rules is RULES else rules:
         if not (is_foreign and rule.id in OF_MEASUREMENTS):
             found += findings_of(rule, case, parsed, leaderboard)
+    if rules is RULES:
+        _remember(case, found)
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
     return Verdict(parsed, leaderboard, status, findings, measurements, date)
+
+
+def _asked(case: Case) -> Iterable[Rule]:
+    """The rules without those that found nothing in a result of the same shape: they would find nothing again."""
+    shape = shape_of(case.result)
+    if shape is None or shape.asked is None or shape.asked[0] is not case.leaderboard or case.measurements.missing:
+        return RULES
+    return shape.asked[1]
+
+
+def _remember(case: Case, found: Iterable[Finding]) -> None:
+    """Note which rules the next result of this shape is to be asked."""
+    shape = shape_of(case.result)
+    if shape is None or case.measurements.missing or (shape.asked is not None and shape.asked[0] is case.leaderboard):
+        return
+    spoke = {finding.rule for finding in found}
+    asked = tuple(rule for rule in RULES if not rule.asks_runs or rule.id in spoke)
+    shape.asked = case.leaderboard, asked
 
 
 def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
@@ -89,6 +109,8 @@ def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboa
     except Exception as error:
         log.exception("the rule %s failed on %s", rule.id, parsed.path)
         return [_failure(rule, error, parsed.path)]
+    if not violations:
+        return []
     severity = rule.severity_on(leaderboard)
     return [finding_of(rule, severity, violation, violation.file or parsed.path, line=line) for violation in violations]
 

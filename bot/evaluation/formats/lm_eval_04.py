@@ -13,9 +13,8 @@ from typing import Any
 
 from bot.evaluation.formats.alias_groups import subtasks_by_alias
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.document import NOTHING, Document, TaskConfig, task_configs
+from bot.evaluation.formats.document import NOTHING, Document, task_configs
 from bot.evaluation.formats.fields import (
-    LARGEST,
     arguments,
     not_a_row,
     number,
@@ -24,13 +23,11 @@ from bot.evaluation.formats.fields import (
     row,
     setting,
     text,
-    version,
-    whole,
 )
-from bot.evaluation.formats.fields import shots as number_of_shots
 from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
+from bot.evaluation.formats.runs import runs_of
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, LeafRows, Model, Result, escape_pointer
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
@@ -80,7 +77,8 @@ def parse(content: Content) -> Result:
     }
     if document.group_subtasks is None and ALIAS.search(content.data):
         subtasks = subtasks_by_alias(document.results or EMPTY, task_configs(document))
-    groups, leaves = _rows(document, subtasks)
+    limit = number(config.get("limit"))
+    groups, leaves = _rows(document, subtasks, limit)
     return Result(
         format="lm-eval-0.4",
         model=model,
@@ -88,7 +86,7 @@ def parse(content: Content) -> Result:
             "lm-evaluation-harness", text(document.git_hash) or None, release(document.lm_eval_version) or None
         ),
         leaves=leaves,
-        limit=number(config.get("limit")),
+        limit=limit,
         date=number(document.date),
         settings=settings_of(document, config),
         groups=groups,
@@ -112,38 +110,23 @@ def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]
 
 
 def _rows(
-    document: Document, subtasks: Mapping[str, tuple[str, ...]]
-) -> tuple[tuple[GroupRow, ...], dict[str, LeafResult]]:
+    document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None
+) -> tuple[tuple[GroupRow, ...], LeafRows]:
     """Part the rows of `results` into aggregates and leaves; `groups` holds the aggregates a second time."""
     results, aggregates = document.results or EMPTY, document.groups or EMPTY
+    runs, shape = runs_of(document, subtasks, limit)
     groups: list[GroupRow] = []
-    leaves: dict[str, LeafResult] = {}
-    configs: Mapping[str, TaskConfig] | None = None
-    shots, samples, versions = (
-        part or EMPTY for part in (document.num_fewshot, document.num_samples, document.versions)
-    )
-    untils = _untils(document)
+    leaves, untils = LeafRows(shape), _untils(document)
     for key, numbers in results.items():
         if type(numbers) is not dict:
             raise not_a_row("/results", key)
-        if key in subtasks or key in aggregates or " " in numbers:
+        run = runs[key]
+        if run is None or " " in numbers:
             groups.append(GroupRow(key, f"/results/{escape_pointer(key)}", numbers))
-            continue
-        counts, shot, spelled = samples.get(key), shots.get(key), versions.get(key)
-        if type(counts) is not dict:
-            counts = EMPTY
-        effective, original = counts.get("effective"), counts.get("original")
-        if shot is None:
-            configs = task_configs(document) if configs is None else configs
-            shot = configs[key].num_fewshot if key in configs else None
-        leaves[key] = LeafResult(
-            numbers,
-            shot if type(shot) is int and -LARGEST < shot < LARGEST else number_of_shots(shot),
-            spelled if type(spelled) is float else version(spelled),
-            effective if type(effective) is int and -LARGEST < effective < LARGEST else whole(effective),
-            original if type(original) is int and -LARGEST < original < LARGEST else whole(original),
-            until=untils.get(key, ""),
-        )
+            if run is not None:
+                leaves.shape = None
+        else:
+            leaves[key] = LeafResult(numbers, *run, until=untils.get(key, "")) if untils else LeafResult(numbers, *run)
     groups.extend(
         GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates
     )

@@ -134,7 +134,8 @@ class Rule:
 
     `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
-    what a file does not show: an error on a leaderboard that demands its pins.
+    what a file does not show: an error on a leaderboard that demands its pins. `asks_runs` says that it judges how the
+    leaves of a complete result were run and nothing else of it (see Shape), so that one answer serves many results.
     """
 
     id: str
@@ -145,6 +146,7 @@ class Rule:
     page: str
     subject: Subject = "result"
     is_pin: bool = False
+    asks_runs: bool = False
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
         """How severe it is where a leaderboard judges."""
@@ -163,12 +165,13 @@ def rule(
     invalidates_score: bool | None = None,
     subject: Subject = "result",
     is_pin: bool = False,
+    asks_runs: bool = False,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case; its module's docstring is its page."""
 
     def register(check: Callable[[Any], Iterable[Violation]]) -> Rule:
         page = (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
-        return Rule(check.__name__.replace("_", "-"), severity, since, blocks, check, page, subject, is_pin)
+        return Rule(check.__name__.replace("_", "-"), severity, since, blocks, check, page, subject, is_pin, asks_runs)
 
     return register
