@@ -1,11 +1,29 @@
-"""One look at a row settles all of it: later requests of ours with its mark are closed, and the first is updated."""
+"""The reconciler: one look settles all of a row, what stands there stays, and what failed is looked at again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from bot.publishing.publication import Marker, PostText
-from bot.service.reconcile import DesiredState, reconcile
+import pytest
+from msgspec.structs import replace
+
+from bot.errors import BotError, Refused, Stale, Unavailable, Unsettled
+from bot.platforms.git.target import Folder
+from bot.publishing.board import CSV_NAME
+from bot.publishing.entry import entry_path
+from bot.publishing.publication import Commit, CurrentState, Form, Marker, PostText
+from bot.service.publish import publish
+from bot.service.reconcile import (
+    DesiredState,
+    PublishResult,
+    entries_of,
+    parsed,
+    publish_comment,
+    rebuild_board,
+    reconcile,
+    retry_write,
+)
+from tests.platforms.git.publisher import DECLARED, entry
 from tests.service.stories import Story
 from tests.world.hub import Hub
 
@@ -26,3 +44,141 @@ def test_duplicates_are_closed_and_the_first_is_updated_in_one_go(hub: Hub, tmp_
     assert first.num == 1
     assert hub.file(story.target, "a.json", first.ref) == b"2"
     story.contexts.store.close()
+
+
+# ---- a folder, where one look is as good as another ----
+
+ONE = {"a.json": b"1"}
+
+
+def desire(state: CurrentState) -> DesiredState:
+    return DesiredState(TEXT, ONE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    found = Folder(str(tmp_path / "board"))
+    found.check()
+    return found
+
+
+def state_of(folder: Folder) -> CurrentState:
+    return folder.read_state(MARK, ("a.json",))
+
+
+def test_what_stands_there_is_written_once(folder: Folder) -> None:
+    first = reconcile(folder, MARK, ("a.json",), desire, "commit")
+    assert (first.subject, first.decision.why) == (MARK.key, "a commit stores it")
+    assert first.where
+    assert state_of(folder).files == ONE
+
+    again = reconcile(folder, MARK, ("a.json",), desire, "commit")
+    assert (again.subject, again.where) == (MARK.key, "")
+    assert again.decision.publication is None
+
+
+@pytest.mark.parametrize("form", ["commit", "pull-request"])
+def test_a_dry_run_decides_and_writes_nothing(folder: Folder, form: Form) -> None:
+    done = reconcile(folder, MARK, ("a.json",), desire, form, dry_run=True)
+    assert isinstance(done.decision.publication, Commit) is (form == "commit")
+    assert (done.subject, done.where) == (MARK.key, "")
+    assert state_of(folder) == CurrentState()
+
+
+def test_a_write_that_another_overtakes_is_decided_anew(folder: Folder) -> None:
+    states: list[CurrentState] = []
+
+    def overtaken(state: CurrentState) -> DesiredState:
+        if not states:
+            reconcile(Folder(folder.name), MARK, ("a.json",), desire, "commit")
+        states.append(state)
+        return DesiredState(TEXT, {"a.json": b"2"})
+
+    done = reconcile(folder, MARK, ("a.json",), overtaken, "commit")
+    assert [state.files for state in states] == [{}, ONE]
+    assert isinstance(done, PublishResult)
+    assert state_of(folder).files == {"a.json": b"2"}
+
+
+# ---- what is looked at again ----
+
+
+def tries(*failures: BotError) -> int:
+    """How often something is tried that fails like this, the last way again and again."""
+    left, count = [*failures], 0
+
+    def call() -> None:
+        nonlocal count
+        count += 1
+        raise left.pop(0) if len(left) > 1 else left[0]
+
+    with pytest.raises(type(failures[-1])):
+        retry_write(call)
+    return count
+
+
+def test_a_failed_write_is_tried_four_times() -> None:
+    assert tries(Unavailable("the Hub", "is busy", retry_after=0)) == 4
+    assert tries(Unsettled("another process writes it", retry_after=0)) == 4
+
+
+def test_what_another_try_does_not_mend_is_not_tried_again() -> None:
+    assert tries(Refused("the Hub", "no right to write")) == 1
+    assert tries(Stale("main moved"), Refused("the Hub", "no right to write")) == 2
+
+
+def test_one_item_waits_for_no_service_longer_than_ten_seconds() -> None:
+    assert tries(Unavailable("the Hub", "is busy", retry_after=11)) == 1
+    assert tries(Unsettled("another process writes it", retry_after=11)) == 1
+
+
+# ---- comments ----
+
+
+def test_a_comment_is_opened_only_where_it_may_be_and_edited_wherever_it_stands(folder: Folder) -> None:
+    mark = Marker("plan", "plan of tiny from results", "tiny")
+
+    def say(words: str, *, may_open: bool) -> str:
+        return publish_comment(mark, PostText("Title", f"{words}\n\n{mark.render()}"), folder, may_open=may_open)
+
+    def said() -> str:
+        note = folder.read_state(mark, ()).note
+        return note.body.split("\n")[0] if note else ""
+
+    assert (say("first", may_open=False), said()) == ("", "")
+    assert say("first", may_open=True)
+    assert said() == "first"
+    assert say("first", may_open=True) == ""
+    assert say("second", may_open=False)
+    assert said() == "second"
+
+
+# ---- entries and their board ----
+
+
+def test_what_is_no_entry_is_none() -> None:
+    row = entry()
+    assert parsed(row.to_bytes()) == row
+    assert (parsed(None), parsed(b"{"), parsed(b"")) == (None, None, None)
+
+
+def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
+    mine, theirs = entry(), entry("acme/borea-1b")
+    theirs = replace(
+        theirs, key=theirs.key.replace("tiny/", "other/"), leaderboard=replace(theirs.leaderboard, id="other")
+    )
+    publish([mine], folder, "commit")
+    reconcile(
+        folder,
+        MARK,
+        (entry_path(theirs.key),),
+        lambda _: DesiredState(TEXT, {entry_path(theirs.key): theirs.to_bytes()}),
+        "commit",
+    )
+    assert len(folder.read_entries()) == 2
+    assert entries_of(folder, DECLARED) == [mine]
+
+    assert rebuild_board(folder, DECLARED)
+    table = folder.read_state(MARK, (CSV_NAME,)).files[CSV_NAME].decode()
+    assert ("acme/atlas-7b" in table, "acme/borea-1b" in table) == (True, False)
+    assert not rebuild_board(folder, DECLARED)
