@@ -52,6 +52,11 @@ class Board:
 
 
 def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
+    """The board of a leaderboard's entries."""
+    return Board(leaderboard, rank_entries(entries))
+
+
+def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
     """Put the entries in order, with the ranks that chance leaves to each."""
     everything = list(entries)
     complete = sorted((e for e in everything if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
@@ -59,7 +64,7 @@ def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
     ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
     ranked = [BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)]
     holes = (BoardRow(i, None, None, e) for i, e in enumerate(partial, start=len(complete) + 1))
-    return Board(leaderboard, (*ranked, *holes))
+    return (*ranked, *holes)
 
 
 def columns(leaderboard: Leaderboard) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from bot.evaluation.finding import counted
-from bot.evaluation.leaderboard import Leaderboard
-from bot.publishing.board import make_board
+from bot.publishing.board import rank_entries
 from bot.publishing.entry import Entry, digest_of
 
 RowAction = Literal["added", "changed", "removed", "unchanged"]
@@ -98,11 +97,11 @@ def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str
     )
 
 
-def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entry | None], board: Leaderboard) -> Plan:
+def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entry | None]) -> Plan:
     """The plan with the rank of each row on the board of `entries`, and once `proposed` is published, by key."""
     there = {entry.key: entry for entry in entries}
     after = {key: entry for key, entry in {**there, **proposed}.items() if entry is not None}
-    old, new = _ranks(there.values(), board), _ranks(after.values(), board)
+    old, new = _ranks(there.values()), _ranks(after.values())
     rows = [
         msgspec.structs.replace(row, ranks_before=old.get(row.key, "–"), ranks_after=new.get(row.key, "–"))
         for row in plan.rows
@@ -110,8 +109,8 @@ def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entr
     return msgspec.structs.replace(plan, rows=tuple(rows))
 
 
-def _ranks(entries: Iterable[Entry], board: Leaderboard) -> dict[str, str]:
-    return {row.entry.key: row.ranks for row in make_board(entries, board).rows}
+def _ranks(entries: Iterable[Entry]) -> dict[str, str]:
+    return {row.entry.key: row.ranks for row in rank_entries(entries)}
 
 
 def allowed(limit: int | str, rows: int) -> int:

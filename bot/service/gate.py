@@ -100,7 +100,7 @@ class Gate:
         if not self.context.dry_run:
             return plan
         proposed = {look.key: look.entry for look in looks if look.planned.action != "unchanged"}
-        return with_ranks(plan, self.entries(), proposed, self.context.leaderboard)
+        return with_ranks(plan, self.entries(), proposed)
 
     def is_large(self, plan: Plan) -> bool:
         """Whether the plan removes or changes more rows than the watch allows without a person."""

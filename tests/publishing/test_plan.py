@@ -9,7 +9,7 @@ import pytest
 
 from bot.publishing.entry import Entry, digest_of
 from bot.publishing.plan import Plan, PlannedRow, allowed, average_change, plan_lines, planned_row, with_ranks
-from tests.platforms.git.publisher import DECLARED, entry
+from tests.platforms.git.publisher import entry
 
 OLD, NEW, HOLE = entry(right=(40, 60, 70)), entry(), entry(right=(50, None, 70))
 LATER = msgspec.structs.replace(NEW, tool="9.9.9")  # the same row, as another version writes it
@@ -138,7 +138,7 @@ def test_the_rank_of_a_row_before_and_after() -> None:
         planned_row(fresh.key, None, fresh, WHY),
     ]
     proposed = {best.key: None, worst.key: risen, fresh.key: fresh}
-    plan = with_ranks(Plan(TARGET, "tiny", tuple(rows), 3), [best, worst], proposed, DECLARED)
+    plan = with_ranks(Plan(TARGET, "tiny", tuple(rows), 3), [best, worst], proposed)
 
     assert [(row.ranks_before, row.ranks_after) for row in plan.rows] == [("1", "–"), ("2", "1"), ("–", "2")]
     assert (plan.target, plan.unchanged) == (TARGET, 3)
