@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from bot.platforms.conversations import Conversation
 from bot.publishing.entry import Entry, digest_of
@@ -44,9 +44,14 @@ def note_declines(context: WatchContext, to: str, found: Iterable[tuple[str, str
                 store.mark(name, [Mark("row", key, to)], context.clock())
 
 
-def is_declined(context: WatchContext, to: str, key: str, entry: Entry | None) -> bool:
-    """Whether a maintainer declined this very row."""
-    return entry is not None and digest_of(entry) in _digests(context, to, key)
+def declined_of(context: WatchContext, to: str, rows: Mapping[str, Entry | None]) -> set[str]:
+    """Those of the rows that a maintainer declined as they are now; None is a row that is withdrawn."""
+    digests = {key: digest_of(entry) for key, entry in rows.items() if entry is not None}
+    if not digests:
+        return set()
+    first = _subject(to, next(iter(digests)) if len(digests) == 1 else "")
+    known = context.store.cursors(context.name, first)  # one question, however many rows
+    return {key for key, digest in digests.items() if digest in json.loads(known.get(_subject(to, key), "[]"))}
 
 
 def _digests(context: WatchContext, to: str, key: str) -> list[str]:

@@ -140,10 +140,14 @@ def _decides(settings: WatchTarget, board: Leaderboard) -> str:
     return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
 
-def candidate_at(context: WatchContext, path: str) -> tuple[Candidate, str] | None:
-    """The submission that the index has at a path, and the id of its content; None where there is none any more."""
+def candidates_at(context: WatchContext, paths: Sequence[str]) -> dict[str, tuple[Candidate, str] | None]:
+    """The submissions that the index has at paths, and the ids of their content; None where there is none any more."""
+    known = context.store.files_at(context.name, paths)
+    return {path: _candidate_at(context, path, known.get(path)) for path in paths}
+
+
+def _candidate_at(context: WatchContext, path: str, own: IndexedFile | None) -> tuple[Candidate, str] | None:
     store, name = context.store, context.name
-    own = store.files_at(name, [path]).get(path)
     if own is not None and not is_of_a_run(path):
         return Candidate(path, (ListedFile(path, own.size),)), own.oid
     files = store.files_in(name, folder_of(path) if own is not None else path)

@@ -20,7 +20,7 @@ from bot.publishing.entry import digest_of
 from bot.publishing.made_entries import MadeEntries
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Mark, marks
-from bot.service.observe import candidate_at
+from bot.service.observe import candidates_at
 from bot.service.store import StoredSubmission, batches, folder_of
 
 THREADS = 8
@@ -65,7 +65,7 @@ def read_due(context: WatchContext, fail: Fail, told: Callable[[int], object]) -
 def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
     store, name = context.store, context.name
     before = store.submissions_at(name, [item.subject for item in items])
-    found = {item.subject: candidate_at(context, item.subject) for item in items}
+    found = candidates_at(context, [item.subject for item in items])
     wanted = [
         Wanted(item, *there)
         for item in items

@@ -11,7 +11,7 @@ from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
-from bot.service.declines import is_declined
+from bot.service.declines import declined_of
 from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
 from bot.service.gate import Gate, with_held
 from bot.service.items import FIRST_WAIT, Item, Share, marks
@@ -84,7 +84,7 @@ class RowPublisher:
             for look in admitted:
                 self._each(look, self.form)
             return
-        declined = {look.path for look in admitted if self._is_declined(look)}
+        declined = self._declined(admitted)
         standing = shared.rolling.request.files if shared.rolling.request else {}
         left = declined - standing.keys()
         self.context.store.finish([look.item for look in admitted if look.path in left])
@@ -98,10 +98,12 @@ class RowPublisher:
 
     # marks and what stands there
 
-    def _is_declined(self, look: RowLook) -> bool:
+    def _declined(self, looks: Sequence[RowLook]) -> set[str]:
+        """The paths of the rows that a maintainer declined as they are now."""
         if self.form != "pull-request":
-            return False
-        return is_declined(self.context, self.settings.to, look.key, look.entry)
+            return set()
+        keys = declined_of(self.context, self.settings.to, {look.key: look.entry for look in looks})
+        return {look.path for look in looks if look.key in keys}
 
     @property
     def form(self) -> Form:

@@ -13,7 +13,7 @@ from bot.publishing.layout import Layout, RowChange
 from bot.publishing.tables.table_layout import table_layout
 from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
-from bot.service.declines import is_declined
+from bot.service.declines import declined_of
 from bot.service.desired import rolling_mark
 from bot.service.gate import Gate, with_held
 from bot.service.items import Item
@@ -125,7 +125,7 @@ class TablePublisher:
         """The rows that a maintainer declined as they are now."""
         if self.settings.form != "pull-request":
             return set()
-        return {look.key for look in looks if is_declined(self.context, self.settings.to, look.key, look.entry)}
+        return declined_of(self.context, self.settings.to, {look.key: look.entry for look in looks})
 
     def _remember(self, table: DesiredTable) -> None:
         store, name, to = self.context.store, self.context.name, self.settings.to
