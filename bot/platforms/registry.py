@@ -6,6 +6,7 @@ one. Nobody asks what kind of thing was opened: what a platform has not, such as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, MutableMapping, MutableSet
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,7 @@ from bot.errors import CallError
 from bot.platforms.bounded import Contents, Latest
 from bot.platforms.intents import Intend, nobody_else
 from bot.platforms.pasted import refuse_pasted
+from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
     from bot.platforms.discussions import Discussions
@@ -29,6 +31,8 @@ T = TypeVar("T")
 GROUP = "leaderboard_bot.platforms"
 GITHUB_API_URL = "https://api.github.com"
 HF_ENDPOINT = "https://huggingface.co"
+NO_ADDRESS = "the address of a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or of the service is none: set it again"
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Modules whose PLATFORM is loaded when an address of its scheme is first opened; no scheme is a folder.
 BUILT_IN = {
     "": "bot.platforms.git.platform",
@@ -139,6 +143,10 @@ def open_target(name: str, access: Access, form: Form = "pull-request") -> Targe
 
 def platform_of(name: str) -> Platform:
     """The platform that an address belongs to. Raises CallError where there is none."""
+    if not name.strip():
+        raise CallError("the address is empty: name a folder, hf://datasets/org/name, or github://owner/name")
+    if CONTROL.search(name):
+        raise CallError(f"{visible(name)}: an address has no line break and no other control character")
     scheme, separator, _ = name.partition("://")
     if not separator:
         return _load("")

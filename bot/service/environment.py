@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from bot.errors import CallError
 from bot.platforms.github.answers import AnswersInFile
@@ -21,13 +22,35 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
     hf_token = token_in(environ, "HF_TOKEN")
     return Access(
         github_token=token_in(environ, "GITHUB_TOKEN"),
-        github_api_url=environ.get("GITHUB_API_URL") or GITHUB_API_URL,
+        github_api_url=address_in(environ, "GITHUB_API_URL", GITHUB_API_URL),
         github_app=github_app(environ),
         hf_token=hf_token,
-        hf_endpoint=environ.get("HF_ENDPOINT") or HF_ENDPOINT,
+        hf_endpoint=address_in(environ, "HF_ENDPOINT", HF_ENDPOINT),
         hf_keyless=bool(environ.get("HF_OIDC_RESOURCE")) and not hf_token,
         cache=cache_folder(environ),
     )
+
+
+def address_in(environ: Mapping[str, str], name: str, default: str) -> str:
+    """The address of a service, without the slash at its end.
+
+    Raises CallError, which does not show it, for what no client can ask: it may hold a password.
+    """
+    text = environ.get(name, "")
+    if text and not is_web_address(text):
+        raise CallError(f"{name} is not the address of a service, such as {default}: set it again, or unset it")
+    return (text or default).rstrip("/")
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is `http(s)://host`, maybe with a port and a path, and nothing else."""
+    try:
+        parts = urlsplit(text)
+        host = (parts.hostname or "").encode("idna").decode()
+        is_plain = not (parts.query or parts.fragment or parts.username is not None or parts.port == 0)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(host) and is_plain and all("!" <= each <= "~" for each in text)
 
 
 def token_in(environ: Mapping[str, str], name: str) -> str | None:

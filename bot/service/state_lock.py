@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from filelock import FileLock, Timeout
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
 
 from bot.errors import StateUnavailable
+from bot.service.store.address import parse_database, sqlite_file
 
 
 class StateInUse(StateUnavailable):
@@ -21,9 +19,11 @@ class StateInUse(StateUnavailable):
 def state_lock(database: str, *, patience: float = 0.0) -> Iterator[None]:
     """Hold the lock of the state for the block; it waits `patience` seconds for it, then raises StateInUse.
 
+    Raises CallError for an address that names no database.
+
     The lock belongs to the process, so a killed one leaves none behind.
     """
-    path = _path_of(database)
+    path = sqlite_file(parse_database(database))
     if path is None:
         yield
         return
@@ -41,12 +41,3 @@ def state_lock(database: str, *, patience: float = 0.0) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _path_of(database: str) -> Path | None:
-    try:
-        url = make_url(database)
-    except ArgumentError:
-        return None  # who opens it says what is wrong
-    in_memory = url.database in {None, "", ":memory:"}
-    return None if url.get_backend_name() != "sqlite" or in_memory else Path(str(url.database))

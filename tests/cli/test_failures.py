@@ -146,7 +146,11 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
             "ftp://x: write a folder, hf://datasets/org/name or github://",
         ),
         (["check", ""], "a path is empty: name a file or a folder"),
-        (["publish", KESTREL, "--to", ""], "the target is empty: name a folder, "),
+        (["publish", KESTREL, "--to", ""], "the address is empty: name a folder, "),
+        (["board", ""], "the address is empty: name a folder, "),
+        (["publish", KESTREL, "--to", "./a\nb"], r"./a\nb: an address has no line break and no other control "),
+        (["verify", "hf://datasets/a/\x1b[31mb"], r"hf://datasets/a/\x1b[31mb: an address has no line break"),
+        (["board", "./" + "x" * 300], "./" + "x" * 50),
         *(
             (call, "acme/board: write hf://datasets/acme/board, or ./acme/board for a folder")
             for call in (["publish", KESTREL, "--to", "acme/board"], ["verify", "acme/board"], ["board", "acme/board"])
@@ -223,3 +227,66 @@ def test_a_line_break_after_a_copied_token_does_no_harm() -> None:
     access = read_access({"HF_TOKEN": "hf_a\n", "GITHUB_TOKEN": " ghp_b\r\n", "HF_OIDC_RESOURCE": "datasets/a/b"})
 
     assert (access.hf_token, access.github_token, access.hf_keyless) == ("hf_a", "ghp_b", False)
+
+
+ODD_ADDRESSES = [
+    "huggingface.co",
+    "https://",
+    "http://[::1",
+    "http://a\nb",
+    "https://a:99999",
+    "https://a:b",
+    "ftp://a",
+]
+ODD_ADDRESSES += ["http://a..b", "https://ann:SECRET@a", " https://a", "https://a?b=1", "https://" + "a" * 300, "/"]
+
+
+@pytest.mark.parametrize("address", ODD_ADDRESSES)
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("HF_ENDPOINT", ["check", "hf://datasets/acme/results"]),
+        ("HF_ENDPOINT", ["webhook", "list"]),
+        ("GITHUB_API_URL", ["board", "github://acme/board"]),
+    ],
+)
+def test_an_address_that_no_client_can_ask_is_one_line_without_it(address: str, name: str, call: list[str]) -> None:
+    status, out, err = bot(*call, env={**os.environ, "HF_TOKEN": "hf_x", "GITHUB_TOKEN": "x", name: address})
+
+    assert (status, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith(
+        (f"leaderboard-bot: {name} is not the address of a service, ", "leaderboard-bot: a variable HF_…")
+    )
+    assert "SECRET" not in err
+
+
+@pytest.mark.parametrize("proxy", ["http://[::1", "http://a\nb", "https://a:b", "ftp://a", "http://a..b"])
+@pytest.mark.parametrize("target", ["hf://datasets/acme/board", "github://acme/board"])
+def test_a_proxy_that_is_none_is_one_line(proxy: str, target: str) -> None:
+    told = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "HF_TOKEN": "x", "GITHUB_TOKEN": "x"}
+    told |= {"HF_ENDPOINT": "http://127.0.0.2:1", "GITHUB_API_URL": "http://127.0.0.2:1"}
+    status, out, err = bot("board", target, env={**os.environ, "NO_PROXY": "", "no_proxy": "", **told})
+
+    assert (status, out, err.count("\n")) == (2, "", 1), err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("SSL_CERT_FILE", "/none"), ("HF_HUB_DOWNLOAD_TIMEOUT", "ten"), ("HF_HUB_ETAG_TIMEOUT", "-")],
+)
+def test_other_odd_settings_of_the_clients_are_one_line(name: str, value: str) -> None:
+    told = {**os.environ, name: value, "HF_ENDPOINT": "http://127.0.0.1:1"}
+    status, out, err = bot("check", "hf://datasets/acme/results", env=told)
+
+    assert (status, out, err.count("\n")) == (2, "", 1), err
+    assert bot("check", KESTREL, env=told)[0] == 0
+
+
+@pytest.mark.parametrize("folder", ["HF_HOME", "XDG_CACHE_HOME", "HF_TOKEN_PATH"])
+def test_a_home_that_is_a_file_does_no_harm(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    told = {**os.environ, folder: str(tmp_path / "file"), "HF_ENDPOINT": "http://127.0.0.1:1"}
+    status, _, err = bot("check", "hf://datasets/acme/results", env=told)
+
+    assert (status, err.count("\n")) == (3, 1), err
+    assert (tmp_path / "file").read_text() == "mine"

@@ -11,6 +11,7 @@ import pytest
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.service.items import Mark, marks
+from bot.service.state_lock import state_lock
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
 from bot.service.store.deliveries import KEPT_DELIVERIES, StoredDelivery
 from tests.world.postgres import Cluster
@@ -166,6 +167,33 @@ def test_a_state_that_another_process_holds_says_so(tmp_path: Path) -> None:
 def test_a_url_of_no_database_is_a_wrong_call() -> None:
     with pytest.raises(CallError, match="DATABASE_URL"):
         connect("nonsense://x")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "x", "mysql://a/b", "postgresql://h:port/x", "postgresql://[::1/x", "postgresql://u:p@SECRET@h/x",
+        "sqlite:///x%00y.db", "postgresql://h/x\ny", "postgresql://localhost:1/x?SECRETS=no",
+    ],
+)  # fmt: skip
+def test_an_address_of_no_database_is_a_wrong_call_that_shows_no_password(url: str) -> None:
+    with pytest.raises(CallError, match="DATABASE_URL") as caught:
+        connect(url)
+    assert "SECRET@" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["bot.toml", "results", "table.csv"])
+def test_a_file_of_another_kind_is_never_put_aside(tmp_path: Path, name: str) -> None:
+    """A maintainer mistypes the address: the file that it names stays, and no lock lies beside it."""
+    (tmp_path / name).write_text("[[watches]]")
+    url = f"sqlite:///{tmp_path / name}"
+    with pytest.raises(CallError, match="is a file of another kind"):
+        connect(url)
+    with pytest.raises(CallError, match="is a file of another kind"), state_lock(url):
+        pass
+
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "[[watches]]"
 
 
 def test_the_newest_outcomes_are_kept(store: Store) -> None:

@@ -31,8 +31,6 @@ class LocalRepository(Repository):
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
-        if not self.name:
-            raise CallError("the target is empty: name a folder, hf://datasets/org/name, or github://owner/name")
         if which("git") is None:
             raise CallError("git is not installed, and a target that is a folder needs it")
         if self.folder.exists() and not self.folder.is_dir():

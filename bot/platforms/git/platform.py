@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bot.errors import CallError
 from bot.platforms.git.source import GitSource
 from bot.platforms.git.target import Folder
 from bot.platforms.pasted import refuse_forgotten_scheme
 from bot.platforms.registry import Opener
 from bot.publishing.publication import Form
+from bot.reporting.escape import brief
 
 
 def checked_folder(name: str, start: Path = Path()) -> str:
@@ -17,7 +19,11 @@ def checked_folder(name: str, start: Path = Path()) -> str:
     Raises CallError for `org/name` and for the address of a page, where there is no such folder: a forgotten `hf://`
     would otherwise make a new, empty board on this machine.
     """
-    if not (start / name).exists():
+    try:
+        is_there = (start / name).exists()
+    except OSError as error:
+        raise CallError(f"{brief(name)}: {error.strerror}") from None
+    if not is_there:
         refuse_forgotten_scheme(name)
     return name
 

@@ -14,16 +14,17 @@ from urllib.parse import urlsplit
 import httpx
 from github import Auth, Github, GithubException
 from github.Repository import Repository
-from requests.exceptions import RequestException
+from requests.exceptions import InvalidURL, RequestException
+from urllib3.exceptions import LocationValueError
 
-from bot.errors import Gone, Refused, Unavailable
+from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.bounded import Contents
 from bot.platforms.github.accounts import account_of
 from bot.platforms.github.address import GitHubAddress, parse_address
 from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
 from bot.platforms.github.wire import Asked, install_connections, note, noted
 from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
-from bot.platforms.registry import GitHubApp
+from bot.platforms.registry import NO_ADDRESS, GitHubApp
 from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
@@ -111,6 +112,8 @@ class GitHubClient:
                 return call()
             except GithubException as error:
                 raise self._translated(error, asked) from error
+            except (InvalidURL, LocationValueError) as error:
+                raise CallError(NO_ADDRESS) from error
             except (RequestException, httpx.TransportError, OSError) as error:
                 why = asked.about(f"no answer ({type(error).__name__})")
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error

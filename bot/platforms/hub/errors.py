@@ -10,8 +10,19 @@ import httpx2
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OIDCError
 from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # loaded when asked for
 
-from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Stale, Unavailable
+from bot.errors import (
+    BotError,
+    CallError,
+    DiscussionsDisabled,
+    Gone,
+    Locked,
+    NoWriteAccess,
+    Refused,
+    Stale,
+    Unavailable,
+)
 from bot.platforms.hub.address import place_of
+from bot.platforms.registry import NO_ADDRESS
 
 SERVICE = "the Hub"
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
@@ -94,8 +105,12 @@ def hub_errors(what: str = "") -> Iterator[None]:
         raise ours from error
     except HFValidationError as error:
         raise Refused(SERVICE, " ".join(str(error).split())[:300]) from error
+    except httpx2.InvalidURL as error:
+        raise CallError(NO_ADDRESS) from error
     except (JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         why = f"{what}{': ' if what else ''}an answer came that is not the Hub's ({type(error).__name__})"
         raise Unavailable(SERVICE, why, may_have_landed=True) from error
     except ValueError as error:  # a card that the Hub finds invalid
+        if "'idna'" in str(error):  # the host of a proxy
+            raise CallError(NO_ADDRESS) from error
         raise Refused(SERVICE, " ".join(str(error).split())[:300]) from error

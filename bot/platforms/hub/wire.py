@@ -11,12 +11,13 @@ from huggingface_hub import set_client_factory
 from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # loaded when asked for
 from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
 
-from bot.errors import Gone, Unavailable
+from bot.errors import CallError, Gone, Unavailable
 from bot.platforms.answer_counts import ANSWERS
 from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
 from bot.platforms.limits import TIMEOUT, Limits, current_limits
+from bot.platforms.registry import NO_ADDRESS
 from bot.platforms.retry import LONGEST_WAIT
 
 
@@ -29,7 +30,12 @@ def install_client_factory() -> None:
             "request": [hf_request_event_hook, limit_time, spend_budget],
             "response": [count_answer, refuse_long_waits, refuse_moved, refuse_pages, end_in_time],
         }
-        return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
+        try:
+            return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
+        except OSError as error:
+            raise CallError(f"SSL_CERT_FILE or SSL_CERT_DIR names no certificates: {error}") from None
+        except (httpx2.InvalidURL, ValueError):
+            raise CallError(NO_ADDRESS) from None
 
     set_client_factory(factory)
 

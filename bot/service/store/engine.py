@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, func, inspect, select
-from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
-from sqlalchemy.exc import ArgumentError, DatabaseError, InterfaceError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+)
 
 from bot.errors import BotError, CallError, StateUnavailable
+from bot.service.store.address import parse_database
 from bot.service.store.tables import VERSION, cursors, metadata
 
 BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -51,15 +58,13 @@ def connect(url: str) -> Engine:
 
 def open_engine(url: str) -> Engine:
     """An engine that nothing was asked of yet. Raises CallError for a URL that names no database."""
+    parsed = parse_database(url)
+    is_remote = parsed.get_backend_name() != "sqlite"  # a server may have been started again meanwhile
     try:
-        parsed = make_url(url)
-        if parsed.drivername in {"postgres", "postgresql"}:
-            parsed = parsed.set(drivername="postgresql+psycopg")
-        is_remote = parsed.get_backend_name() != "sqlite"  # a server may have been started again meanwhile
         engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=is_remote)
     except ModuleNotFoundError as error:
         raise CallError(f"DATABASE_URL: {error}; pip install 'leaderboard-bot[postgres]'") from None
-    except (ArgumentError, NoSuchModuleError) as error:
+    except (ArgumentError, NoSuchModuleError) as error:  # another driver, such as sqlite+x
         raise CallError(f"DATABASE_URL names no database that can be used: {error}") from None
     event.listen(engine, "handle_error", _translate)
     if engine.dialect.name == "sqlite":
@@ -141,6 +146,8 @@ def _translate(context: ExceptionContext) -> None:
             raise BrokenState(f"{where} is broken: {error}") from error
         if isinstance(error, sqlite3.OperationalError):
             raise StateUnavailable(where, WHY.get(code, str(error))) from error
+    elif isinstance(context.sqlalchemy_exception, ProgrammingError) and context.connection is None:
+        raise CallError(f"DATABASE_URL: {' '.join(str(error).split())[:200]}") from error
     elif isinstance(context.sqlalchemy_exception, OperationalError | InterfaceError):
         raise StateUnavailable(where, " ".join(str(error).split())[:200]) from error
 

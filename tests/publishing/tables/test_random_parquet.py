@@ -38,10 +38,16 @@ Group = tuple[int, list[bytes]]
 
 
 def groups(data: bytes) -> list[Group]:
-    """Each row group: how many rows it has, and the bytes of its columns as they lie in the file."""
+    """Each row group: how many rows it has, and the bytes of its columns as they lie in the file.
+
+    Columns of a dictionary type are left out: Arrow gives all groups one dictionary when it reads them.
+    """
+    schema = pq.read_schema(io.BytesIO(data))
+    kept = [at for at, field in enumerate(schema) if not pa.types.is_dictionary(field.type)]
+    nested = any(pa.types.is_nested(field.type) for field in schema)  # then columns and leaves have other numbers
     metadata = pq.ParquetFile(io.BytesIO(data)).metadata
     found = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    return [(group.num_rows, [_pages(data, group.column(at)) for at in range(group.num_columns)]) for group in found]
+    return [(group.num_rows, [_pages(data, group.column(at)) for at in ([] if nested else kept)]) for group in found]
 
 
 def _pages(data: bytes, column: Any) -> bytes:
