@@ -50,7 +50,7 @@ def put_site(target: str, out: str, leaderboard: str, *, heads: bool) -> tuple[B
     board = read_board(target, open_leaderboard(leaderboard, read_access()))
     is_folder = "://" not in target  # where a folder lies on this machine is nobody's business
     opener = Opener(read_access())
-    known = _heads(board, opener) if heads else {}
+    known = _heads(board, opener) if heads else None
     content = PageContent(board, "" if is_folder else target, _history(target, board.leaderboard), known)
     return board, publish_site(Site(content), out, opener)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from bot.pages.content import PageContent
 from bot.pages.environment import templates
 from bot.publishing.board import BoardRow
+from bot.reporting.escape import visible
 
 LETTER = 7  # pixels: wide enough for the letters of the font that is asked for
 HEIGHT = 20
@@ -24,21 +27,30 @@ def badge_svg(content: PageContent, row: BoardRow) -> bytes:
     return made.encode()
 
 
-WIDTH, LINE, TOP = 360, 22, 64  # pixels of a card
+WIDTH, LINE, TOP, WIDE = 360, 22, 64, 13  # pixels of a card, of its lines, and of a wide letter
+LONGEST = 48  # letters of a name on a card
 
 
 def card_svg(content: PageContent, row: BoardRow) -> bytes:
     """A larger picture, with the score of each task as a bar."""
     entry = row.entry
     scores = {score.id: score.score for score in entry.tasks}
+    name = visible(entry.model.id or "(no name)")
+    model = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     lines = [(task.title[:24], scores.get(task.id)) for task in content.board.leaderboard.tasks]
     made = (
         templates()
         .get_template("card.svg")
         .render(
             title=content.board.leaderboard.title[:60],
-            model=(entry.model.id or "(no name)")[:48],
-            row=row,
+            model=model,
+            is_long=sum(
+                WIDE if unicodedata.east_asian_width(one) in "WF" or one in "MWmw@" else LETTER + 1 for one in model
+            )
+            > WIDTH - 24,
+            said=f"average {entry.average:.2f}, rank {row.ranks}"
+            if entry.average is not None
+            else "incomplete: no rank",
             lines=[(name, score, TOP + LINE * place) for place, (name, score) in enumerate(lines)],
             width=WIDTH,
             height=TOP + LINE * len(lines) + 8,

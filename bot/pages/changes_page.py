@@ -27,6 +27,7 @@ def changes_page(content: PageContent) -> bytes:
         changes=[(change, _page_of(content, change)) for change in changes[:SHOWN]],
         more=max(0, len(changes) - SHOWN),
         from_history=content.history is not None,
+        is_partial=content.is_partial,
     )
 
 

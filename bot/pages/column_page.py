@@ -10,7 +10,7 @@ from math import fsum
 from bot.audits.board.audit import ColumnFigures, rest
 from bot.audits.ranks import places
 from bot.evaluation.task import Task
-from bot.pages.addresses import column_page
+from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import Axis, Figure, histogram, scatter
 
@@ -23,6 +23,8 @@ class Moved:
     """A row's place with the column and without it, by the plain order of averages."""
 
     model: str
+    precision: str
+    page: str
     before: int
     after: int
 
@@ -55,7 +57,9 @@ def _against_rest(content: PageContent, task: Task) -> Iterator[Figure]:
     if task.id not in columns or len(columns) < 2 or not names:
         return
     others = rest(columns, task.id, {})
-    points = list(zip(names, others, columns[task.id], strict=True))
+    models = [content.rows[name].entry.model for name in names]
+    titles = [f"{model.id or '(no name)'}, {model.precision or 'unknown precision'}" for model in models]
+    points = list(zip(titles, others, columns[task.id], strict=True))
     title = f"{task.title} against the mean of the other columns"
     yield scatter(title, points, Axis("mean of the others (points)", *SCORE), Axis(f"{task.title} (points)", *SCORE))
 
@@ -72,7 +76,12 @@ def _moved(content: PageContent, task: Task) -> list[Moved]:
         for place, (before, now) in enumerate(zip(content.places, after, strict=True))
         if before != now
     ]
-    return [Moved(names[place], before, now) for _, before, place, now in nsmallest(MOVED, found)]
+    return [_moved_row(content, names[place], before, now) for _, before, place, now in nsmallest(MOVED, found)]
+
+
+def _moved_row(content: PageContent, name: str, before: int, after: int) -> Moved:
+    model = content.rows[name].entry.model
+    return Moved(model.id, model.precision or "unknown precision", row_page(name), before, after)
 
 
 def _words(figures: ColumnFigures) -> Iterator[str]:

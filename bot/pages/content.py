@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
 from typing import Any
@@ -24,14 +24,16 @@ from bot.publishing.changes import BoardChange, additions
 class PageContent:
     """A board with its history; `target` is how people write where it lies, "" where nobody needs to know.
 
-    Without `history` the rows count as added when they were measured. `heads` has, by the id of a model, the commit at
-    its main branch, where that was looked up.
+    Without `history` the rows count as added when they were measured; `is_partial` says that it begins with a first
+    look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
+    where that was not looked up.
     """
 
     board: Board
     target: str = ""
     history: Sequence[BoardChange] | None = None
-    heads: Mapping[str, str] = field(default_factory=dict)
+    heads: Mapping[str, str] | None = None
+    is_partial: bool = False
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -68,8 +70,8 @@ class PageContent:
 
     @cached_property
     def whole(self) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]]]:
-        """The models and columns of the rows that have every score."""
-        names, columns, _ = complete(self.table)
+        """The names in addresses and the columns of the rows that have every score."""
+        names, columns, _ = complete(replace(self.table, names=tuple(self.rows)))
         return names, columns
 
     @cached_property
@@ -87,12 +89,16 @@ class PageContent:
         """The number of rows with a rank."""
         return sum(row.rank is not None for row in self.board.rows)
 
+    def head_of(self, model: str) -> str | None:
+        """The commit at the main branch of a model, None where nobody knows."""
+        return None if self.heads is None else self.heads.get(model)
+
     def stamp(self, row: BoardRow) -> str:
         """A digest of all that a row's page is made of: a page that bears it needs not be made again."""
         entry = row.entry
         parts = (
             self.names[entry.key], entry, row.rank, row.worst, self.target,
-            self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.heads.get(entry.model.id),
+            self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

@@ -18,6 +18,7 @@ from bot.reporting.escape import visible
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 44
 TICKS = 5
+COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -
     width = (axis.high - axis.low) / bins
     for value in values:
         counts[min(bins - 1, max(0, int((value - axis.low) / width)))] += 1
-    across, up = _scales(axis, Axis("rows", 0, max(1, *counts)))
+    across, up = _scales(axis, Axis(COUNT, 0, max(1, *counts)))
     bars = "".join(
         f'<rect class="bar" x="{across(axis.low + i * width) + 0.5:.1f}" y="{up(count):.1f}" '
         f'width="{across(axis.low + width) - LEFT - 1:.1f}" height="{HEIGHT - BOTTOM - up(count):.1f}"/>'
@@ -54,7 +55,7 @@ def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -
     )
     edges = [axis.low + i * width for i in range(bins + 1)]
     rows = [(f"{edges[i]:g} to {edges[i + 1]:g}", str(count)) for i, count in enumerate(counts)]
-    return Figure(title, _svg(title, axis, Axis("rows", 0, max(1, *counts)), bars), (axis.title, "rows"), rows)
+    return Figure(title, _svg(title, axis, Axis(COUNT, 0, max(1, *counts)), bars), (axis.title, COUNT), rows)
 
 
 def scatter(title: str, points: Sequence[tuple[str, float, float]], x: Axis, y: Axis, *, listed: int = 100) -> Figure:
@@ -110,11 +111,13 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, dates: tuple[str, str] | None
         f'<path class="grid" d="M{LEFT} {up(tick):.1f}H{right}"/>'
         f'<text x="{LEFT - 6}" y="{up(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
         for tick in _ticks(y)
+        if y.title != COUNT or tick == int(tick)
     ]
     if dates is None:
         parts += [_below(across(tick), f"{tick:g}", "middle") for tick in _ticks(x)]
     else:
-        parts += [_below(LEFT, dates[0], "start"), _below(right, dates[1], "end")]
+        parts += [_below(LEFT, dates[0], "start")]
+        parts += [_below(right, dates[1], "end")] if dates[1] != dates[0] else []
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{low}H{right}"/>')
     parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{_text(x.title)}</text>')
     side = f'x="14" y="{(TOP + low) / 2}" transform="rotate(-90 14 {(TOP + low) / 2})"'

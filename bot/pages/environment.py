@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bot import HOME, __version__
+from bot.evaluation.finding import counted
 from bot.reporting.escape import visible
 
 # The page may load its own style, script, pictures and data, and nothing else; what it
@@ -33,7 +34,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters |= {"points": points, "raw": raw, "full": full}
+    environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY}
     return environment
 

@@ -42,4 +42,5 @@ def about_page(content: PageContent) -> bytes:
         files=files,
         count=len(content.board.rows),
         digests=digests,
+        knows_heads=content.heads is not None,
     )

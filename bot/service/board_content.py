@@ -12,4 +12,6 @@ def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> Pag
     """What the pages of a kept board are made of; where a folder lies on this machine is nobody's business."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
     board = make_board(store.board_entries(watch, target), declared)
-    return PageContent(board, target if "://" in target else "", store.board_changes(watch, target))
+    is_remote = "://" in target  # the commits of a folder are read, those of a service are not
+    changes = store.board_changes(watch, target)
+    return PageContent(board, target if is_remote else "", changes, is_partial=is_remote)

@@ -18,6 +18,7 @@ from bot.audits.board.effect import Effect, RowEffect, effect_of, moved_rows
 from bot.audits.board.floor import Floor, find_floor, ordered_share
 from bot.audits.ranks import best_split, pearson, ranks
 from bot.audits.score_table import Cells, ScoreTable
+from bot.evaluation.finding import counted
 
 # Below this neither a share nor a correlation is worth an alarm.
 FEWEST_ROWS = 20
@@ -147,9 +148,9 @@ def complete(board: ScoreTable) -> tuple[tuple[str, ...], dict[str, tuple[float,
 
 def _silent(rows: int, columns: int) -> str:
     if columns < 3:
-        return f"{columns} columns of scores: with fewer than three nothing says which of them does not follow"
+        return f"with {counted(columns, 'column')} of scores nothing says which does not follow; that takes three"
     if rows < FEWEST_ROWS:
-        return f"{rows} complete rows: at least {FEWEST_ROWS} are needed to judge a column"
+        return f"{counted(rows, 'complete row')} of the {FEWEST_ROWS} that it takes to judge a column"
     return ""
 
 

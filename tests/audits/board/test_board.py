@@ -112,7 +112,7 @@ def test_rows_that_miss_a_value_take_no_part_and_sparse_columns_are_left_out() -
     assert found.left_out == {"d": "only 10 of 30 rows have it"}
 
 
-@pytest.mark.parametrize(("rows", "columns", "why"), [(19, 6, "19 complete rows"), (50, 2, "2 columns of scores")])
+@pytest.mark.parametrize(("rows", "columns", "why"), [(19, 6, "19 complete rows"), (50, 2, "with 2 columns of scores")])
 def test_a_board_that_is_too_small_is_not_judged(rows: int, columns: int, why: str) -> None:
     found = audit_board(board(sound(rows, Random(5), columns)))
     assert found.named == ()

@@ -1,0 +1,103 @@
+"""Boards that are odd: one row, one column, no rank, two rows of one model, names that no picture has room for."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from bot.evaluation.row_key import RowKey
+from bot.pages.content import PageContent
+from bot.pages.site import Site
+from bot.publishing.entry import Entry
+from tests.pages.boards import board_of_rows, found, generated, site_of
+
+
+def named(entry: Entry, name: str, precision: str = "bfloat16") -> Entry:
+    model = replace(entry.model, id=name, precision=precision)
+    key = RowKey(entry.leaderboard.id, name, model.revision, precision, chat_template=False).text
+    return replace(entry, key=key, model=model)
+
+
+def without_first(entry: Entry) -> Entry:
+    """The entry with a hole in its first task."""
+    first, *others = entry.tasks
+    tasks = (replace(first, score=None, raw=None, stderr=None, leaves=()), *others)
+    coverage = replace(entry.coverage, missing=("ifeval",), present=entry.coverage.required - 1)
+    return replace(entry, tasks=tasks, average=None, stderr=None, verdict="incomplete", coverage=coverage)
+
+
+def text(site: Site, path: str) -> str:
+    return " ".join(found(site[path]).text.split())
+
+
+def pages_of(site: Site, folder: str) -> list[str]:
+    return [path for path in site if path.startswith(folder)]
+
+
+def test_one_row_is_told_in_the_singular() -> None:
+    site = site_of(generated(1))
+    assert "1 ranked row, measured" in text(site, "index.html")
+    assert "1 row. Every page" in text(site, "about.html")
+    assert "1 row with a score." in text(site, "columns/bbh.html")
+    assert "1 complete row of the 20" in text(site, "columns/bbh.html")
+
+
+def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
+    site = site_of(tuple(map(without_first, generated(3))))
+    assert "No row has a rank yet, 3 incomplete, measured" in text(site, "index.html")
+    row, card = pages_of(site, "rows/")[0], pages_of(site, "cards/")[0]
+    assert "because 1 subtask is missing: ifeval." in text(site, row)
+    assert "incomplete: no rank" in site[card].decode()
+    assert "average –" not in site[card].decode()
+    assert "0 rows with a score, 3 without." in text(site, "columns/ifeval.html")
+
+
+def test_two_rows_of_one_model_can_be_told_apart() -> None:
+    rows = [
+        named(entry, f"org/model-{place // 2}", ("float16", "bfloat16")[place % 2])
+        for place, entry in enumerate(generated(12))
+    ]
+    site = site_of(tuple(rows))
+    titles = [re.findall("<title>(.*)</title>", site[path].decode())[0] for path in pages_of(site, "rows/")]
+    assert len(set(titles)) == len(rows)
+    columns = [found(site[path]) for path in pages_of(site, "columns/")]
+    page = next(page for page in columns if page.tables[0][0] == ["Row", "With", "Without"])
+    moved, dots = page.tables[0][1:], page.tables[2][1:]
+    assert len({line[0] for line in moved}) == len(moved)
+    assert len({line[0] for line in dots}) == len(rows)
+    assert {line[0].partition(", ")[2] for line in moved} <= {"float16", "bfloat16"}
+    for address in page.links:
+        if "rows/" in address:
+            assert address.removeprefix("../") in site
+
+
+def test_a_long_or_wide_name_stays_inside_of_its_card() -> None:
+    names = ("org/" + "long-name-" * 30, "W" * 40, "日本語" * 14, "org/short")
+    site = site_of(tuple(named(entry, name) for name, entry in zip(names, generated(4), strict=True)))
+    cards = [site[path].decode() for path in pages_of(site, "cards/")]
+    fitted = {re.findall('font-weight="bold"(.*?)>(.*?)<', card)[0] for card in cards}
+    assert {(bool(how), name) for how, name in fitted} == {
+        (True, f"{names[0][:47]}…"),
+        (True, names[1]),
+        (True, names[2]),
+        (False, names[3]),
+    }
+
+
+def test_no_half_of_a_row_stands_at_an_axis_and_one_day_is_named_once() -> None:
+    site = site_of(generated(2))
+    ticks = re.findall(r'text-anchor="end">([\d.]+)<', site["columns/bbh.html"].decode())
+    assert "1" in ticks
+    assert not [tick for tick in ticks if "." in tick]
+    alone = site_of(generated(1))["changes.html"].decode()
+    assert re.findall(r'text-anchor="(?:start|end)">(\d{4}-\d\d-\d\d)<', alone) == ["2026-02-19"]
+
+
+def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_models_were_looked_up() -> None:
+    board = board_of_rows(generated(2))
+    partial = Site(PageContent(board, history=(), is_partial=True))
+    assert "The record begins with a first look at the board" in text(partial, "changes.html")
+    assert "The record begins" not in text(Site(PageContent(board, history=())), "changes.html")
+    assert "was not looked up" in text(partial, "about.html")
+    assert "was looked up when" in text(Site(PageContent(board, heads={})), "about.html")
