@@ -36,6 +36,7 @@ def compare_data(content: PageContent) -> bytes:
     leaves = leaves_of_tasks(content)
     data = {
         "names": list(content.rows),
+        "titles": {name: title for name, title in titles_of(content).items() if name != title},
         "tasks": [
             {"title": task.title, "leaves": shown_leaves(leaves[task.id])} for task in content.board.leaderboard.tasks
         ],
@@ -44,6 +45,14 @@ def compare_data(content: PageContent) -> bytes:
         "texts": list(texts),
     }
     return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
+
+
+def titles_of(content: PageContent) -> dict[str, str]:
+    """What people read in the place of each name in addresses, which has letters of other scripts in code."""
+    return {
+        name: visible(f"{row.entry.model.id or '(no name)'}/{name.rpartition('/')[2]}")
+        for name, row in content.rows.items()
+    }
 
 
 def shown_leaves(leaves: list[Leaf]) -> list[str]:

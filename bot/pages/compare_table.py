@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Any
 
-from bot.pages.compare_page import AXES, NOTHING, Leaf, Score, circumstances, leaves_of_tasks, scores_of, shown_leaves
+from bot.pages.compare_page import (
+    AXES,
+    NOTHING,
+    Leaf,
+    Score,
+    circumstances,
+    leaves_of_tasks,
+    scores_of,
+    shown_leaves,
+    titles_of,
+)
 from bot.pages.content import PageContent
 from bot.pages.environment import points
 from bot.publishing.entry import Entry
@@ -53,7 +63,7 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
     chosen = [name for name in wanted if name in content.rows]
     values: dict[str, Any] = {
         "asked": wanted,
-        "offered": list(content.rows)[:OFFERED],
+        "offered": list(titles_of(content).items())[:OFFERED],
         "status": _status(len(wanted) - len(chosen), chosen),
         "tables": _tables(content, chosen) if len(chosen) > 1 else (),
         "is_live": True,
@@ -70,9 +80,10 @@ def _status(unknown: int, chosen: Sequence[str]) -> str:
 
 def _tables(content: PageContent, chosen: Sequence[str]) -> tuple[CompareTable, CompareTable]:
     entries = [content.rows[name].entry for name in chosen]
-    first = chosen[0]
-    titles = ("Score", *chosen, *(f"{name} less {first}" for name in chosen[1:]))
-    axes = ("Circumstance", *chosen, "Verdict")
+    shown = titles_of(content)
+    heads = [shown[name] for name in chosen]
+    titles = ("Score", *heads, *(f"{title} less {heads[0]}" for title in heads[1:]))
+    axes = ("Circumstance", *heads, "Verdict")
     return (
         CompareTable(SCORES, titles, tuple(_score_lines(content, entries))),
         CompareTable(CIRCUMSTANCES, axes, tuple(_axis_lines(entries))),

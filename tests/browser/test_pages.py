@@ -65,7 +65,19 @@ def test_no_page_is_wider_than_a_telephone_and_a_row_opens_its_page(watch: Opene
         assert page.evaluate("getComputedStyle(document.body).marginTop") == "0px"  # the style sheet is there
     page = watched.open("index.html")
     page.click("tbody th a >> nth=0")
-    assert page.locator("h1").inner_text() == page.title().partition(" · ")[0]
+    assert page.title().startswith(f"{page.locator('h1').inner_text()}, bfloat16 · ")
+
+
+def test_on_a_telephone_the_name_of_a_subtask_stays_beside_its_numbers(watch: Opener) -> None:
+    page = watch("generated", width=360).open("index.html")
+    page.click("tbody th a >> nth=0")
+    region = page.locator(".wide").nth(1)
+    region.evaluate("one => { one.scrollLeft = 400 }")
+    for part in ("thead th", "tbody th"):
+        places = region.evaluate(
+            "(one, part) => [one, one.querySelector(part)].map(at => at.getBoundingClientRect().left)", part
+        )
+        assert places[0] == places[1], part
 
 
 def test_names_of_strangers_run_nothing_and_are_read_as_they_are(watch: Opener) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
+from bot.pages.compare_table import compare_live
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.entry import Entry
@@ -101,3 +103,16 @@ def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_mod
     assert "The record begins" not in text(Site(PageContent(board, history=())), "changes.html")
     assert "was not looked up" in text(partial, "about.html")
     assert "was looked up when" in text(Site(PageContent(board, heads={})), "about.html")
+
+
+def test_rows_are_compared_under_names_in_any_script() -> None:
+    rows = tuple(named(entry, name) for name, entry in zip(("組織/模型", "org/plain"), generated(2), strict=True))
+    site = site_of(rows)
+    name = next(name for name in site.content.rows if name.startswith("~"))
+    shown = f"組織/模型/{name.rpartition('/')[2]}"
+    data = json.loads(site["compare-data.js"].partition(b"leaderboard = ")[2].rstrip(b";\n"))
+    assert data["titles"] == {name: shown}
+    page = compare_live(site.content, list(site.content.rows)).decode()
+    assert shown in found(page.encode()).tables[0][0]
+    assert f'<option value="{name}">{shown}</option>' in page
+    assert '-bfloat16"></option>' in page

@@ -226,10 +226,10 @@
   }
 
   function compare() {
-    const { names, rows, tasks, axes, texts } = globalThis.leaderboard;
+    const { names, titles: shown, rows, tasks, axes, texts } = globalThis.leaderboard;
     const byName = new Map(names.map((name, i) => [name, rows[i]]));
     const fields = [...document.querySelectorAll("#compare input")];
-    for (const name of names) $("names").append(make("option", "", { value: name }));
+    for (const name of names) $("names").append(make("option", shown[name] || "", { value: name }));
     const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
     const numeric = (words) => make("td", words, { class: "n" });
     const difference = (one, other) => {
@@ -272,7 +272,8 @@
       }
       $("status").textContent = `${chosen.length} rows are compared${unknown ? `; ${unknown} names are not on the board` : ""}.`;
       const picked = chosen.map((name) => byName.get(name));
-      const titles = ["Score", ...chosen, ...chosen.slice(1).map((name) => `${name} less ${chosen[0]}`)];
+      const heads = chosen.map((name) => shown[name] || name);
+      const titles = ["Score", ...heads, ...heads.slice(1).map((title) => `${title} less ${heads[0]}`)];
       const lines = [line("Average", picked.map((row) => row.average), "row")];
       tasks.forEach((task, t) => {
         lines.push(line(task.title, picked.map((row) => row.tasks[t][0]), "row"));
@@ -290,7 +291,7 @@
       });
       $("found").append(
         table("Scores, and differences to the first row with 1.96 standard errors of the difference; what is larger than chance explains is bold", titles, lines),
-        table("What the measurements have in common; where they differ, the numbers may not be comparable", ["Circumstance", ...chosen, "Verdict"], circumstances),
+        table("What the measurements have in common; where they differ, the numbers may not be comparable", ["Circumstance", ...heads, "Verdict"], circumstances),
       );
     };
     $("compare").addEventListener("submit", (event) => {
