@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from bot.evaluation.formats import MAX_BYTES, formats
-from bot.evaluation.formats.format import Format
+from bot.evaluation.formats.format import STARTS, Format
 from bot.evaluation.formats.zip_members import MAGIC
 from bot.evaluation.kinds import OTHER, Kind, kind_of_head, kind_of_json
 from bot.evaluation.submission import (
@@ -163,7 +164,12 @@ def _suffix(path: str) -> str:
 
 def _limit(head: bytes) -> int:
     """The most bytes of a file with this head that any format reads, 0 where none begins so."""
-    return max((known.limit(head) for known in formats()), default=0)
+    return _limit_of(head[:STARTS])
+
+
+@lru_cache(maxsize=256)
+def _limit_of(start: bytes) -> int:
+    return max((known.limit(start) for known in formats()), default=0)
 
 
 def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> Parsed | UnreadPath:

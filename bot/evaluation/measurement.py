@@ -55,7 +55,8 @@ class Measurement(msgspec.Struct, gc=False):
     """A required number as measured: `raw` as the file has it, `value` as a double (NaN where it is no number).
 
     `stderr` is None where the file has none; `samples` is the recorded number of values behind the mean, None where
-    none is recorded: see `count`. `file` is the path of the submission that it comes from.
+    none is recorded: see `count`. `file` is the path of the submission that it comes from. `is_share` says whether it
+    is a mean of zeros and ones; where each sample was answered several times it is one of means.
     """
 
     required: RequiredMetric
@@ -65,11 +66,7 @@ class Measurement(msgspec.Struct, gc=False):
     stderr: float | None
     samples: int | None
     file: str
-
-    @property
-    def is_share(self) -> bool:
-        """Whether it is a mean of zeros and ones; where each sample was answered several times it is one of means."""
-        return self.required.integral and self.leaf.epochs == 1
+    is_share: bool
 
     def count(self) -> int | None:
         """The number of values behind the mean: as recorded, else recovered from value and standard error.
@@ -202,14 +199,14 @@ def take_measurements(result: Result, leaderboard: Leaderboard, file: str = "") 
         stderr = leaf.numbers.get(required.stderr_key)
         value = raw if type(raw) is float else float(raw) if type(raw) is int and abs(raw) < 1e300 else nan
         error = stderr if type(stderr) is float else None
-        present.append(Measurement(required, leaf, raw, value, error, _recorded(required, leaf), file))
+        samples = leaf.samples if required.own_samples is None else _recorded(required, leaf)
+        is_share = required.integral and leaf.epochs == 1
+        present.append(Measurement(required, leaf, raw, value, error, samples, file, is_share))
     return Measurements(tuple(present), tuple(missing))
 
 
 def _recorded(required: RequiredMetric, leaf: LeafResult) -> int | None:
-    """What `n-samples` says; a metric with a count of its own (IFEval's instructions) is not counted there."""
-    if required.own_samples is None:
-        return leaf.samples
+    """The count of a metric that has one of its own (IFEval's instructions): `n-samples` does not count it."""
     return required.own_samples if leaf.samples == required.size else None
 
 

@@ -64,17 +64,18 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class Shape:
-    """How the leaves of a file were run, apart from their numbers: files that say the same of it share one object.
+    """How the leaves of a file were run, and by which harness: files that say the same of it share one object.
 
     `is_bounded` says whether every name and version is within its bounds, None where nobody looked. `asked` has the
-    leaderboard that a result of this shape was judged for last, and the rules that its numbers are still to be asked.
+    leaderboard and the facts that a result of this shape was judged by last, and the rules that the next is still to be
+    asked.
     """
 
     __slots__ = ("asked", "is_bounded")
 
     def __init__(self) -> None:
         self.is_bounded: bool | None = None
-        self.asked: tuple[object, tuple[Any, ...]] | None = None
+        self.asked: tuple[object, object, tuple[Any, ...]] | None = None
 
 
 class LeafRows(dict[str, LeafResult]):

@@ -87,19 +87,20 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
 def _asked(case: Case) -> Iterable[Rule]:
     """The rules without those that found nothing in a result of the same shape: they would find nothing again."""
     shape = shape_of(case.result)
-    if shape is None or shape.asked is None or shape.asked[0] is not case.leaderboard or case.measurements.missing:
+    if shape is None or shape.asked is None or case.measurements.missing:
         return RULES
-    return shape.asked[1]
+    leaderboard, facts, asked = shape.asked
+    return asked if leaderboard is case.leaderboard and facts is case.facts else RULES
 
 
 def _remember(case: Case, found: Iterable[Finding]) -> None:
     """Note which rules the next result of this shape is to be asked."""
     shape = shape_of(case.result)
-    if shape is None or case.measurements.missing or (shape.asked is not None and shape.asked[0] is case.leaderboard):
+    if shape is None or case.measurements.missing or _asked(case) is not RULES:
         return
     spoke = {finding.rule for finding in found}
     asked = tuple(rule for rule in RULES if not rule.asks_runs or rule.id in spoke)
-    shape.asked = case.leaderboard, asked
+    shape.asked = case.leaderboard, case.facts, asked
 
 
 def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:

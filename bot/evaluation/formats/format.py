@@ -9,6 +9,7 @@ from typing import Literal
 from bot.evaluation.formats.content import Content
 from bot.evaluation.result import Model, Result
 
+STARTS = 100  # bytes of a file that tell by their beginning which formats it may be of
 MAX_BYTES = 8 * 1024 * 1024
 NAMING = "run with --model_args pretrained=<organization>/<name>,revision=<commit> of a model on the Hub"
 PINNING = "add revision=<40 hex digits> to --model_args"
@@ -90,7 +91,7 @@ class Format:
 
     def limit(self, head: bytes) -> int:
         """The most bytes of a single file with this head that are read, 0 where none of this format begins so."""
-        start = head[:100].lstrip()
+        start = head[:STARTS].lstrip()
         if self.members or not start.startswith(self.starts):
             return 0
         return next((limit for begin, limit in self.larger.items() if start.startswith(begin)), self.max_bytes)

@@ -78,13 +78,13 @@ def parse(content: Content) -> Result:
     if document.group_subtasks is None and ALIAS.search(content.data):
         subtasks = subtasks_by_alias(document.results or EMPTY, task_configs(document))
     limit = number(config.get("limit"))
-    groups, leaves = _rows(document, subtasks, limit)
+    commit, version = text(document.git_hash) or None, release(document.lm_eval_version) or None
+    harness = HarnessVersion("lm-evaluation-harness", commit, version)
+    groups, leaves = _rows(document, subtasks, limit, harness)
     return Result(
         format="lm-eval-0.4",
         model=model,
-        harness=HarnessVersion(
-            "lm-evaluation-harness", text(document.git_hash) or None, release(document.lm_eval_version) or None
-        ),
+        harness=harness,
         leaves=leaves,
         limit=limit,
         date=number(document.date),
@@ -110,11 +110,11 @@ def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]
 
 
 def _rows(
-    document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None
+    document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None, harness: HarnessVersion
 ) -> tuple[tuple[GroupRow, ...], LeafRows]:
     """Part the rows of `results` into aggregates and leaves; `groups` holds the aggregates a second time."""
     results, aggregates = document.results or EMPTY, document.groups or EMPTY
-    runs, shape = runs_of(document, subtasks, limit)
+    runs, shape = runs_of(document, subtasks, limit, harness)
     groups: list[GroupRow] = []
     leaves, untils = LeafRows(shape), _untils(document)
     for key, numbers in results.items():

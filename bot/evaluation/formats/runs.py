@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bot.evaluation.formats.document import KEPT, LARGEST_KEPT, Document, TaskConfig, part_of, task_configs
 from bot.evaluation.formats.fields import shots as number_of_shots
 from bot.evaluation.formats.fields import version, whole
-from bot.evaluation.result import Shape
+from bot.evaluation.result import HarnessVersion, Shape
 
 Run = tuple[int | None, float | str | None, int | None, int | None]  # shots, version, samples, size of the task
 Runs = Mapping[str, Run | None]
@@ -29,7 +29,7 @@ class Recorded(NamedTuple):
 
 
 def runs_of(
-    document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None
+    document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None, harness: HarnessVersion
 ) -> tuple[Runs, Shape | None]:
     """The run of each row of `results`, None of one that is an aggregate; and the shape where nothing is unrecorded."""
     results, aggregates = document.results or {}, document.groups or {}
@@ -37,7 +37,7 @@ def runs_of(
     if top is not None and document.group_subtasks is not None:
         fields = tuple([bytes(top.get(name, NOT_THERE)) for name in (*FIELDS, "group_subtasks")])
         if max(map(len, fields)) <= LARGEST_KEPT:
-            known = _known(tuple(results), tuple(aggregates), fields, limit)
+            known = _known(tuple(results), tuple(aggregates), fields, (limit, harness))
             if known is not None:
                 return known
     groups = subtasks.keys() | aggregates.keys()
@@ -47,13 +47,13 @@ def runs_of(
 
 @lru_cache(maxsize=KEPT)
 def _known(
-    keys: tuple[str, ...], aggregates: tuple[str, ...], fields: tuple[bytes, ...], limit: float | None
+    keys: tuple[str, ...], aggregates: tuple[str, ...], fields: tuple[bytes, ...], judged: tuple[object, ...]
 ) -> tuple[Runs, Shape] | None:
     """The runs that files with these keys and fields have; None where a run is not recorded in them.
 
-    Rules judge by the limit besides the runs, so it is a part of the shape.
+    Rules judge by what else is `judged` besides the runs, so it is a part of the shape.
     """
-    del limit
+    del judged
     recorded = Recorded(*[part_of(name, raw).value or {} for name, raw in zip(FIELDS, fields, strict=False)])
     subtasks = part_of("group_subtasks", fields[-1]).value or {}
     named = {group for group, members in subtasks.items() if type(members) is list and members}

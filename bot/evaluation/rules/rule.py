@@ -134,8 +134,8 @@ class Rule:
 
     `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
-    what a file does not show: an error on a leaderboard that demands its pins. `asks_runs` says that it judges how the
-    leaves of a complete result were run and nothing else of it (see Shape), so that one answer serves many results.
+    what a file does not show: an error on a leaderboard that demands its pins. `asks_runs` says that of a complete
+    result it judges the runs of the leaves and the harness, and nothing else: one answer serves all of one Shape.
     """
 
     id: str
