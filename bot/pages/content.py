@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from typing import Any
@@ -26,13 +26,14 @@ class PageContent:
 
     Without `history` the rows count as added when they were measured; `is_partial` says that it begins with a first
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
-    where that was not looked up.
+    where that was not looked up. `days` has the day on which it was first seen there, where somebody keeps that.
     """
 
     board: Board
     target: str = ""
     history: Sequence[BoardChange] | None = None
     heads: Mapping[str, str] | None = None
+    days: Mapping[str, str] = field(default_factory=dict)
     is_partial: bool = False
 
     @cached_property
@@ -99,6 +100,7 @@ class PageContent:
         parts = (
             self.names[entry.key], entry, row.rank, row.worst, self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
+            self.days.get(entry.model.id),
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

@@ -51,6 +51,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         badge=badge(name),
         card=card(name),
         moved_to=_moved_to(content, entry),
+        moved_seen=content.days.get(entry.model.id, ""),
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=[_task_part(entry, score, declared.get(score.id)) for score in entry.tasks],
         files=[_file_part(content, entry, file) for file in entry.evidence],

@@ -43,4 +43,5 @@ def about_page(content: PageContent) -> bytes:
         count=len(content.board.rows),
         digests=digests,
         knows_heads=content.heads is not None,
+        is_daily=bool(content.days),
     )

@@ -7,13 +7,14 @@ import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock, Thread
 
 from bot.pages.compare_table import compare_live
 from bot.pages.site import Site
 from bot.service.board_content import board_content
 from bot.service.config import Watch
+from bot.service.heads import MOVED
 from bot.service.store import KeptBoard, Store
 
 PAGE_BYTES = 64_000_000  # of pages of one board that are kept for the next visitor
@@ -144,7 +145,9 @@ class BoardCache:
     def _at(self, watch: str, target: str) -> KeptBoard | None:
         """What is kept of the board of a target, None where it has no row."""
         kept = self.store.kept_board(watch, target)
-        return kept if kept and kept.declaration and self.store.has_rows(watch, target) else None
+        if kept is None or not kept.declaration or not self.store.has_rows(watch, target):
+            return None
+        return replace(kept, heads=self.store.cursor(watch, MOVED) or "")
 
     def _make_aside(self, name: str, watch: str, target: str, kept: KeptBoard) -> None:
         with self.lock:

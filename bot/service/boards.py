@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import msgspec
@@ -20,6 +20,7 @@ from bot.service.alarms import watch_columns
 from bot.service.board_content import board_content
 from bot.service.context import WatchContext
 from bot.service.desired import desired_together, plan_mark, rolling_mark
+from bot.service.heads import MOVED, is_time, look_up_heads
 from bot.service.items import Item, Mark, marks
 from bot.service.links import other_places
 from bot.service.outcome import Report
@@ -93,6 +94,7 @@ class BoardUpdater:
         is_empty = kept is None or not store.has_rows(context.name, self.to)
         if kept is None or is_empty or context.publish_site is None or not self._is_shown:
             return  # the last pages stay until there is a row again
+        kept = replace(kept, heads=store.cursor(context.name, MOVED) or "")
         publish, content = context.publish_site, board_content(store, context.name, self.to, kept)
         done = retry_write(lambda: publish(Site(content)))
         if done.changed or done.removed:
@@ -100,6 +102,15 @@ class BoardUpdater:
             self.report.say("published", f"site {context.watch.site}", text)
         store.set_cursor(context.name, "site", context.watch.site)
         del item
+
+    def look_up_heads(self) -> None:
+        """Ask which models of this board have moved on, where the settings say so and it is time."""
+        context = self.context
+        if not is_time(context):
+            return
+        entries = context.store.board_entries(context.name, self.to)
+        if look_up_heads(context, [entry.model.id for entry in entries]) and self._is_shown:
+            context.store.mark(context.name, [Mark("site", "", self.to)], context.clock())
 
     def _keep(self) -> None:
         """Leave the rows to the pages: what they show costs no request."""

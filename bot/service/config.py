@@ -126,6 +126,7 @@ class _WatchKeys(_Declared):
     max_file_bytes: Annotated[int, Field(gt=0)] = MAX_BYTES
     owners: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     look_up_commits: bool = False
+    look_up_heads: bool = False
     site: str = ""
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 

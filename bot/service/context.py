@@ -24,6 +24,7 @@ from bot.platforms.discussions import Discussions
 from bot.platforms.github.answers import AnswersInStore
 from bot.platforms.hub.address import MODELS, parse_address
 from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.heads import read_heads
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.registry import Access, Kept, Opener
@@ -49,7 +50,8 @@ class WatchContext:
 
     `waivers` are those that maintainers gave by comments. `requests` are the repositories of requests of template
     boards, by the address of the target. `clock` gives Unix seconds. `queue` is where rows wait for other processes,
-    None where there are none.
+    None where there are none. `read_heads` asks the Hub for the commits at the main branches of models, None where the
+    settings do not ask for it.
     """
 
     watch: Watch
@@ -68,6 +70,7 @@ class WatchContext:
     queue: RowQueue | None = None
     publish_site: Callable[[Site], Written] | None = None
     public_url: str = ""
+    read_heads: Callable[[Iterable[str]], Mapping[str, str]] | None = None
 
     def page_link(self, words: str, page: str) -> str:
         """A link to a page of the service as Markdown, "" where nobody can reach it."""
@@ -196,6 +199,7 @@ class ContextFactory:
             queue=None if dry_run else self.queue,
             publish_site=partial(publish_site, address=watch.site, opener=self.opener) if watch.site else None,
             public_url=self.public_url,
+            read_heads=partial(read_heads, self.client) if watch.look_up_heads else None,
         )
 
     def _models(self, watch: Watch) -> HubModels | None:

@@ -129,6 +129,7 @@ class Targets:
             if settings.form != "comment" and settings.kind == "entries":
                 self._each_of("board", settings.to, boards.observe, boards.rebuild)
                 self._each_of("alarm", settings.to, None, boards.watch)
+                self.report.attempt([], boards.look_up_heads, subject=f"models of {settings.to}")
                 self._each_of("site", settings.to, None, boards.publish)
             # On the page of a model nothing is said about plans.
             self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from bot.errors import CallError, Refused
 from bot.platforms.hub.address import parse_address
@@ -26,5 +27,7 @@ def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
             return ""
 
     names = list(dict.fromkeys(models))
+    contexts = [copy_context() for _ in names]  # what can wait can wait in the threads, too
     with ThreadPoolExecutor(THREADS) as pool:
-        return {name: commit for name, commit in zip(names, pool.map(head, names), strict=True) if commit}
+        found = pool.map(lambda context, name: context.run(head, name), contexts, names)
+        return {name: commit for name, commit in zip(names, found, strict=True) if commit}

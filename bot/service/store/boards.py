@@ -24,11 +24,15 @@ KEPT = 5_000  # changes of one board
 
 @dataclass(frozen=True, slots=True)
 class KeptBoard:
-    """Which board stood at a target: its commit there, and the text of the declaration that it was made by."""
+    """Which board stood at a target: its commit there, and the text of the declaration that it was made by.
+
+    `heads` says when anything new was last known of the main branches of its models.
+    """
 
     head: str
     leaderboard: str
     declaration: str
+    heads: str = ""
 
 
 class KeptBoards(Database):

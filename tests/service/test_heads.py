@@ -1,0 +1,89 @@
+"""Which models have moved on: asked once a day where the settings say so, kept, and shown with the day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+from starlette.testclient import TestClient
+
+from bot.server.app import make_app
+from bot.server.board_routes import board_routes
+from bot.server.boards import BoardCache
+from bot.service.heads import is_time, look_up_heads
+from bot.service.settlement import run_pass
+from tests.server.test_server import Taken
+from tests.service.stories import Story
+from tests.service.test_service_boards import wait_until
+from tests.world.hub import Hub
+from tests.world.results import path_of, revision_of
+
+MODELS = ("acme/atlas-7b", "acme/borea-1b")
+DAY = 86_400.0
+
+
+def asked(story: Story) -> list[str]:
+    """The models whose main branch the Hub was asked for."""
+    paths = [call.raw_path for call in story.hub.calls]
+    return [path for path in paths if path.startswith("/api/models/acme/")]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_moved_model_is_told_with_the_day_and_nobody_asks_again_before_the_next(
+    hub: Hub, tmp_path: Path, *, wanted: bool
+) -> None:
+    story = Story(hub, tmp_path, form="commit", more="look_up_heads = true" if wanted else "")
+    repository = hub.repository("acme/atlas-7b", "model")
+    moved = hub.push(repository, {"README.md": b"new"}).oid
+    for model in MODELS:
+        story.push(model=model, path=path_of(model))
+    story.settle()
+    story.settle()
+    boards = BoardCache(story.contexts.store, lambda: [story.watch])
+    web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
+    pages = [f"/board/tiny/rows/{model}/{revision_of(model)[:7]}-bfloat16.html" for model in MODELS]
+    today = datetime.now(UTC).date().isoformat()
+    said = f"has moved on to <code>{moved[:12]}</code>, first seen on {today}"
+    assert (said in web.get(pages[0]).text) is wanted
+    assert "moved on" not in web.get(pages[1]).text  # the Hub has no such model
+    about = web.get("/board/tiny/about.html").text
+    assert ("looked up once a day" if wanted else "was not looked up") in about
+    before = len(asked(story))
+    assert bool(before) is wanted
+
+    web.get(pages[0])
+    assert len(asked(story)) == before
+    if wanted:
+        newer = hub.push(repository, {"README.md": b"newer"}).oid
+        context = story.contexts.open_context(story.watch)
+        run_pass(replace(context, clock=lambda: datetime.now(UTC).timestamp() + DAY + 10), everything=False)
+        wait_until(lambda: newer[:12] in web.get(pages[0]).text)
+        assert len(asked(story)) > before
+    story.contexts.store.close()
+
+
+def test_a_look_is_bounded_and_the_longest_unasked_come_first(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.service.heads.MOST", 2)
+    story = Story(hub, tmp_path, form="commit")
+    asked: list[list[str]] = []
+
+    def read(models: Iterable[str]) -> Mapping[str, str]:
+        asked.append(list(models))
+        return {}
+
+    now = [1e9]
+    context = replace(story.contexts.open_context(story.watch), read_heads=read, clock=lambda: now[0])
+    models = ["c/c", "a/a", "", "x" * 5_000, "n\0l", "b/b"]
+    for hours in (0, 1, 2, 25):
+        now[0] = 1e9 + 3_600 * hours
+        if is_time(context):
+            look_up_heads(context, models)
+    assert asked == [["a/a", "b/b"], ["c/c"], ["a/a", "b/b"]]
+    assert not is_time(context)
+    story.contexts.store.close()
