@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -32,6 +33,20 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 def read(changes: dict[str, Any]) -> Parsed:
     return parse_submission(one_file("results_x.json", dumps(patched(changes))))
+
+
+@pytest.mark.parametrize("place", ["/git_hash", "/results/", "/groups/", "/versions/"])
+def test_what_is_very_long_is_not_kept(place: str) -> None:
+    read({})
+    tracemalloc.start()
+    for letter in "abcdef":
+        text = letter * 500_000
+        read({f"{place}{text}": {}} if place.endswith("/") else {place: text})
+    del text
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert kept < 500_000
 
 
 @pytest.mark.parametrize("leaderboard", ["open-llm-v2", "open-llm-v1"])

@@ -18,6 +18,7 @@ Run = tuple[int | None, float | str | None, int | None, int | None]  # shots, ve
 Runs = Mapping[str, Run | None]
 FIELDS = ("n-shot", "versions", "n-samples")
 NOT_THERE = b"null"
+LARGEST_WORDS = 65_536  # characters of the keys and the harness that are kept: a file may hold millions
 
 
 class Recorded(NamedTuple):
@@ -36,7 +37,8 @@ def runs_of(
     top = document.top
     if top is not None and document.group_subtasks is not None:
         fields = tuple([bytes(top.get(name, NOT_THERE)) for name in (*FIELDS, "group_subtasks")])
-        if max(map(len, fields)) <= LARGEST_KEPT:
+        words = (*results, *aggregates, harness.git_hash or "", harness.version or "")
+        if max(map(len, fields)) <= LARGEST_KEPT and sum(map(len, words)) <= LARGEST_WORDS:
             known = _known(tuple(results), tuple(aggregates), fields, (limit, harness))
             if known is not None:
                 return known
