@@ -39,10 +39,13 @@ HINT = "look at the logged samples: were the answers recognised? A chat template
 def implausibly_low(case: RowCase) -> Iterator[Violation]:
     """Yield at most one violation for each task."""
     for task_id, found in by_task(case.row.measurements).items():
-        message = _column(case, task_id, found) or _subtasks(found)
+        about, message = found, _column(case, task_id, found)
+        if not message:
+            about = [measurement for measurement in found if _is_without_answer(measurement)]
+            message = _subtasks(about)
         if message:
-            result, first = case.row.result, found[0].required
-            yield Violation(message, HINT, result.pointer_to("leaf", first.leaf_key), task_id, file=found[0].file)
+            pointer = case.row.result.pointer_to("leaf", about[0].required.leaf_key)
+            yield Violation(message, HINT, pointer, task_id, file=about[0].file)
 
 
 def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
@@ -66,14 +69,15 @@ def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
     return ""
 
 
-def _subtasks(found: list[Measurement]) -> str:
-    """The subtasks without any right answer where guessing gives some, "" where there is none."""
-    wrong = [
-        measurement.required.leaf_key
-        for measurement in found
-        if measurement.value == 0.0
-        and measurement.required.task.higher_is_better
-        and measurement.required.lower / measurement.required.unit * (measurement.samples or 0) >= GUESSED
-    ]
+def _is_without_answer(measurement: Measurement) -> bool:
+    """Whether a subtask has no right answer where guessing gives some."""
+    required = measurement.required
+    guessed = required.lower / required.unit * (measurement.samples or 0)
+    return measurement.value == 0.0 and required.task.higher_is_better and guessed >= GUESSED
+
+
+def _subtasks(wrong: list[Measurement]) -> str:
+    """What is wrong with subtasks, "" where there is none."""
     count = "has" if len(wrong) == 1 else "have"
-    return f"{examples(wrong)} {count} no right answer at all, where guessing gives some" if wrong else ""
+    names = examples([measurement.required.leaf_key for measurement in wrong])
+    return f"{names} {count} no right answer at all, where guessing gives some" if wrong else ""
