@@ -92,10 +92,10 @@ def call(clone: Path, *calls: tuple[str, ...]) -> list[tuple[int, str, str]]:
 def test_a_rule_is_one_file_a_line_and_its_cases(clone: Path) -> None:
     assert run(clone, "docs/generate.py").returncode == 0
     assert "## development-release" in (clone / "docs" / "rules.md").read_text(encoding="utf-8")
-    pages = "tests/evaluation/rules/test_pages.py"
-    done = run(clone, "-m", "pytest", "-q", "-p", "no:cacheprovider", pages, "-k", "development or module or kinds")
+    tests = ("tests/evaluation/rules/test_pages.py", "tests/evaluation/rules/test_findings.py")
+    done = run(clone, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", "development or module or kinds")
     assert done.returncode == 0, done.stdout
-    assert re.search(r"^[6-9] passed", done.stdout.splitlines()[-1]), done.stdout
+    assert re.search(r"^[7-9] passed", done.stdout.splitlines()[-1]), done.stdout
 
 
 def test_a_format_a_leaderboard_and_a_command_are_there(clone: Path) -> None:
