@@ -17,6 +17,7 @@ from threading import Lock
 
 from bot.errors import Unavailable
 
+LONGEST_WINDOW = 3600.0  # seconds; a clock or a service that is wrong blocks nobody for longer
 BULK_SHARE = 0.5  # of a window that bulk work leaves to people
 SAME_WINDOW = 5.0  # seconds by which two processes may see the end of one window apart
 _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
@@ -54,7 +55,7 @@ class Budgets:
         with self._lock:
             known = self._windows.get(key)
             whole = limit or max(remaining, known.limit if known else 0)
-            self._windows[key] = Window(whole, remaining, self.clock() + seconds)
+            self._windows[key] = Window(whole, remaining, self.clock() + min(seconds, LONGEST_WINDOW))
 
     def take_over(self, key: str, limit: int, remaining: int, seconds: float) -> None:
         """Note what another process knows of one that ends in so many seconds; of the same one the least is left."""

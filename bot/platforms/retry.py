@@ -22,6 +22,7 @@ T = TypeVar("T")
 TRIES = 4
 LONGEST_WAIT = 120.0  # seconds that a service may ask us to wait; beyond, the call ends and names the time
 UNKNOWN_FATE = 60.0  # seconds to look for a write that may have landed, before it may be sent again
+MOST_DIGITS = 12  # of a time in a header; GitHub names seconds since 1970
 LONGEST_LOOK = 8.0  # seconds between two looks
 
 
@@ -79,6 +80,11 @@ class Backoff:
             sleep=self.sleep,
             retry_error_callback=lambda _: None,
         )(look)
+
+
+def seconds_in(text: str) -> float | None:
+    """The number of seconds that a header names, None for what is no such number."""
+    return float(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _asked(state: RetryCallState) -> float | None:

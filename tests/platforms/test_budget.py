@@ -73,3 +73,10 @@ def test_a_service_that_names_no_limit_is_believed_what_is_left(budgets: Budgets
     budgets.learn("k", None, 40, 60)
     with bulk_work():
         assert spent(budgets, "k") == 20
+
+
+def test_no_window_that_a_service_names_lasts_longer_than_an_hour() -> None:
+    budgets = Budgets(clock=lambda: 0.0)
+    budgets.learn("api", 100, 0, 10**400)
+
+    assert budgets.left()["api"].ends == 3600

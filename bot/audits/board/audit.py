@@ -22,6 +22,8 @@ from bot.evaluation.finding import counted
 
 # Below this neither a share nor a correlation is worth an alarm.
 FEWEST_ROWS = 20
+# Every column is held against all others, and again after each that is named: a hundred take seconds, a thousand hours.
+MOST_COLUMNS = 100
 # The floor is the lowest tenth of the column's range; a flat column has a tenth of its rows there: three times that.
 FLOOR_MASS = 0.3
 # In the next tenth lie at most so many rows for each on the floor, or it is not apart; DROP of November 2023 has 0.09.
@@ -149,6 +151,8 @@ def complete(board: ScoreTable) -> tuple[tuple[str, ...], dict[str, tuple[float,
 def _silent(rows: int, columns: int) -> str:
     if columns < 3:
         return f"with {counted(columns, 'column')} of scores nothing says which does not follow; that takes three"
+    if columns > MOST_COLUMNS:
+        return f"{columns} columns of scores: at most {MOST_COLUMNS} are judged at once; name some with --column"
     if rows < FEWEST_ROWS:
         return f"{counted(rows, 'complete row')} of the {FEWEST_ROWS} that it takes to judge a column"
     return ""

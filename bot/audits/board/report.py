@@ -14,6 +14,7 @@ from bot.reporting.table import Table
 
 SCHEMA = "leaderboard-bot/audit-board/1"
 MOVED_SHOWN = 10
+MOST_POINTS = 5000  # of one chart, which a browser still draws in good time
 DEFINITIONS = (
     "Range: the column without its extreme 2 % on each side. Floor: share of the rows in the lowest tenth of the "
     "range; next: in the tenth above it; mean above: on average in each of the eight higher tenths. Misplaced: rows on "
@@ -54,10 +55,13 @@ def plot(audit: BoardAudit, column: str) -> Chart:
     """Draw a column against the mean of the other columns; rows on its floor in a colour of their own."""
     floor = next(figures.floor_top for figures in audit.columns if figures.column == column)
     groups = ("above the floor", "on the floor")
-    points = [Point(name, x, y, groups[y <= floor]) for name, x, y in audit.points[column]]
+    there = audit.points[column]
+    step = -(-len(there) // MOST_POINTS)
+    points = [Point(name, x, y, groups[y <= floor]) for name, x, y in there[::step]]
+    rows = f"{len(there)} rows" if step == 1 else f"one of every {step} of {len(there)} rows"
     words = ChartText(
         f"{column} against the mean of the other columns",
-        f"{len(points)} rows; the floor ends at {floor:.4g}",
+        f"{rows}; the floor ends at {floor:.4g}",
         groups=groups,
     )
     return scatter(words, points, ChartAxis("mean of the other columns (score)"), ChartAxis(f"{column} (score)"))

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from json import JSONDecodeError
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -32,7 +31,7 @@ T = TypeVar("T")
 API_URL = "https://api.github.com"
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
 # What comes of an answer that is none: PyGithub reads it without a look, and asserts the host of a next page.
-ODD_ANSWERS = (JSONDecodeError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError)
+ODD_ANSWERS = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError, OverflowError)
 
 
 def seconds_between_writes(api_url: str) -> float:

@@ -9,6 +9,7 @@ from github import GithubException
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Stale, Unavailable
 from bot.platforms.github.wire import SERVICE, Asked
+from bot.platforms.retry import seconds_in
 
 ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
 SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
@@ -30,11 +31,10 @@ def rate_limit_wait(error: GithubException) -> float | None:
     limited = "retry-after" in headers or "rate limit" in said_by(error).lower()
     if error.status not in {403, 429, ASKED_IN_VAIN} or not limited:
         return None
-    if headers.get("retry-after", "").isdigit():
-        return float(headers["retry-after"])
-    if headers.get("x-ratelimit-remaining") == "0" and headers.get("x-ratelimit-reset", "").isdigit():
-        return max(0.0, float(headers["x-ratelimit-reset"]) - time.time()) + 1.0
-    return SECONDARY_WAIT
+    after, reset = (seconds_in(headers.get(name, "")) for name in ("retry-after", "x-ratelimit-reset"))
+    if after is None and reset is not None and headers.get("x-ratelimit-remaining") == "0":
+        return max(0.0, reset - time.time()) + 1.0
+    return SECONDARY_WAIT if after is None else after
 
 
 def said_by(error: GithubException) -> str:

@@ -20,9 +20,10 @@ from bot.errors import Unavailable
 from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.github.address import place_of
 from bot.platforms.limits import current_limits
+from bot.platforms.retry import seconds_in
 
 SERVICE = "GitHub"
-LONGEST_WINDOW = 3600.0  # seconds; a clock that is wrong blocks nobody for longer
+MOST_BYTES = 256_000_000  # of one answer, unpacked; GitHub's largest has 100 MB in base64
 PIECE = 65_536  # bytes that are read between two looks at the clock
 
 
@@ -96,12 +97,12 @@ class _Limited:
             allow_redirects=False,
             stream=True,
         )
-        body = bytearray()
-        for piece in answer.raw.stream(PIECE, decode_content=True):
-            body += piece
-            if not limits.left:
-                raise requests.ReadTimeout("the answer takes too long")
-        answer._content = bytes(body)  # noqa: SLF001 - where requests keeps what it read itself
+        try:
+            body = _unpacked(answer, asked)
+        except BaseException:
+            answer.close()  # the rest of it is still on the line
+            raise
+        answer._content = body  # noqa: SLF001 - where requests keeps what it read itself
         self._learn(answer)
         _check_json(answer, asked)
         return RequestsResponse(answer)
@@ -113,10 +114,22 @@ class _Limited:
     def _learn(self, answer: requests.Response) -> None:
         """Note what an answer says of the budget; a refusal says itself how long to wait."""
         said = {name: answer.headers.get(f"x-ratelimit-{name}", "") for name in ("limit", "remaining", "reset")}
-        if answer.status_code < 400 and all(value.isdigit() for value in said.values()):
+        if answer.status_code < 400 and all(seconds_in(value) is not None for value in said.values()):
             kind = answer.headers.get("x-ratelimit-resource", "core")
-            seconds = min(float(said["reset"]) - time.time(), LONGEST_WINDOW)
+            seconds = float(said["reset"]) - time.time()
             BUDGETS.learn(self._budget(kind), int(said["limit"]), int(said["remaining"]), seconds)
+
+
+def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
+    """The body of an answer. Raises ReadTimeout where no time is left, Unavailable for far more than GitHub gives."""
+    limits, body = current_limits(), bytearray()
+    for piece in answer.raw.stream(PIECE, decode_content=True):
+        body += piece
+        if not limits.left:
+            raise requests.ReadTimeout("the answer takes too long")
+        if len(body) > MOST_BYTES:
+            raise Unavailable(SERVICE, asked.about("an answer came that is too large"), may_have_landed=asked.is_write)
+    return bytes(body)
 
 
 def _check_json(answer: requests.Response, asked: Asked) -> None:

@@ -21,8 +21,10 @@ from bot.errors import (
     Stale,
     Unavailable,
 )
+from bot.platforms.budget import LONGEST_WINDOW
 from bot.platforms.hub.address import place_of
 from bot.platforms.registry import NO_ADDRESS
+from bot.platforms.retry import seconds_in
 
 SERVICE = "the Hub"
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
@@ -33,9 +35,8 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
     """The seconds that an answer asks us to wait: RateLimit where nothing is left, else Retry-After."""
     limit = parse_ratelimit_headers(headers)
     if limit is not None and limit.remaining == 0:
-        return float(limit.reset_in_seconds)
-    after = headers.get("retry-after", "")
-    return float(after) if after.isdigit() else None
+        return float(min(limit.reset_in_seconds, LONGEST_WINDOW))
+    return seconds_in(headers.get("retry-after", ""))
 
 
 def is_write(request: httpx2.Request) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, audit_board, tenths
+from bot.audits.board.report import plot
 from bot.audits.score_table import ScoreTable, read_score_table
 from bot.cli.audits import audit
 from bot.errors import CallError
@@ -112,8 +113,11 @@ def test_rows_that_miss_a_value_take_no_part_and_sparse_columns_are_left_out() -
     assert found.left_out == {"d": "only 10 of 30 rows have it"}
 
 
-@pytest.mark.parametrize(("rows", "columns", "why"), [(19, 6, "19 complete rows"), (50, 2, "with 2 columns of scores")])
-def test_a_board_that_is_too_small_is_not_judged(rows: int, columns: int, why: str) -> None:
+@pytest.mark.parametrize(
+    ("rows", "columns", "why"),
+    [(19, 6, "19 complete rows"), (50, 2, "with 2 columns of scores"), (50, 101, "101 columns of scores: at most 100")],
+)
+def test_a_board_that_is_too_small_or_too_wide_is_not_judged(rows: int, columns: int, why: str) -> None:
     found = audit_board(board(sound(rows, Random(5), columns)))
     assert found.named == ()
     assert found.silent.startswith(why)
@@ -221,6 +225,17 @@ def test_the_page_has_the_scatter_plot_and_its_table(broken_board: Path) -> None
     assert page.count("<svg") == 1
     assert "c3 against the mean of the other columns" in page
     assert "<b>" not in page
+
+
+def test_a_chart_of_very_many_rows_shows_some_of_them() -> None:
+    random = Random(3)
+    columns = sound(12_000, random)
+    columns[2] = random.sample(columns[2], 12_000)
+    found = audit_board(board(columns))
+    chart = plot(found, found.named[0])
+
+    assert len(chart.table.rows) == 4000
+    assert "one of every 3 of 12000 rows" in chart.svg
 
 
 def test_a_sound_board_has_status_0_and_says_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 import pytest
@@ -54,6 +55,30 @@ def test_what_is_no_answer_is_an_outage_and_asked_for_again(
     with pytest.raises(Unavailable) as failure:
         ask(quick(github))
     assert call == "account" or f"github://{BOARD}" in str(failure.value)
+
+
+@pytest.mark.parametrize("time", ["9" * 400, "\xb2", "-1", "1e9"])
+@pytest.mark.parametrize("name", ["Retry-After", "X-RateLimit-Reset"])
+def test_an_odd_time_to_wait_is_an_outage_like_others(github: GitHubServer, name: str, time: str) -> None:
+    said = {"headers": {"X-RateLimit-Remaining": "0", name: time}, "message": "API rate limit exceeded"}
+    github.state.order("GET", f"/repos/{BOARD}", status=403, times=9, **said)
+    waited: list[float] = []
+    client = GitHubClient("bot-token", github.url, sleep=waited.append)
+
+    with pytest.raises(Unavailable, match=r"rate limit exceeded|not GitHub's"):
+        GitHubSource(client, GitHubAddress(BOARD)).head()
+    assert all(0 < seconds <= 180 for seconds in waited)
+
+
+def test_an_answer_that_unpacks_to_far_more_than_github_gives_is_refused(github: GitHubServer) -> None:
+    packer = zlib.compressobj(wbits=31)
+    bomb = b"".join([packer.compress(b" " * 10_000_000) for _ in range(60)]) + packer.flush()
+    packed = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    github.state.order("GET", f"/repos/{BOARD}", status=200, body=bomb, headers=packed, times=9)
+
+    assert len(bomb) < 1_000_000
+    with pytest.raises(Unavailable, match="too large"):
+        GitHubSource(quick(github), GitHubAddress(BOARD)).head()
 
 
 def test_pages_that_name_themselves_as_the_next_end(github: GitHubServer) -> None:

@@ -162,6 +162,19 @@ def test_the_seconds_asked_for_are_named(hub: Hub, repository: Repository, talk:
     assert not failure.value.may_have_landed
 
 
+@pytest.mark.parametrize("time", ["31536000", "9" * 400, "\xb2", "-1", "1e9"])
+@pytest.mark.parametrize("form", ["Retry-After", "RateLimit"])
+def test_an_odd_time_to_wait_is_an_outage_like_others(
+    hub: Hub, repository: Repository, talk: HubDiscussions, form: str, time: str
+) -> None:
+    hub.open_discussion(repository, "Question", "Why?")
+    said = time if form == "Retry-After" else f'"api";r=0;t={time}'
+    hub.faults.order("/discussions/1$", status=429, headers={form: said}, times=-1)
+
+    with pytest.raises(Unavailable, match="acme/results #1: 429"):
+        talk.read(1)
+
+
 def test_a_wrong_token_is_a_plain_refusal(hub: Hub, repository: Repository) -> None:
     source = HubSource(HubClient(hub.url, "hf_wrong", pause=0.01), parse_address("hf://datasets/acme/results"))
 

@@ -40,10 +40,10 @@ Group = tuple[int, list[bytes]]
 def groups(data: bytes) -> list[Group]:
     """Each row group: how many rows it has, and the bytes of its columns as they lie in the file.
 
-    Columns of a dictionary type are left out: Arrow gives all groups one dictionary when it reads them.
+    The column of a dictionary type is left out: Arrow gives all groups one dictionary when it reads them.
     """
     schema = pq.read_schema(io.BytesIO(data))
-    kept = [at for at, field in enumerate(schema) if not pa.types.is_dictionary(field.type)]
+    kept = [at for at, field in enumerate(schema) if field.name != "words"]
     nested = any(pa.types.is_nested(field.type) for field in schema)  # then columns and leaves have other numbers
     metadata = pq.ParquetFile(io.BytesIO(data)).metadata
     found = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
