@@ -62,14 +62,18 @@ def board(text: str = DECLARATION) -> Leaderboard:
     return parse_leaderboard(text, "scales", "scales.toml")
 
 
-def outcome(declared: Leaderboard | None = None, **values: float) -> Outcome:
+def outcome(declared: Leaderboard | None = None, stderr: float | None = None, **values: float) -> Outcome:
+    """The outcome of a file with these values; `stderr` is that of the quiz."""
     numbers = {"quiz": 62.5, "speech": 0.25, "large": 0.8, "small": 0.1} | values
     metrics = {"speech": "wer"}
     results = {task: {f"{metrics.get(task, 'acc')},none": value} for task, value in numbers.items()}
+    if stderr is not None:
+        results["quiz"]["acc_stderr,none"] = stderr
     revision = "0123456789" * 4
     config = {"model_args": f"pretrained=example-org/wren,revision={revision}", "model_sha": revision}
     file = {"results": results, "configs": {}, "n-shot": {}, "config": config, "model_name": "example-org/wren"}
-    data = json.dumps(file).encode()
+    counts = {"n-samples": {"quiz": {"original": 200, "effective": 200}}} if stderr is not None else {}
+    data = json.dumps(file | counts).encode()
     return outcome_of(data, declared or board())
 
 
@@ -102,6 +106,14 @@ def test_no_errors_score_everything() -> None:
 
 def test_a_percentage_of_no_whole_number_of_answers_is_found() -> None:
     assert "value-not-integral" in [finding.rule for finding in outcome(quiz=62.3).findings]
+
+
+def test_a_standard_error_in_percent_is_compared_in_percent() -> None:
+    assert "stderr-contradicts-samples" not in [one.rule for one in outcome(stderr=3.43186).findings]
+    (found,) = [one.message for one in outcome(stderr=0.5).findings if one.rule == "stderr-contradicts-samples"]
+    # sqrt(0.625 * 0.375 / 199) of 100; 0.625 * 0.375 / 0.005² + 1
+    said = "quiz: acc_stderr,none 0.5 does not fit 62.5 on 200 samples, which has 3.43186; it would belong to "
+    assert found == f"{said}9,376.0 samples"
 
 
 def test_a_fraction_in_a_column_of_percent_is_a_low_value_not_an_error() -> None:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from math import isfinite
 
 from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves, means_of_members
-from bot.evaluation.finding import Severity, shown
+from bot.evaluation.finding import Severity, counted, shown
 from bot.evaluation.measurement import sizes, value_keys
 from bot.evaluation.result import escape_pointer
 from bot.evaluation.rules.rule import Case, Violation, rule
@@ -35,7 +35,7 @@ def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
     """Yield one violation for the numbers of aggregate rows that their leaves do not give."""
     wrong = list(_violations(case))
     if wrong:
-        more = f"; the same of {len(wrong) - 1} more numbers of aggregates" if len(wrong) > 1 else ""
+        more = f"; the same of {counted(len(wrong) - 1, 'more number')} of aggregates" if len(wrong) > 1 else ""
         yield replace(wrong[0], message=f"{wrong[0].message}{more}")
 
 
