@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.rules.rule import Facts
 from tests.evaluation.joined_rows import LEAVES, MMLU, row_of, value
-from tests.evaluation.judging import ROOT, base, base_v1, declared, judgement_of, patched, rules_of
-from tests.evaluation.parts import only, parts_of
+from tests.evaluation.judging import ABSENT, ROOT, base, base_v1, declared, judgement_of, patched, rules_of
+from tests.evaluation.parts import leaves_of, only, parts_of
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,26 @@ def test_what_was_measured_in_another_way_does_not_join(changes: dict[str, Any])
     assert row.status == "incomplete"
     assert "settings-differ" in rules_of(row)
     assert {leaf.file for task in row.scores.tasks for leaf in task.leaves} == {"one.json"}
+
+
+def test_what_is_left_out_is_named_from_the_newest_on() -> None:
+    most, two, three = parts_of(base(), 3)
+    others = {"/config/gen_kwargs": {"temperature": 0.8}}, {"/config/gen_kwargs": {"temperature": 0.9}}
+    row = row_of({
+        "most.json": patched({}, only(base(), {*leaves_of(most), *leaves_of(two)})),
+        "older.json": patched(others[0] | {"/date": 1.7e9}, two),
+        "newer.json": patched(others[1] | {"/date": 1.8e9}, three),
+    })  # fmt: skip
+    assert [file.path for file in row.files] == ["most.json"]
+    assert row.left_out == ("newer.json", "older.json")
+
+
+def test_of_the_same_bytes_the_place_where_they_came_first_counts() -> None:
+    for names in ("a.json", "b.json"), ("b.json", "a.json"):
+        assert row_of(dict.fromkeys(names, base())).lead.path == "a.json"
+    undated = dict.fromkeys(("a.json", "b.json", "c.json"), patched({"/date": ABSENT}))
+    committed = Facts(committed={"a.json": 1.8e9, "b.json": 1.6e9, "c.json": 1.7e9})
+    assert row_of(undated, facts=committed).lead.path == "b.json"
 
 
 def test_two_chat_templates_do_not_join() -> None:
