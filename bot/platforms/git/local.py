@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 from bot.errors import BotError, CallError
 from bot.platforms.git.repository import Repository
 
-MAIN = "refs/heads/main"
+MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
 NEW = ".leaderboard-bot-"
 
@@ -98,7 +98,8 @@ class LocalRepository(Repository):
     def _remove_locks(self, root: Path) -> None:
         names = ("--git-path", "HEAD.lock", "--git-path", "index.lock")  # of this work tree, where there are several
         private = map(Path, self.git("rev-parse", "--path-format=absolute", *names).decode().splitlines())
-        fixed = (*private, root / "packed-refs.lock", root / "refs" / "heads" / "main.lock")
+        heads = (root / f"{ref}.lock" for ref in (MAIN, OLD_MAIN))
+        fixed = (*private, root / "packed-refs.lock", *heads)
         ours = (root.joinpath(*Path(refs).parts).rglob("*.lock") for refs in self._refs)
         for stale in (*fixed, *(lock for locks in ours for lock in locks)):
             stale.unlink(missing_ok=True)
@@ -107,12 +108,18 @@ class LocalRepository(Repository):
         """Let main begin with an empty commit, so that requests have a base."""
         if not self.main:
             first = self.write_commit("", {}, "Start the leaderboard")
-            self.move_refs([(MAIN, "", first)])
+            self.move_refs([(self.main_ref, "", first)])
 
     @property
     def main(self) -> str:
         """The commit of main, "" where there is no repository yet."""
-        return self.resolve(MAIN) if self._is_started() else ""
+        return self.resolve(self.main_ref) if self._is_started() else ""
+
+    @property
+    def main_ref(self) -> str:
+        """The main branch: `master` where there is one and no `main`."""
+        is_old = self._is_started() and self.resolve(OLD_MAIN) and not self.resolve(MAIN)
+        return OLD_MAIN if is_old else MAIN
 
     def follow(self, *, was_killed: bool = False) -> None:
         """Let the work tree follow main, where main is checked out and nobody has changed it.
@@ -137,7 +144,7 @@ class LocalRepository(Repository):
     def _has_main_checked_out(self) -> bool:
         head = self.try_git("symbolic-ref", "--quiet", "HEAD")
         is_bare = self.git("rev-parse", "--is-bare-repository").strip() == b"true"
-        return head is not None and head.decode().strip() == MAIN and not is_bare
+        return head is not None and head.decode().strip() == self.main_ref and not is_bare
 
     def _remove_torn(self, tree: str, main: str) -> None:
         """Remove what a killed bot had begun to check out: files that are the new ones, or the beginning of them."""

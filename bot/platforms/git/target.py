@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from bot.errors import Stale
 from bot.platforms.duplicates import Duplicate
-from bot.platforms.git.local import MAIN, LocalRepository
+from bot.platforms.git.local import LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -150,7 +150,7 @@ class Folder:
                     return self._close(publication.mark)
                 case Commit():
                     self._commit(publication.files, publication.text)
-                    return f"{self.name}: main"
+                    return f"{self.name}: {self._repository.main_ref.removeprefix('refs/heads/')}"
                 case PostComment() | EditComment():
                     path = _note_path(publication.mark)
                     self._commit({path: publication.text.body.encode()}, publication.text)
@@ -170,7 +170,8 @@ class Folder:
 
     def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:
         main = self._repository.main
-        self._repository.move_refs([(MAIN, main, self._repository.write_commit(main, files, commit_message(text)))])
+        commit = self._repository.write_commit(main, files, commit_message(text))
+        self._repository.move_refs([(self._repository.main_ref, main, commit)])
         self._repository.follow()
 
     def rebuild_board(self, board: Board) -> bool:
@@ -203,7 +204,9 @@ class Folder:
     def _forget_merged(self) -> None:
         """Delete the branches of requests that a person merged, but for one that is checked out."""
         form = "%(refname) %(objectname) %(worktreepath)"
-        listed = self._repository.git("for-each-ref", "--merged", MAIN, f"--format={form}", BRANCHES)
+        listed = self._repository.git(
+            "for-each-ref", "--merged", self._repository.main_ref, f"--format={form}", BRANCHES
+        )
         rows = (line.split(" ", 2) for line in listed.decode().splitlines())
         gone = [(ref, commit, "") for ref, commit, checked_out in rows if not checked_out]
         if gone:

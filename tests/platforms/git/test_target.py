@@ -270,3 +270,22 @@ def test_a_target_that_cannot_be_a_folder_is_refused(tmp_path: Path, parts: Sequ
     with pytest.raises(CallError):
         put(tmp_path.joinpath(*parts), entry())
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_a_folder_whose_main_branch_is_master_gets_no_second_one(tmp_path: Path, form: Form) -> None:
+    git(tmp_path, "init", "-q", "-b", "master")
+    (tmp_path / "README.md").write_text("mine")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "Start")
+
+    put(tmp_path, entry(), form=form)
+    if form == "pull-request":
+        git(tmp_path, "merge", "-q", BRANCH)
+        put(tmp_path, entry(), form=form)
+
+    assert git(tmp_path, "branch", "--format=%(refname:short)").splitlines() == ["master"]
+    assert shown(tmp_path, "master") == entry()
+    assert (tmp_path / FILE).is_file()
+    assert (tmp_path / "leaderboard.csv").is_file()
+    assert git(tmp_path, "status", "--porcelain") == ""
