@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from bot.errors import Refused
 from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository
+from bot.platforms.kept import kept_property
 from bot.platforms.source import Change, LastCommit, TooLarge, named_change
 
 
@@ -20,7 +20,7 @@ class GitSource:
     folder: Path
     name: str = ""
 
-    @cached_property
+    @kept_property
     def _repository(self) -> Repository:
         return Repository(self.folder)
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -22,6 +22,7 @@ from bot.platforms.github.accounts import account_of
 from bot.platforms.github.address import GitHubAddress, parse_address
 from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
 from bot.platforms.github.wire import Asked, install_connections, note, noted
+from bot.platforms.kept import kept_property
 from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
 from bot.platforms.registry import NO_ADDRESS, GitHubApp
 from bot.platforms.retry import UNKNOWN_FATE, Backoff
@@ -62,7 +63,7 @@ class GitHubClient:
     _auth: Auth.Auth | None = field(default=None, init=False, repr=False)
     _repos: dict[str, Repository] = field(default_factory=dict, init=False, repr=False)
 
-    @cached_property
+    @kept_property
     def github(self) -> Github:
         """PyGithub; it opens its line with the first call."""
         install_connections()
@@ -177,7 +178,7 @@ class GitHubClient:
             self._repos[name] = found
         return self._repos[name]
 
-    @cached_property
+    @kept_property
     def login(self) -> str:
         """Who the token speaks for: comments and requests are ours only when this account wrote them.
 

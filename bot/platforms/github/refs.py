@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from github.PullRequest import PullRequest
 
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
+from bot.platforms.kept import kept_property
 
 MAIN = "refs/heads/main"
 REQUEST = re.compile(r"refs/pr/([1-9]\d*)")
@@ -51,11 +51,11 @@ class Heads(Mapping[str, str]):
         self._source = source
         self._has_requests = has_requests
 
-    @cached_property
+    @kept_property
     def _main(self) -> str:
         return self._source.head()
 
-    @cached_property
+    @kept_property
     def _open(self) -> dict[str, str | None]:
         """The heads of the open requests, None for those of another branch."""
         pulls = self._source.open_pulls() if self._has_requests else []

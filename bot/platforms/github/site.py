@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from bot.errors import CallError
 from bot.platforms.github.branches import Branches
 from bot.platforms.github.client import GitHubClient, parse_address
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.github.source import GitHubSource
+from bot.platforms.kept import kept_property
 from bot.platforms.registry import Opener
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
@@ -32,7 +32,7 @@ class GitHubSite:
         """How people write it."""
         return f"{self.source.name}@{self.branch}"
 
-    @cached_property
+    @kept_property
     def _branches(self) -> Branches:
         return Branches(self.client, self.client.repo(self.source.address.name))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from functools import cached_property
 
 from github.PullRequest import PullRequest
 from github.Repository import Repository
@@ -18,6 +17,7 @@ from bot.platforms.github.errors import NotThere
 from bot.platforms.github.rights import author_of
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.intents import Intend, nobody_else
+from bot.platforms.kept import kept_property
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -74,22 +74,22 @@ class GitHubTarget:
             raise CallError(f"{self.name}: publishing to GitHub needs a token; set GITHUB_TOKEN")
         _ = self._client.login, self._repo
 
-    @cached_property
+    @kept_property
     def _repo(self) -> Repository:
         return self._client.repo(self._address.name)
 
-    @cached_property
+    @kept_property
     def _branches(self) -> Branches:
         return Branches(self._client, self._repo)
 
-    @cached_property
+    @kept_property
     def conversations(self) -> GitHubConversations:
         """What people say on our requests."""
         return GitHubConversations(
             self._client, self._repo, self._written, self._intend, f"github://{self._address.name}"
         )
 
-    @cached_property
+    @kept_property
     def _talk(self) -> GitHubComments:
         return GitHubComments(self._client, self._repo, self._address, self._intend)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from itertools import count
 
 from github.Issue import Issue
@@ -21,6 +20,7 @@ from bot.platforms.github.errors import NotThere
 from bot.platforms.github.refs import RequestSource
 from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
 from bot.platforms.intents import Intend, held, nobody_else
+from bot.platforms.kept import kept_property
 from bot.publishing.publication import find_marker
 
 PAGE = 100  # rows of one page, the most that GitHub gives
@@ -48,7 +48,7 @@ class GitHubDiscussions:
     def _repo(self) -> Repository:
         return self.client.repo(self.address.name)
 
-    @cached_property
+    @kept_property
     def _rights(self) -> WriteRights:
         return WriteRights(self.client, self.address.name)
 

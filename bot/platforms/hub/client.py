@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -24,6 +24,7 @@ from bot.platforms.digest import check_content
 from bot.platforms.hub.address import HubAddress, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory
+from bot.platforms.kept import kept_property
 from bot.platforms.limits import DEADLINE, LISTING, TIMEOUT, within
 from bot.platforms.registry import Access
 from bot.platforms.retry import UNKNOWN_FATE, Backoff
@@ -99,7 +100,7 @@ class HubClient:
         """Seconds after which a small write that somebody began either shows, or never will."""
         return self.timeout + self.unknown_fate
 
-    @cached_property
+    @kept_property
     def account(self) -> Mapping[str, Any]:
         """Who we are: `name` and `id`; asked once, because the Hub limits this call hard."""
         return self.read(lambda: {**self.api.whoami()})

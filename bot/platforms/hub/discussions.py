@@ -7,7 +7,7 @@ from collections.abc import Iterator, MutableMapping
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import count
 from typing import Any, Literal
 from warnings import catch_warnings
@@ -21,6 +21,7 @@ from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread
 from bot.platforms.intents import Intend, held, nobody_else
+from bot.platforms.kept import kept_property
 from bot.publishing.publication import Marker, find_marker
 
 KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
@@ -44,12 +45,12 @@ class HubDiscussions:
     intend: Intend = field(default=nobody_else, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
-    @cached_property
+    @kept_property
     def source(self) -> HubSource:
         """The same repository, for reading."""
         return HubSource(self.client, self.address)
 
-    @cached_property
+    @kept_property
     def commits(self) -> HubCommits:
         """The same repository, for commits and requests with files."""
         return HubCommits(self.source, lambda title, text: self.find_own("pull_request", title, text))

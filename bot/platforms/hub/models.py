@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 from bot.errors import CallError, Gone, Refused
@@ -15,6 +14,7 @@ from bot.platforms.hub.address import MODELS, HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
+from bot.platforms.kept import kept_property
 from bot.platforms.source import TooLarge
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
@@ -42,7 +42,7 @@ class HubModels:
     open_repository: Callable[[str], HubTarget]
     _benchmarks: dict[str, tuple[bytes | None, tuple[Decimal, ...]]] = field(default_factory=dict, repr=False)
 
-    @cached_property
+    @kept_property
     def name(self) -> str:
         """How people write it."""
         return MODELS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, MutableSet
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from bot.errors import BotError, Refused
@@ -21,6 +20,7 @@ from bot.platforms.hub.filling import HubFilling
 from bot.platforms.hub.requests import HubRequests
 from bot.platforms.hub.source import HubSource
 from bot.platforms.intents import Intend, nobody_else
+from bot.platforms.kept import kept_property
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -71,22 +71,22 @@ class HubTarget:
         """How outcomes and pages name it."""
         return self.address.url
 
-    @cached_property
+    @kept_property
     def source(self) -> HubSource:
         """The same repository, for reading."""
         return self.talk.source
 
-    @cached_property
+    @kept_property
     def files(self) -> HubFiles:
         """The contents of its files."""
         return HubFiles(self.source, self.blobs)
 
-    @cached_property
+    @kept_property
     def talk(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
         return HubDiscussions(self.client, self.address, self.memory, self.intend)
 
-    @cached_property
+    @kept_property
     def comments(self) -> HubComments:
         """Our comments on rows, alarms and plans."""
         return HubComments(self.talk, self.discussion)
@@ -96,19 +96,19 @@ class HubTarget:
         """What people say on our requests."""
         return HubConversations(self)
 
-    @cached_property
+    @kept_property
     def branches(self) -> dict[str, str]:
         """Branches with their commits."""
         return self.source.refs()
 
-    @cached_property
+    @kept_property
     def refs(self) -> dict[str, str]:
         """Branches and requests with their commits: a long list, where many requests were ever opened."""
         found = self.source.refs(requests=True)
         self.__dict__.setdefault("branches", found)  # what was read before stays, so that all fits together
         return found
 
-    @cached_property
+    @kept_property
     def requests(self) -> list[tuple[int, dict[str, str]]]:
         """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
         if not self.has_requests:
