@@ -55,7 +55,7 @@ def read_contents(state: GitHubState, request: Request) -> Answer:
         return refuse(404, "Not Found")
     path = request.parts[1].strip("/")
     try:
-        files = repo.git.files(repo.git.resolve(request.query.get("ref", "main")))
+        files = repo.git.files(repo.git.resolve(request.query.get("ref", repo.default_branch)))
     except GitError:
         return refuse(404, f"No commit found for the ref {request.query.get('ref')}")
     if path in files:

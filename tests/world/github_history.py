@@ -130,7 +130,7 @@ def list_commits(state: GitHubState, request: Request) -> Answer:
     if repo is None:
         return refuse(404, "Not Found")
     path, found = request.query.get("path"), []
-    for sha in repo.git.ancestors(repo.git.resolve(request.query.get("sha", "main"))):
+    for sha in repo.git.ancestors(repo.git.resolve(request.query.get("sha", repo.default_branch))):
         parents = repo.git.commits[sha].parents
         if path is None or path in repo.git.changed(parents[0] if parents else None, sha):
             found.append(_rest_commit(request, repo.git, sha))

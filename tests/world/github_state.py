@@ -68,6 +68,7 @@ class Repo:
     has_issues: bool = True
     protected: bool = False  # by a rule that keeps requests from being merged
     archived: bool = False
+    default_branch: str = "main"
     hooks: list[dict[str, Any]] = field(default_factory=list)
     writers: set[str] = field(default_factory=set)
     statuses: list[dict[str, str]] = field(default_factory=list)
@@ -129,6 +130,12 @@ class GitHubState:
             self.repos[name].git.push("heads/main", dict(files), "Start")
         return self.repos[name]
 
+    def rename_main(self, name: str, branch: str) -> None:
+        """Give the default branch another name."""
+        repo = self.repos[name]
+        repo.git.refs[f"heads/{branch}"] = repo.git.refs.pop(f"heads/{repo.default_branch}")
+        repo.default_branch = branch
+
     def add_fork(self, name: str, parent: str) -> Repo:
         self.repos[name] = Repo(name, self.repos[parent].git.fork(), parent)
         return self.repos[name]
@@ -154,7 +161,15 @@ class GitHubState:
         """A person's pull request from a branch of the repository or of a fork."""
         return self.add_issue(
             self.repos[name],
-            Issue(0, author, title, "Please look.", head=branch, head_repo=fork or name, base="main"),
+            Issue(
+                0,
+                author,
+                title,
+                "Please look.",
+                head=branch,
+                head_repo=fork or name,
+                base=self.repos[name].default_branch,
+            ),
         )
 
     def comment(self, name: str, number: int, body: str, author: str = "ann") -> Comment:

@@ -17,7 +17,7 @@ def read_repo(state: GitHubState, request: Request) -> Answer:
     repo = find(state, request)
     if repo is None:
         return refuse(404, "Not Found")
-    shown = _repo(request, repo.name) | {"default_branch": "main", "private": repo.private}
+    shown = _repo(request, repo.name) | {"default_branch": repo.default_branch, "private": repo.private}
     shown |= {"archived": repo.archived, "has_issues": repo.has_issues}
     if request.who is not None:
         shown["permissions"] = {"pull": True, "push": "contents" in request.who.permissions}

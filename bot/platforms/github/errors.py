@@ -15,6 +15,9 @@ ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors
 SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
 # How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.
 MOVED = ("already exists", "not a fast forward", "does not exist", "no commits between", "badobjectstate")
+# How a 422 says that a rule keeps everybody, or us, from writing to a branch.
+RULES = ("rule violations", "protected branch", "approving review", "required status check")
+PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let the bot pass the rule'
 TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a sentence
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
@@ -66,6 +69,8 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     words = said.lower()
     if status == 404 or (status == 422 and "no commit found" in words):
         return Gone(SERVICE, asked.about(f"{said}: {GONE}"))
+    if status == 422 and any(rule in words for rule in RULES):
+        return NoWriteAccess(SERVICE, asked.about(f"{said}: {PROTECTED}"))
     if status == 403 and "locked" in words:
         return Locked(SERVICE, asked.about(f"{status}: {said}"))
     if status == 410 and "disabled" in words:

@@ -1,0 +1,128 @@
+"""Boards on GitHub whose default branch has another name, is protected, or holds pointers of Git LFS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.errors import NoWriteAccess
+from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.source import GitHubSource
+from bot.publishing.publication import Form
+from tests.platforms.git.publisher import entry
+from tests.platforms.github.fixtures import BOARD, github
+from tests.platforms.github.publishing import board, publish_to, requests
+from tests.service.github_stories import SOURCE, TARGET, GitHubStory
+from tests.world.github_server import GitHubServer
+from tests.world.results import path_of, result
+
+__all__ = ["github"]
+FILE = f"entries/{entry().key}.json"
+
+
+@pytest.mark.parametrize("branch", ["master", "trunk", "release/1.0"])
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_the_default_branch_may_have_any_name(github: GitHubServer, form: Form, branch: str) -> None:
+    github.state.rename_main(BOARD, branch)
+
+    publish_to(github, entry(), form)
+    if form == "pull-request":
+        [request] = requests(github)
+        assert request.base == branch
+        github.state.merge(BOARD, request.number)
+
+    git = board(github).git
+    assert FILE in git.files(git.refs[f"heads/{branch}"])
+    assert "heads/main" not in git.refs
+    writes = github.state.writes()
+    publish_to(github, entry(), form)
+    assert github.state.writes() == writes
+
+
+def test_a_source_is_read_at_its_default_branch(github: GitHubServer) -> None:
+    github.state.rename_main(BOARD, "trunk")
+    source = GitHubSource(GitHubClient("bot-token", github.url), GitHubAddress(BOARD))
+
+    head = source.head()
+    assert [change.path for change in source.changes(None, head)] == ["README.md"]
+    assert source.read("README.md", head, 100) == b"# Leaderboard\n"
+
+
+RULES = (
+    "Repository rule violations found\n\nChanges must be made through a pull request.\n\n",
+    "At least 1 approving review is required by reviewers with write access.",
+    "Protected branch update failed for refs/heads/main.",
+    'Required status check "tests" is expected.',
+)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_protected_branch_is_named_with_what_to_do(github: GitHubServer, rule: str) -> None:
+    github.state.order("PATCH", "/git/refs/heads", status=422, message=rule, times=99)
+
+    with pytest.raises(NoWriteAccess, match='the branch is protected: publish with `as = "pull-request"`'):
+        publish_to(github, entry(), "commit")
+    assert FILE not in board(github).git.files(board(github).git.refs["heads/main"])
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 70000\n"
+
+
+def test_a_pointer_at_the_source_is_named_and_stops_no_other_file(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    pointed, whole = path_of("acme/borea-1b"), path_of()
+    story.source.git.push("heads/main", {pointed: POINTER, whole: result()})
+
+    story.settle()
+    assert len(story.target.pulls("open")) == 1
+    [unread] = [
+        one for part in story.contexts.store.all_submissions("tiny", size=9) for one in part if one.path == pointed
+    ]
+    assert "Git LFS" in repr(unread.content)
+    story.end()
+
+
+def test_a_pointer_among_the_entries_of_a_target_is_nobodys_row(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    story.target.git.push("heads/main", {"entries/tiny/acme/borea-1b/x-bfloat16.json": POINTER})
+    story.source.git.push("heads/main", {path_of(): result()})
+
+    story.settle()
+    [request] = story.target.pulls("open")
+    github.state.merge(TARGET, request.number)
+    story.settle()
+    story.end()
+    assert story.target.git.read("heads/main", "entries/tiny/acme/borea-1b/x-bfloat16.json") == POINTER
+
+
+def test_a_watch_settles_between_default_branches_of_any_name(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    for name, branch in ((SOURCE, "master"), (TARGET, "trunk")):
+        github.state.rename_main(name, branch)
+    story.source.git.push("heads/master", {path_of(): result()})
+
+    story.settle()
+    [request] = story.target.pulls("open")
+    github.state.merge(TARGET, request.number)
+    story.end()
+    assert [
+        path for path in story.target.git.files(story.target.git.refs["heads/trunk"]) if path.startswith("entries/")
+    ]
+
+
+def test_the_board_of_a_protected_branch_rides_in_a_request(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    github.state.order("PATCH", "/git/refs/heads/main", status=422, message=RULES[0], times=999)
+    story.source.git.push("heads/main", {path_of(): result()})
+
+    story.settle()
+    [request] = story.target.pulls("open")
+    github.state.merge(TARGET, request.number)
+    outcomes = story.settle()
+    [request] = story.target.pulls("open")
+    assert "failed" not in {one.outcome for one in outcomes}
+    assert "leaderboard.csv" in story.target.git.files(story.target.git.refs[f"heads/{request.head}"])
+    github.state.merge(TARGET, request.number)
+    story.end()
+    assert "leaderboard.csv" in story.target.git.files(story.target.git.refs["heads/main"])
