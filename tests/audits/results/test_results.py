@@ -115,13 +115,15 @@ def sample(i: int, acc: float) -> dict[str, Any]:
     return {"doc_id": i, "target": target, "arguments": arguments, "acc": acc, "filter": "none", **named}
 
 
-def run(folder: Path, samples: list[Any], *, rows: list[dict[str, Any]] | None = None) -> hashes.HashCheck:
+def run(
+    folder: Path, samples: list[Any], *, rows: list[dict[str, Any]] | None = None, name: str = "results"
+) -> hashes.HashCheck:
     """Write a result whose hash is that of `rows` and a log of `samples`; return what is found."""
     rows = rows if rows is not None else samples
     digest = sha("".join(row["doc_hash"] + row["prompt_hash"] + row["target_hash"] for row in rows))
     right = sum(row["acc"] for row in rows)
     value = document({"t": leaf(int(right), len(rows))}, {"t": len(rows)}, task_hashes={"t": digest})
-    path = folder / f"results_{TIME}.json"
+    path = folder / f"{name}_{TIME}.json"
     path.write_text(json.dumps(value))
     lines = (json.dumps(row) if isinstance(row, dict) else row for row in samples)
     (folder / f"samples_t_{TIME}.jsonl").write_text("".join(f"{line}\n" for line in lines))
@@ -135,6 +137,14 @@ ROWS = [sample(0, 1.0), sample(1, 0.0), sample(2, 1.0)]
 def test_samples_that_the_result_was_made_from_give_its_hash(tmp_path: Path) -> None:
     found = run(tmp_path, ROWS)
     assert (found.verdict, found.samples, found.altered, found.values) == (hashes.EQUAL, 3, 0, ())
+
+
+@pytest.mark.parametrize("name", ["kestrel-7b", "my run", "x_2024-01-01T00-00-00.000000", "samples_t"])
+def test_a_result_of_any_name_has_the_samples_of_its_time_beside_it(tmp_path: Path, name: str) -> None:
+    """The harness names a result so where `--output_path` is a file: `<name>_<time>.json` beside `samples_*`."""
+    (tmp_path / "samples_t_2024-01-01T00-00-00.000000.jsonl").write_text("{")
+    found = run(tmp_path, ROWS, name=name)
+    assert (found.verdict, found.samples, Path(found.log).name) == (hashes.EQUAL, 3, f"samples_t_{TIME}.jsonl")
 
 
 @pytest.mark.parametrize(
