@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.finding import Severity
 from bot.evaluation.rules import ALL_RULES, ROW_RULES, RULES
 from bot.evaluation.rules.rule import Rule
 from tests.evaluation.judging import ROOT, base, base_v1, outcome_of, rules_of
@@ -63,6 +64,13 @@ def test_a_finding_is_complete_when_it_leaves_its_rule(rule: Rule) -> None:
     assert finding.location.path in {"results_x.json", "results_sound.json"}
     assert finding.location.line > 0 or not finding.location.pointer
     assert finding.url.endswith(f"docs/rules.md#{rule.id}")
+
+
+def test_an_error_of_a_row_rejects_it_and_a_missing_task_leaves_it_incomplete() -> None:
+    errors = [rule for rule in ROW_RULES if rule.severity is Severity.ERROR]
+    rows = {rule.id: parse_example(parts(rule)["Example"]).outcome().row for rule in errors}
+    found = {name: row.status for name, row in rows.items() if row is not None}
+    assert found == {"missing-task": "incomplete", "mixed-reducers": "rejected"}
 
 
 @named
