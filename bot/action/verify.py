@@ -30,7 +30,7 @@ ANNOTATED = 10  # annotations of one step that GitHub shows
 def verify(run: Run) -> int:
     """Recompute the rows of the target, keep the issue about those that do not follow, and give the exit status."""
     target = open_target(run.inputs.to, run.access)
-    target.check()
+    target.check_readable()
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None

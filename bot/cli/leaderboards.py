@@ -111,17 +111,11 @@ def board(
     form: Annotated[BoardFormat, typer.Option("--format", "-f", help="The output format.")] = BoardFormat.TEXT,
 ) -> None:
     """Show the table of a target, with its ranks."""
-    from bot.platforms.registry import open_target
-    from bot.publishing.board import make_board, to_csv
+    from bot.cli.site import read_board
+    from bot.publishing.board import to_csv
     from bot.publishing.board_table import board_json, board_markdown, board_text
 
-    declared = open_leaderboard(leaderboard, read_access())
-    entries = [
-        entry for entry in open_target(target, read_access()).read_entries() if entry.leaderboard.id == declared.id
-    ]
-    if not entries:
-        raise CallError(f"{target}: there is no entry of {declared.id}")
-    table = make_board(entries, declared)
+    table = read_board(target, open_leaderboard(leaderboard, read_access()))
     written: dict[BoardFormat, Callable[[], str]] = {
         BoardFormat.TEXT: lambda: board_text(table),
         BoardFormat.JSON: lambda: board_json(table),

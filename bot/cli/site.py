@@ -75,7 +75,7 @@ def _history(target: str, declared: Leaderboard) -> Sequence[BoardChange] | None
 def read_board(target: str, declared: Leaderboard) -> Board:
     """The board of the entries at a target. Raises CallError where there are none of this leaderboard."""
     opened = open_target(target, read_access())
-    opened.check()
+    opened.check_readable()
     entries = opened.read_entries()
     had = [entry for entry in entries if entry.leaderboard.id == declared.id]
     if not had:

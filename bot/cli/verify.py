@@ -60,7 +60,7 @@ def verify(
     """Recompute rows from their evidence. The report names each row that differs from it."""
     access = read_access()
     opened = Opener(access).target(target)
-    opened.check()
+    opened.check_readable()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     table = table_at(opened, target, config) if config is not None else None
     found = Verifier(opened, Opener(access, sources), today, models, table).verify(entries or [])

@@ -5,7 +5,7 @@ The reconciler speaks of entries at their canonical paths; the target has, for e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -46,6 +46,10 @@ class LaidOut:
         """See that the target can be one. Raises CallError, Unavailable or Refused."""
         self._target.check()
 
+    def check_readable(self) -> None:
+        """See that the target is there. Raises as `check` does."""
+        self._target.check_readable()
+
     def head(self) -> str:
         """The commit at the main branch, "" where there is none yet."""
         return self._target.head()
@@ -65,6 +69,10 @@ class LaidOut:
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about."""
         return self._target.read_keys(leaderboard)
+
+    def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
+        """The files at these paths on the main branch, as entries at their canonical paths."""
+        return self._read(self._target.read_files([self._own_path(path) for path in paths]))
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there for one mark, as entries at their canonical paths."""

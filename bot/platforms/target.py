@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from bot.platforms.duplicates import Duplicate
@@ -21,7 +22,10 @@ class Target(Protocol):
         ...
 
     def check(self) -> None:
-        """See that the target can be one. Raises CallError, Unavailable or Refused."""
+        """See that the target can be one, and who we are there. Raises CallError, Unavailable or Refused."""
+
+    def check_readable(self) -> None:
+        """See that the target is there; a public repository asks for no account. Raises as `check` does."""
 
     def head(self) -> str:
         """The commit at the main branch, "" where there is none yet."""
@@ -44,6 +48,10 @@ class Target(Protocol):
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
+        ...
+
+    def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
+        """The files at these paths on the main branch, those that are there. A public one asks for no account."""
         ...
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:

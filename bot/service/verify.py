@@ -17,7 +17,6 @@ from bot.platforms.registry import Opener
 from bot.platforms.target import Target
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence, entry_of
-from bot.publishing.publication import Marker
 from bot.publishing.row_difference import Difference, differences
 from bot.service.model_lookup import ModelLookup, ModelState
 from bot.service.verify_evidence import EvidenceReader, Unfounded
@@ -133,7 +132,7 @@ class Verifier:
 
     def _kept(self, digest: str, board: str) -> Leaderboard | None:
         path = declaration_path(digest)
-        data = self.target.read_state(Marker("entry", "", board), (path,)).files.get(path)
+        data = self.target.read_files([path]).get(path)
         try:
             return parse_leaderboard(data.decode(), board, path) if data else None
         except (UnicodeDecodeError, MalformedDeclaration):

@@ -12,7 +12,6 @@ from bot.pages.addresses import evidence_links
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry
 from bot.publishing.layout import CellChange, Layout, RowChange
-from bot.publishing.publication import Marker
 from bot.publishing.row_difference import Difference
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
@@ -45,8 +44,7 @@ class TableCells:
     def _read(self, layout: Layout, change: RowChange) -> Mapping[str, bytes]:
         if self._files is None:
             listed = [path for folder in layout.folders([change]) for path in self.target.list_folder(folder)]
-            mark = Marker("entry", "", change.key)  # under which nothing is published: files alone are read
-            self._files = self.target.read_state(mark, layout.paths([change], listed)).files
+            self._files = self.target.read_files(layout.paths([change], listed))
         return self._files
 
 

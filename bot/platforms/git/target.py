@@ -7,7 +7,7 @@ person closed the request. Comments stand under `comments/` on main, for there i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from bot.errors import Stale
 from bot.platforms.duplicates import Duplicate
@@ -52,6 +52,10 @@ class Folder:
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
         self._repository.check()
+
+    def check_readable(self) -> None:
+        """The same: a folder has no account."""
+        self.check()
 
     def head(self) -> str:
         """The commit at the main branch, "" where there is none yet."""
@@ -99,7 +103,7 @@ class Folder:
         main = self._repository.main
         if not main:
             return CurrentState()
-        files = {path: data for path in paths if (data := self._repository.read(main, path)) is not None}
+        files = self.read_files(paths)
         branch = self._repository.resolve(BRANCHES + mark.key)
         remembered = self._repository.resolve(MEMORY + mark.key)
         note = self._repository.read(main, _note_path(mark))
@@ -109,6 +113,12 @@ class Folder:
             declined=self._proposed(remembered) if remembered and not branch else None,
             note=PostedComment(_note_path(mark), note.decode("utf-8", "replace")) if note is not None else None,
         )
+
+    def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
+        """The files at these paths on main, those that are there."""
+        main = self._repository.main
+        found = {path: self._repository.read(main, path) for path in paths} if main else {}
+        return {path: data for path, data in found.items() if data is not None}
 
     def _is_merged(self, commit: str, main: str) -> bool:
         return self._repository.try_git("merge-base", "--is-ancestor", commit, main) is not None

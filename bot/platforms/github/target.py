@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 
 from github.PullRequest import PullRequest
 from github.Repository import Repository
@@ -72,7 +72,12 @@ class GitHubTarget:
         """See that the repository is there and the token speaks for somebody; raises Refused or Unavailable."""
         if not self._client.has_account:
             raise CallError(f"{self.name}: publishing to GitHub needs a token; set GITHUB_TOKEN")
-        _ = self._client.login, self._repo
+        self.check_readable()
+        _ = self._client.login
+
+    def check_readable(self) -> None:
+        """See that the repository is there; raises Refused or Unavailable."""
+        _ = self._repo
 
     @kept_property
     def _repo(self) -> Repository:
@@ -125,7 +130,7 @@ class GitHubTarget:
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on the default branch; of requests and comments what the form asks for."""
-        files = self._files(paths)
+        files = self.read_files(paths)
         if self._form == "comment" or mark.has_own_discussion:
             note = self._talk.find(mark)
             return CurrentState(files=files, note=PostedComment(str(note.id), note.body) if note else None)
@@ -137,7 +142,8 @@ class GitHubTarget:
             declined=self._declined(pulls[0]) if pulls and not live else None,
         )
 
-    def _files(self, paths: tuple[str, ...]) -> dict[str, bytes]:
+    def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
+        """The files at these paths on the default branch, those that are there."""
         if not paths:
             return {}
         head = self._branches.head().object.sha

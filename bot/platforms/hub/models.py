@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -135,6 +135,10 @@ class HubModels:
         """Raises CallError: only a watch, whose settings list the organizations, writes to models."""
         raise CallError(f"{MODELS} accepts only rows of a watch; docs/model-pages.md shows the settings")
 
+    def check_readable(self) -> None:
+        """Raises CallError: no repository holds the rows of all models."""
+        self.check()
+
     def head(self) -> str:
         """None: there is no common branch."""
         return ""
@@ -157,6 +161,11 @@ class HubModels:
         """None: a request is about a model, and not about one row."""
         del leaderboard
         return set()
+
+    def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
+        """Nothing."""
+        del paths
+        return {}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """Nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, MutableSet
+from collections.abc import Collection, Mapping, MutableMapping, MutableSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,16 +135,24 @@ class HubTarget:
 
     def check(self) -> None:
         """See that the repository is there and knows us. Raises Unavailable or Refused."""
-        self.source.head()
+        self.check_readable()
         if self.has_requests or self.has_notes:
             _ = self.client.user
 
+    def check_readable(self) -> None:
+        """See that the repository is there. Raises Unavailable or Refused."""
+        self.source.head()
+
     # what stands there
+
+    def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
+        """The files at these paths on main, those that are there."""
+        return self.files.read(tuple(paths), self.head())
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """What stands there: files on main, our open request, what a person closed, our comment."""
         wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
-        files = self.files.read(paths, self.head())
+        files = self.read_files(paths)
         is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
         declined = self._declined(mark)
         found = [request for num in is_open if (request := self.read_request(num, mark, paths, files))]
