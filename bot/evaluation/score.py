@@ -16,6 +16,8 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, by_task, task_raw
 from bot.evaluation.task import Task
 
+HUGE = 1e100  # a variance past this is no measurement, and squares of it are past what a float holds
+
 
 class LeafScore(msgspec.Struct, frozen=True, gc=False):
     """A leaf's value of one metric; `score` (0 to 100) is None where the value is no number in its range.
@@ -168,4 +170,4 @@ def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
         if number % count == 0:
             variance += together * together
             together = 0.0
-    return 100.0 * sqrt(variance) if isfinite(variance) else None
+    return 100.0 * sqrt(variance) if variance < HUGE else None
