@@ -49,8 +49,10 @@ def test_a_state_in_a_folder_that_is_not_there_is_one_line_and_makes_no_folder(t
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nonsense_for_a_database_is_left_to_who_opens_it() -> None:
-    with state_lock("nonsense"), pytest.raises(CallError, match="DATABASE_URL"):
+def test_nonsense_for_a_database_is_refused_before_anything_is_locked() -> None:
+    with pytest.raises(CallError, match="DATABASE_URL"), state_lock("nonsense"):
+        raise AssertionError("there is nothing to lock")
+    with pytest.raises(CallError, match="DATABASE_URL"):
         connect("nonsense")
 
 
