@@ -52,6 +52,17 @@ def test_what_was_remembered_is_found_in_the_next_process(store: Store, url: str
     again.close()
 
 
+def test_requests_that_another_process_opened_are_known_when_all_are_looked_through(store: Store, url: str) -> None:
+    store.set_request("t", 4, b"5")
+    ours, other = store.memory("t"), Store(connect(url))
+    assert dict(ours) == {4: b"5"}
+    other.memory("t")[9] = b"10"
+    other.memory("another")[7] = b"8"
+
+    assert dict(ours) == {4: b"5", 9: b"10"}
+    other.close()
+
+
 def test_the_files_of_a_folder_are_those_in_it_and_no_others(store: Store) -> None:
     paths = ["top.json", "a/1.json", "a/b/2.json", "a0/3.json", "a/4.json", "a-/5.json", "é/6.json"]
     store.set_files("w", [IndexedFile(path, "0" * 40, 1) for path in paths])

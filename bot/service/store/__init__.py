@@ -69,9 +69,9 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
         """What is known of a repository's requests, as a mapping that remembers what is put in."""
         return Memory(self, target)
 
-    def requests(self, target: str) -> dict[int, bytes]:
-        """What is known of a repository's requests and discussions, by number."""
-        found = select(requests.c.num, requests.c.data).where(requests.c.target == target)
+    def requests(self, target: str, after: int = 0) -> dict[int, bytes]:
+        """What is known of a repository's requests and discussions past a number, by number."""
+        found = select(requests.c.num, requests.c.data).where(requests.c.target == target, requests.c.num > after)
         with self.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(found)}
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 class Memory(MutableMapping[int, bytes]):
     """What is known of one repository's requests and discussions, by number; what is put in is kept at once.
 
-    What another process put in is found when it is asked for by its number.
+    What another process put in is found when it is asked for by its number, and what is newer than all else whenever
+    all of it is looked through.
     """
 
     def __init__(self, store: Store, target: str) -> None:
@@ -36,7 +37,8 @@ class Memory(MutableMapping[int, bytes]):
         raise NotImplementedError  # nothing is forgotten one by one
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._known)
+        self._known |= self._store.requests(self._target, after=max(self._known, default=0))
+        return iter(list(self._known))  # another thread may add one meanwhile
 
     def __len__(self) -> int:
         return len(self._known)
