@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.catalogue import catalogue
 from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.submission import Parsed, UnreadPath
 
@@ -100,3 +101,11 @@ def test_a_harness_file_gives_its_row_and_leaves_whatever_its_name(reference: Pa
 
     assert len(found_under(odd)) == len(rows)
     assert found_under(odd) == found_under(usual)
+
+
+def test_the_catalogue_knows_nine_in_ten_leaves_of_the_harness_by_their_keys(reference: Path) -> None:
+    found = [one for folder in ("lm-eval-0.3", "lm-eval-0.4") for one in found_in(reference / "wild", folder).values()]
+    results = [one.result for one in found if isinstance(one, Parsed) and one.result is not None]
+    known = [catalogue().find(result.format, key) is not None for result in results for key in result.leaves]
+    assert len(known) > 1_400
+    assert sum(known) > 0.9 * len(known)
