@@ -36,23 +36,6 @@ def pytest_sessionstart() -> None:
             kept.cache_clear()
 
 
-# They wait more than they work: begun last, they would leave one process at work when all others are done.
-WAITING = tuple(
-    f"tests/{folder}/test_{name}.py"
-    for folder, names in {
-        "service": ("crashes", "killed_workers", "importing", "two_processes", "local_loop"),
-        "server": ("service", "image", "connections"),
-        "browser": ("pages", "service", "board"),
-    }.items()
-    for name in names
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that take long before all others."""
-    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
-
-
 LOCAL_NAMES = {"localhost", "", None}
 
 
