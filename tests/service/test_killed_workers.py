@@ -60,7 +60,7 @@ def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: floa
                 if restarts and number % (kills // restarts) == kills // restarts // 2:
                     cluster.stop()
                     cluster.start()
-            wait_until(lambda: is_done(rough, jobs), patience)
+            wait_until(lambda: workers.tend() or is_done(rough, jobs), patience)
         workers.end()
         log.info("%s kills, %s faults in %s requests", kills, hub.faults.struck, len(hub.calls))
         settle_until_done(rough)

@@ -69,6 +69,10 @@ class Workers:
         self.processes[place].join()
         self.processes[place] = self._started()
 
+    def tend(self) -> None:
+        """Start those again that ended by themselves, as systemd would: they found no database to begin with."""
+        self.processes = [process if process.is_alive() else self._started() for process in self.processes]
+
     def end(self) -> None:
         for process in self.processes:
             process.kill()
