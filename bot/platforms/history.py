@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from bot.platforms.git.fetch import fetch_history
 from bot.platforms.git.history import read_history
-from bot.platforms.git.repository import Repository
+from bot.platforms.git.local import LocalRepository
 from bot.platforms.registry import Access
 from bot.publishing.changes import BoardChange
 
@@ -31,8 +31,8 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
 
 def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
     """What the commits of a local repository say of the rows of a leaderboard, the newest first."""
-    repository = Repository(Path(folder))
-    main = repository.resolve("refs/heads/main")
+    repository = LocalRepository(folder, ())
+    main = repository.main
     return read_history(repository, main, leaderboard) if main else ()
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_runner import Runner, parse_outputs
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
+from tests.world.local_git import git
 from tests.world.results import TINY, result
 from tests.world.server import served
 
@@ -207,11 +206,6 @@ def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
 
     for pattern in ("**/results_*.json", "runs", "runs/results_1.json", "results_link.json", "../secret/*.json"):
         assert job.run("schedule", None, results=pattern).outputs["verdict"] == "none"
-
-
-def git(folder: Path, *args: str) -> None:
-    author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, env=os.environ | author)
 
 
 def test_a_weekly_run_on_what_a_push_published_changes_nothing(github: GitHubServer, job: Job) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +14,7 @@ from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Facts
 from tests.evaluation.judging import ROOT, declared
+from tests.world.local_git import git
 
 
 def script() -> ModuleType:
@@ -68,25 +68,19 @@ def test_releases_sort_by_their_numbers() -> None:
     assert sorted(["0.4.10", "0.4.9.1", "0.4.9", "0.3.0"], key=order_of) == ["0.3.0", "0.4.9", "0.4.9.1", "0.4.10"]
 
 
-def test_the_script_lists_the_default_branch_and_what_only_the_fork_has(tmp_path: Path) -> None:
-    def git(folder: Path, *words: str) -> str:
-        command = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org", *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
+def test_the_script_lists_the_default_branch_and_what_only_the_fork_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def commit(folder: Path, title: str, day: str) -> str:
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{day}T12:00:00Z")
         git(folder, "commit", "--allow-empty", "-m", title, "--date", f"{day}T12:00:00Z")
-        subprocess.run(
-            ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--amend",
-             "--no-edit", "--allow-empty"],
-            check=True, capture_output=True, env={"GIT_COMMITTER_DATE": f"{day}T12:00:00Z", "PATH": "/usr/bin:/bin"},
-        )  # fmt: skip
         return git(folder, "rev-parse", "HEAD")[:8]
 
     upstream, fork, lists = tmp_path / "upstream", tmp_path / "fork", tmp_path / "lists"
     upstream.mkdir()
     git(upstream, "init", "-q", "-b", "main")
     first, second = commit(upstream, "one", "2024-01-01"), commit(upstream, "two", "2024-01-01")
-    subprocess.run(["git", "clone", "-q", str(upstream), str(fork)], check=True)
+    git(tmp_path, "clone", "-q", str(upstream), str(fork))
     git(fork, "checkout", "-q", "-b", "other")
     third = commit(fork, "three", "2024-02-03")
     script().renew(upstream, fork, lists)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
@@ -14,7 +16,9 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.heads import read_heads
 from bot.platforms.registry import Access
 from tests.pages.boards import board_of_rows, generated
+from tests.world.git_wire import Bare
 from tests.world.hub import Hub
+from tests.world.local_git import git
 
 ROWS = generated(2)
 
@@ -39,6 +43,34 @@ def test_each_commit_that_changed_a_row_is_a_change(hub: Hub) -> None:
     assert history_of("hf://models", "open-llm-v2", Access(hf_endpoint=hub.url)) is None
     with pytest.raises(Unavailable):
         history_of("hf://datasets/acme/absent", "open-llm-v2", Access(hf_endpoint=hub.url))
+
+
+def test_the_history_of_a_folder_is_that_of_its_main_branch_master(tmp_path: Path) -> None:
+    one, _ = ROWS
+    git(tmp_path, "init", "-q", "-b", "master")
+    file = tmp_path / one.path
+    file.parent.mkdir(parents=True)
+    file.write_bytes(one.to_bytes())
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "Start")
+
+    found = history_of(str(tmp_path), "open-llm-v2", Access())
+
+    assert found is not None
+    assert [(one.kind, one.reason) for one in found] == [("added", "Start")]
+
+
+def test_the_history_of_a_service_is_that_of_its_default_branch(hub: Hub) -> None:
+    repository, (one, _) = hub.repository("acme/board"), ROWS
+    hub.push(repository, {one.path: one.to_bytes()}, "Start")
+    repository.refs["refs/heads/trunk"] = repository.refs.pop("refs/heads/main")
+    repository.bare = Bare(repository)
+    git(repository.bare.folder, "symbolic-ref", "HEAD", "refs/heads/trunk")
+
+    found = history_of("hf://datasets/acme/board", "open-llm-v2", Access(hf_endpoint=hub.url))
+
+    assert found is not None
+    assert ("added", "Start") in [(one.kind, one.reason) for one in found]
 
 
 def test_a_row_says_that_its_model_has_moved_on(hub: Hub) -> None:

@@ -11,6 +11,7 @@ from bot.publishing.card import BEGIN, CARD, END, SHOWN, declaration_path, deriv
 from bot.publishing.entry import Entry
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES, base, declared, entry_from, patched
+from tests.world.local_git import git
 
 OURS = f"---\ntitle: Board\n---\nOurs.\n\n{BEGIN}\nold\n{END}\n\nAlso ours.\n"
 
@@ -91,10 +92,3 @@ def test_a_folder_s_card_follows_what_is_merged(tmp_path: Path) -> None:
     head = git(target, "rev-parse", "main")
     bot(*publish)
     assert head == git(target, "rev-parse", "main")
-
-
-def git(folder: Path, *words: str) -> str:
-    import subprocess
-
-    names = ["-c", "user.name=meg", "-c", "user.email=meg@localhost"]
-    return subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, text=True).stdout

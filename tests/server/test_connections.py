@@ -21,6 +21,7 @@ from bot.server import app as routes
 from bot.server.app import make_app
 from bot.server.connections import PatientProtocol
 from tests.server.test_server import PUSH, SECRET, Taken
+from tests.world.local_git import git
 
 ROOT = Path(__file__).parents[2]
 SOON = 20.0  # seconds in which a deadline of half a second has passed on any machine
@@ -121,7 +122,7 @@ def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path:
     (tmp_path / "bot.toml").write_text(
         '[[watches]]\nname = "x"\nleaderboard = "open-llm-v2"\nsource = "results"\n[[watches.targets]]\nto = "board"\n'
     )
-    subprocess.run(["git", "init", "-q", str(tmp_path / "results")], check=True)
+    git(tmp_path, "init", "-q", "results")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -7,7 +7,6 @@ over, the next settlement leaves nothing behind and nothing is deleted by hand.
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from bot.service.settlement import Outcome, settle
 from tests.service.stories import Story
 from tests.service.test_attacks import ODD, odd_result, rows_at, sound_files, sound_rows, with_precision, with_value
 from tests.world.hub import Hub
+from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
 
 HTML = b"<!doctype html><title>Gateway</title>"
@@ -172,14 +172,12 @@ def test_a_name_that_is_not_utf_8_beside_99_sound_rows(tmp_path: Path) -> None:
         '[[watches]]\nname = "tiny"\nleaderboard = "tiny.toml"\nsource = "results"\n'
         '[[watches.targets]]\nto = "board"\nas = "commit"\n'
     )
-    git = ["git", "-C", str(source), "-c", "user.name=ann", "-c", "user.email=ann@acme.example"]
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "results"]):
-        subprocess.run([*git, *words], check=True)
+        git(source, *words)
     settings, contexts = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")
     outcomes = settle(contexts.open_context(settings.watches[0]))
 
-    listed = ["git", "-C", str(tmp_path / "board"), "ls-tree", "-r", "--name-only", "main", "entries/"]
-    rows = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()
+    rows = git(tmp_path / "board", "ls-tree", "-r", "--name-only", "main", "entries/").splitlines()
     assert len(rows) == 99
     [odd] = [one for one in outcomes if one.outcome != "published"]
     assert (odd.outcome, "its name is not UTF-8; rename it" in odd.text) == ("rejected", True)

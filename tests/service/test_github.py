@@ -13,6 +13,7 @@ from bot.service.store import Store, connect
 from tests.platforms.github.fixtures import github
 from tests.world.github_runner import ROOT
 from tests.world.github_server import GitHubServer
+from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
 
 __all__ = ["github"]
@@ -37,11 +38,6 @@ since = "{since}"
 reason = "these measured"
 
 [[tasks]]"""
-
-
-def git(folder: Path, *args: str) -> None:
-    author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    subprocess.run(["git", *args], cwd=folder, check=True, capture_output=True, env=os.environ | author)
 
 
 def settle(folder: Path, server: GitHubServer) -> subprocess.CompletedProcess[str]:

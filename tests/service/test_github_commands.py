@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from bot.service.settlement import settle
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
+from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result, revision_of
 
 __all__ = ["github"]
@@ -43,7 +42,7 @@ class GitHubStory:
     def __post_init__(self) -> None:
         (self.folder / "tiny.toml").write_text(TINY)
         (self.folder / "bot.toml").write_text(SETTINGS.format(style=self.style))
-        subprocess.run(["git", "init", "-q", "-b", "main", str(self.folder / "results")], check=True)
+        git(self.folder, "init", "-q", "-b", "main", "results")
         self.open()
 
     def open(self) -> None:
@@ -64,9 +63,8 @@ class GitHubStory:
         place = self.folder / "results" / path_of(model)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(result(model, **how))  # type: ignore[arg-type]
-        author = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         for words in (["add", "-A"], ["commit", "-qm", "results"]):
-            subprocess.run(["git", *words], cwd=self.folder / "results", check=True, env=os.environ | author)
+            git(self.folder / "results", *words)
 
     def settle(self) -> list[str]:
         outcomes = settle(self.contexts.open_context(self.settings.watches[0]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from bot.platforms.registry import Access
 from bot.service.config import parse_settings
 from bot.service.context import open_context_factory
 from bot.service.settlement import settle
+from tests.world.local_git import git
 from tests.world.results import TINY, result
 
 SETTINGS = """
@@ -60,9 +60,8 @@ def folder(tmp_path: Path) -> Path:
         write(tmp_path / f"results/{name}/results_1.json", json.dumps(data).encode())
     write(tmp_path / "results/##[error]/::x results_1.json", result("acme/command"))
     write(Path(os.fsdecode(os.fsencode(tmp_path) + b"/results/odd/results_\xff.json")), result("acme/odd-name"))
-    git = ["git", "-C", str(tmp_path / "results"), "-c", "user.name=ann", "-c", "user.email=ann@acme.example"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "fixes #1 [skip ci] ::error::x"]):
-        subprocess.run([*git, *words], check=True)
+        git(tmp_path / "results", *words)
     return tmp_path
 
 
@@ -94,7 +93,7 @@ def test_a_row_that_cannot_be_written_keeps_no_other_from_its_next_change(tmp_pa
         f'[[tasks]]\nid = "wide"\ntitle = "Wide"\nmetrics = [{{ name = "acc" }}]\nleaves = [{leaves}]\n'
     )
     (tmp_path / "bot.toml").write_text(SETTINGS)
-    subprocess.run(["git", "init", "-q", str(tmp_path / "results")], check=True)
+    git(tmp_path, "init", "-q", "results")
 
     def push(value: float) -> None:
         for path, model in (("n" * 199, "unwritable"), ("sound", "sound")):
@@ -102,9 +101,8 @@ def test_a_row_that_cannot_be_written_keeps_no_other_from_its_next_change(tmp_pa
             data |= {"versions": {}, "n-shot": {}, "n-samples": {}, "configs": {}}
             folder = "/".join([path] * 4)
             write(tmp_path / "results" / folder / "results_1.json", json.dumps(data).encode())
-        git = ["git", "-C", str(tmp_path / "results"), "-c", "user.name=ann", "-c", "user.email=ann@acme.example"]
         for words in (["add", "-A"], ["commit", "-qm", "push"]):
-            subprocess.run([*git, *words], check=True)
+            git(tmp_path / "results", *words)
 
     _, contexts = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")
     [watch] = parse_settings(SETTINGS, "bot.toml").watches

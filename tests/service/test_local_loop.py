@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import httpx
@@ -18,6 +17,7 @@ from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
+from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
 
 ROOT = Path(__file__).parents[2]
@@ -40,9 +40,9 @@ def contexts(tmp_path: Path) -> ContextFactory:
 
 
 def branches(folder: Path) -> list[str]:
-    words = ["git", "-C", str(folder), "branch", "--list", "--format=%(refname:short)", "leaderboard-bot/*"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return done.stdout.split()
+    if not (folder / ".git").exists():  # the bot has not made it yet
+        return []
+    return git(folder, "branch", "--list", "--format=%(refname:short)", "leaderboard-bot/*").split()
 
 
 def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: ContextFactory, tmp_path: Path) -> None:
@@ -52,9 +52,7 @@ def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: Con
         source.push({path_of(model): result(model)})
         settle(contexts.open_context(watch))
         for branch in branches(tmp_path / "board"):
-            git = ["git", "-C", str(tmp_path / "board")]
-            tip = subprocess.run([*git, "rev-parse", branch], capture_output=True, text=True, check=True).stdout.strip()
-            subprocess.run([*git, "update-ref", "refs/heads/main", tip], capture_output=True, check=True)
+            git(tmp_path / "board", "update-ref", "refs/heads/main", branch)
         settle(contexts.open_context(watch))
     contexts.store.close()
     (tmp_path / "state.db").unlink()
@@ -76,10 +74,7 @@ def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: Contex
     assert [outcome.outcome for outcome in first] == ["rejected", "published"]
     assert again == []
     assert branch == f"leaderboard-bot/{KEY}"
-    shown = subprocess.run(
-        ["git", "-C", str(tmp_path / "board"), "show", f"{branch}:entries/{KEY}.json"],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    shown = git(tmp_path / "board", "show", f"{branch}:entries/{KEY}.json")
     assert f'"commit": "{commit}"' in shown
     assert '"source": "results"' in shown
 
@@ -104,9 +99,8 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
         wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["open-llm"]["commit"])
         (source.path / "acme__atlas-7b").mkdir()
         (source.path / path_of()).write_bytes(result())
-        words = ["git", "-c", "user.name=ann", "-c", "user.email=ann@example.org"]
-        subprocess.run([*words, "add", "."], cwd=source.path, check=True)
-        subprocess.run([*words, "commit", "-q", "-m", "Add results"], cwd=source.path, check=True)
+        git(source.path, "add", ".")
+        git(source.path, "commit", "-q", "-m", "Add results")
         wait_for(lambda: branches(tmp_path / "board"))
         wait_for(lambda: "acme/atlas-7b" in httpx.get(url).text)
     story.contexts.store.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from huggingface_hub.errors import (
 
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
+from tests.world.local_git import git
 from tests.world.server import served
 
 NAME = "acme/results"
@@ -48,12 +48,9 @@ def test_object_ids_are_those_of_git(tmp_path: Path) -> None:
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(data)
 
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", tmp_path, *words], capture_output=True, text=True, check=True).stdout
-
-    git("init", "-q")
-    git("add", ".")
-    assert git("write-tree").strip() == tree.oid
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    assert git(tmp_path, "write-tree") == tree.oid
 
 
 def test_a_commit_is_listed_and_read_again(hub: Hub, repository: Repository, api: HfApi) -> None:

@@ -144,16 +144,16 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
 
 
 def fetch_history(folder: Path, url: str, token: str | None) -> None:
-    """Fetch main with its whole history into a new bare repository in `folder`. Raises Unavailable."""
+    """Fetch the default branch with its whole history into main of a new bare repository. Raises Unavailable."""
     run = _Git(folder, environment(url, token))
     run("init", "--bare", "--quiet", "--initial-branch=main")
     how = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
-    run("fetch", *how, url, "+refs/heads/main:refs/heads/main")
+    run("fetch", *how, url, "+HEAD:refs/heads/main")
 
 
 def _fetch(run: _Git, url: str, commit: str) -> None:
-    """Fetch a commit by its id; where the service gives none by id, the head of main, which it mostly is."""
-    for name in (commit, "refs/heads/main"):
+    """Fetch a commit by its id; where the service gives none by id, that of the default branch, which it mostly is."""
+    for name in (commit, "HEAD"):
         with suppress(Unavailable):
             how = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
             run("fetch", *how, url, f"+{name}:refs/heads/read")

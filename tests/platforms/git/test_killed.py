@@ -15,6 +15,7 @@ from random import Random
 import pytest
 
 from bot.platforms.git.local import LOCK
+from tests.world.local_git import git
 
 ROOT = Path(__file__).resolve().parents[3]
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # the id that git gives to it everywhere
@@ -44,10 +45,6 @@ def publisher() -> Iterator[Publisher]:
     yield started
     started.process.kill()
     started.process.communicate()
-
-
-def git(folder: Path, *args: str) -> str:
-    return subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
 def state(folder: Path) -> dict[str, str]:

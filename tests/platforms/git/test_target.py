@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,11 @@ from bot.publishing.publication import Form
 from bot.service.publish import publish
 from bot.service.reconcile import rebuild_board
 from tests.platforms.git.publisher import DECLARED, entry
+from tests.world.local_git import git
 
 KEY = entry().key
 BRANCH = f"leaderboard-bot/{KEY}"
 FILE = f"entries/{KEY}.json"
-
-
-def git(folder: Path, *args: str) -> str:
-    identity = ("-c", "user.name=you", "-c", "user.email=you@localhost")
-    done = subprocess.run(["git", *identity, *args], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def refs(folder: Path) -> str:
