@@ -90,7 +90,7 @@ def patch(data: Any, pointer: str, value: Any) -> Any:
     *way, last = (part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
     inner = data
     for part in way:
-        inner = inner.setdefault(part, {})
+        inner = inner[int(part)] if isinstance(inner, list) else inner.setdefault(part, {})
     if value is ABSENT:
         inner.pop(last, None)
     else:

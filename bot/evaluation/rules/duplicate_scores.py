@@ -37,5 +37,4 @@ def duplicate_scores(case: RowCase) -> Iterator[Violation]:
             f"{shown(other)} has the same value in every task, to the last bit",
             "say in the request how the two models are related",
             row.result.pointer_to("leaves"),
-            file=row.lead.path,
         )

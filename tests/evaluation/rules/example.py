@@ -1,13 +1,13 @@
 """Reads examples, in a rule's page or in a file of a case, and judges what they describe.
 
 A line is `/pointer: value` (a JSON pointer and what is there, `(absent)` for nothing), `leaderboard: ID` (the
-declaration that judges), `(a file of open-llm-v1)` (what is changed is a complete file of that format, `… by harness
-0.4` one of its tasks as they are run today), `(another file)` (the row has a sound file of another day besides),
-`(result) FIELD: value` (what the reader of some format finds, where the formats of the examples do not record it; the
-fields of a leaf are `leaves/KEY/FIELD`), `(file with) TEXT` (the file has this text after its first brace),
-`(board) MODEL` (the board has that model's row with the same values), `(owners) PREFIX belongs to ORGANIZATION`, or
-`(file) TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound
-file as it is.
+declaration that judges), `(declaration) FIELD: value` (what that declaration says instead, as `tasks/0/unit`), `(a file
+of open-llm-v1)` (what is changed is a complete file of that format, `… by harness 0.4` one of its tasks as they are run
+today), `(another file)` (the row has a sound file of another day besides), `(result) FIELD: value` (what the reader of
+some format finds, where the formats of the examples do not record it; the fields of a leaf are `leaves/KEY/FIELD`),
+`(file with) TEXT` (the file has this text after its first brace), `(board) MODEL` (the board has that model's row with
+the same values), `(owners) PREFIX belongs to ORGANIZATION`, or `(file) TEXT` (the whole file). A text that starts with
+no such line is a sentence for people, and describes the sound file as it is.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Facts
@@ -40,7 +41,7 @@ from tests.evaluation.judging import (
 )
 
 FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
-OWNERS = "(owners) "
+OWNERS, DECLARATION = "(owners) ", "(declaration) "
 STARTS = {
     "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
     "(a file of open-llm-v1)": base_v1,
@@ -55,6 +56,7 @@ class Example:
 
     changes: dict[str, Any] = field(default_factory=dict)
     leaderboard: str = "open-llm-v2"
+    declaration: dict[str, Any] = field(default_factory=dict)
     board: str = ""
     text: str = ""
     start: Callable[[], dict[str, Any]] = base
@@ -70,6 +72,14 @@ class Example:
         data = dumps(patched(self.changes, self.start()))
         return data.replace(b"{", b"{" + self.inserted.encode(), 1)
 
+    def declared(self) -> Leaderboard:
+        """The declaration that judges."""
+        shipped = declared(self.leaderboard)
+        if not self.declaration:
+            return shipped
+        changes = {f"/{way}": value for way, value in self.declaration.items()}
+        return Leaderboard.model_validate(patched(changes, shipped.model_dump(mode="json")))
+
     def outcome(self) -> Outcome:
         """Judge it."""
         outcome = self._judged(Facts(today=TODAY, owners=self.owners))
@@ -82,7 +92,7 @@ class Example:
         files = {"results_x.json": self.data()}
         if self.has_another:
             files["results_sound.json"] = dumps(base())
-        judgement = judgement_of(files, self.leaderboard, facts, self._read)
+        judgement = judgement_of(files, self.declared(), facts, self._read)
         return Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
 
     def _read(self, submission: Submission) -> Parsed:
@@ -96,8 +106,9 @@ class Example:
         return replace(parsed, result=msgspec.convert(plain, Result))
 
     def _facts(self, result: Result) -> Facts:
-        leaderboard = declared(self.leaderboard)
-        values = raw_values(take_measurements(result, leaderboard), leaderboard)
+        leaderboard = self.declared()
+        measurements = take_measurements(result, leaderboard)
+        values = () if measurements.missing else raw_values(measurements, leaderboard)
         return Facts(today=TODAY, same_values={values: self.board})
 
 
@@ -122,6 +133,9 @@ def _read(line: str, example: Example) -> None:
     elif line.startswith(RESULT):
         way, _, value = line.removeprefix(RESULT).partition(": ")
         example.fields[way] = json.loads(value)
+    elif line.startswith(DECLARATION):
+        way, _, value = line.removeprefix(DECLARATION).partition(": ")
+        example.declaration[way] = json.loads(value)
     elif line.startswith(OWNERS):
         prefix, _, organization = line.removeprefix(OWNERS).partition(" belongs to ")
         example.owners[prefix] = (organization,)
@@ -140,4 +154,4 @@ def _read(line: str, example: Example) -> None:
 
 def sound(example: Example) -> Example:
     """The same file and declaration with nothing changed."""
-    return Example(leaderboard=example.leaderboard, start=example.start)
+    return Example(leaderboard=example.leaderboard, declaration=example.declaration, start=example.start)
