@@ -213,7 +213,7 @@ def test_samples_and_shots_are_asked_only_where_they_are_declared() -> None:
 def test_a_format_may_count_versions_otherwise() -> None:
     text = BOARD.replace("num_fewshot = 0\n", 'versions = ["0"]\nformat_versions = { "lm-eval-0.4" = ["2"] }\n')
     found = {one.rule: one.message for one in outcome_of(base(), parse(text)).findings}
-    assert "has version 1, accepted are 2" in found["unaccepted-task-version"]
+    assert "has version 1; only 2 is accepted" in found["unaccepted-task-version"]
     assert "unaccepted-task-version" not in rules_of(outcome_of(base(), parse(text.replace('["2"]', '["1"]'))))
 
 

@@ -99,23 +99,26 @@ def _by_date(found: DatedCommit, accepted: tuple[Accepted, ...]) -> HarnessAnswe
     """Judge a commit of the shipped lists by its place in them.
 
     One of the default branch is in a range when it lies between both of its ends. Of the fork, whose branches differ,
-    that cannot be told from the places.
+    that cannot be told from the places, nor of a range with an end that the lists do not have.
     """
     what = f"commit {found.short} is of {found.repository}, {found.day}"
     spans = [(number, span) for number, span in enumerate(accepted) if span.repository == found.repository]
-    ends = [(number, commit_of(span.since or ""), commit_of(span.until or "")) for number, span in spans]
-    inside = [
-        number
-        for number, since, until in ends
-        if (since is None or since.place <= found.place) and (until is None or found.place <= until.place)
-    ]
-    if ends and found.repository == repository():
-        return (
-            HarnessAnswer("accepted", what, inside[0])
-            if inside
-            else HarnessAnswer("unaccepted", f"{what}, which is in no accepted range")
-        )
+    if spans and found.repository == repository():
+        inside = {number: _is_inside(found, span) for number, span in spans}
+        number = next((number for number, is_inside in inside.items() if is_inside), None)
+        if number is not None:
+            return HarnessAnswer("accepted", what, number)
+        if None not in inside.values():
+            return HarnessAnswer("unaccepted", f"{what}, which is in no accepted range")
     return HarnessAnswer("unknown", f"{what}; whether that is in an accepted range was not looked up")
+
+
+def _is_inside(found: DatedCommit, span: Accepted) -> bool | None:
+    """Whether a range has a commit of the lists; None where an end decides that the lists do not have."""
+    since, until = (commit_of(end) if end else None for end in (span.since, span.until))
+    if (since and found.place < since.place) or (until and until.place < found.place):
+        return False
+    return True if bool(since) == bool(span.since) and bool(until) == bool(span.until) else None
 
 
 def _declared_in(sha: str, accepted: tuple[Accepted, ...]) -> int | None:
@@ -145,6 +148,8 @@ def accepted_versions(leaderboard: Leaderboard, harness: HarnessVersion) -> str:
     spans = [span for span in every if span.repository.lower() == own] or every
     tool = "lm-eval" if harness.repository is None else spans[0].repository
     releases = [release for span in spans for release in span.releases]
+    if len(releases) == 1:
+        return f"measure with {tool} {releases[0]} (no other release is accepted)"
     if releases:
         return f"measure with {tool} {releases[-1]} (accepted are {', '.join(releases)})"
     return "measure with " + " or ".join(f"{span.repository} at {(span.commits or ('?',))[-1]}" for span in spans)

@@ -37,9 +37,10 @@ def unaccepted_task_version(case: Case) -> Iterator[Violation]:
             wrong.setdefault((required.task_id, spelled), []).append(required)
     for (task_id, spelled), found in wrong.items():
         first, accepted = found[0], case.leaderboard.harness.accepted
-        versions = ", ".join(first.task.versions_of(case.result.format))
+        versions = first.task.versions_of(case.result.format)
+        are = "is" if len(versions) == 1 else "are"
         yield Violation(
-            f"{first.leaf_key} has version {shown(spelled)}, accepted are {versions}",
+            f"{first.leaf_key} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted",
             accepted_versions(case.leaderboard, case.result.harness)
             if accepted
             else "measure with an accepted version",

@@ -89,7 +89,9 @@ def test_a_case_trips_its_rule_or_does_not(case: Path) -> None:
     lines = [line for line in case.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     outcome = parse_example("\n".join(lines)).outcome()
     assert (rule in rules_of(outcome)) == (kind == "fires")
-    assert not [found.message for found in outcome.findings if found.message.startswith(f"the rule {found.rule} failed")]
+    assert not [
+        found.message for found in outcome.findings if found.message.startswith(f"the rule {found.rule} failed")
+    ]
 
 
 def test_every_rule_has_cases_of_both_kinds() -> None:
