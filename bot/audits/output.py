@@ -30,10 +30,10 @@ Renderers = Mapping[AuditFormat, Callable[[], str]]
 
 def require_html(path: Path | None) -> None:
     """Fail before long work where the HTML file cannot be drawn or written at its end. Raises CallError."""
-    from bot.reporting.chart import altair
-
     if path is None:
         return
+    from bot.reporting.chart import altair
+
     altair()
     if not path.parent.is_dir():
         raise CallError(f"{path}: cannot be written: the folder {path.parent} does not exist")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from bot.publishing.publication import find_marker
-
 Intend = Callable[[str, float], AbstractContextManager[object]]
 
 
@@ -20,5 +18,7 @@ def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractConte
 
     The one that held it may have been killed: what it sent shows within these seconds, or never.
     """
+    from bot.publishing.publication import find_marker  # only who writes loads it: it takes most of a command's start
+
     mark = find_marker(text)
     return nullcontext() if mark is None else intend(f"{place} {mark.render()}", seconds)

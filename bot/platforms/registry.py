@@ -11,7 +11,6 @@ from collections.abc import Callable, MutableMapping, MutableSet
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -169,6 +168,8 @@ def _load(scheme: str) -> Platform:
 @cache
 def others() -> dict[str, Platform]:
     """The platforms of other packages by scheme. Raises CallError for an entry point that names none."""
+    from importlib.metadata import entry_points  # few calls name a scheme that is not built in
+
     return {each.scheme: each for each in (_checked(point.name, point.load()) for point in entry_points(group=GROUP))}
 
 

@@ -16,7 +16,7 @@ sys.argv = ["leaderboard-bot", *sys.argv[1:]]
 try:
     main()
 finally:
-    print("imported:", *sorted(name for name in sys.modules if name.startswith("bot.audits.")), file=sys.stderr)
+    print("imported:", *sorted(name for name in sys.modules if name.startswith("bot.")), file=sys.stderr)
 """
 
 
@@ -26,14 +26,31 @@ def imported_by(*arguments: object) -> set[str]:
     return set(done.stderr.rpartition("imported:")[2].split())
 
 
+def audits_imported_by(*arguments: object) -> set[str]:
+    return {name for name in imported_by(*arguments) if name.startswith("bot.audits.")}
+
+
 def test_check_imports_no_audit() -> None:
     example = next((ROOT / "examples" / "results").rglob("*.json"))
-    assert imported_by("check", example) == set()
+    assert audits_imported_by("check", example) == set()
+
+
+def test_an_audit_of_samples_imports_no_formats_of_results_no_publishing_and_no_charts(tmp_path: Path) -> None:
+    log = tmp_path / "samples_drop.jsonl"
+    log.write_text('{"prediction": "10", "gold_answers": [["10"]]}\n')
+
+    imported = imported_by("audit", "drop", log)
+
+    assert "bot.audits.drop.report" in imported
+    packages = {".".join(name.split(".")[:3]) for name in imported}
+    assert packages.isdisjoint(
+        {"bot.evaluation.formats", "bot.publishing", "bot.publishing.entry", "bot.reporting.chart"}
+    )
 
 
 @pytest.mark.parametrize("name", ["board", "drop", "mmlu", "results"])
 def test_an_audit_imports_itself_and_no_other(name: str) -> None:
-    audits = {module.split(".")[2] for module in imported_by("audit", name, "--help")}
+    audits = {module.split(".")[2] for module in audits_imported_by("audit", name, "--help")}
     assert audits - {"default_command", "log_parts", "output", "ranks", "records", "score_table"} == {name}
 
 
