@@ -35,7 +35,7 @@ from tests.world.routes_talk import merge_changes
 from tests.world.server import served
 
 Step = Callable[[Story], object]
-LIMIT = 4
+LIMIT, TRIES = 4, 50
 log = logging.getLogger(__name__)
 
 
@@ -191,11 +191,16 @@ class Disturbance:
 
 
 def settle_until_done(story: Story) -> None:
-    """Settle until nothing fails; failures are those of the injected faults."""
-    for _ in range(50):
+    """Settle until nothing fails, more and more rarely; failures are those of the injected faults, and pass.
+
+    What a killed process began to write is held for `unknown_until`, which the tries together outlast.
+    """
+    pause = 1.2 * story.contexts.client.unknown_until / sum(range(TRIES))
+    for number in range(TRIES):
         with suppress(BotError):
             if all(outcome.outcome != "failed" for outcome in story.settle()):
                 return
+        time.sleep(number * pause)
     raise AssertionError("it does not come to an end")
 
 
