@@ -130,8 +130,7 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
     there, is refused, or brings too much.
     """
     run = _Git(folder, environment(url, token))
-    if not (folder.is_dir() and run.has(commit)):
-        shutil.rmtree(folder, ignore_errors=True)  # what a killed fetch left
+    if not is_fetched(folder, commit):
         folder.mkdir(parents=True)
         run("init", "--bare", "--quiet")
         _fetch(run, url, commit)
@@ -141,6 +140,14 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
     finally:
         found.close()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_fetched(folder: Path, commit: str) -> bool:
+    """Whether the commit stands there since a process was killed; what else it left goes."""
+    if folder.is_dir() and _Git(folder, environment("", None)).has(commit):
+        return True
+    shutil.rmtree(folder, ignore_errors=True)
+    return False
 
 
 def fetch_history(folder: Path, url: str, token: str | None) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.errors import Unavailable
 from bot.platforms.budget import bulk_work
 from bot.platforms.digest import check_content
-from bot.platforms.git.fetch import FetchedCommit, fetched
+from bot.platforms.git.fetch import FetchedCommit, fetched, is_fetched
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.source import Change, LastCommit, Source
 
@@ -64,26 +64,39 @@ class BulkSource:
 
 @contextmanager
 def fetched_source(
-    source: Source, address: HubAddress, web: str, token: str | None, commit: str, *, cache: Path
+    source: Source, address: HubAddress, web: str, token: str | None, commit: str, *, cache: Path, is_many: bool
 ) -> Iterator[Source]:
-    """The source with all files of one commit fetched below `cache`; the source itself where git cannot bring them."""
+    """The source with all files of one commit fetched below `cache`; the source itself where git cannot bring them.
+
+    Where they are not many, only a copy of this commit is used that a killed process left; another one goes.
+    """
     with ExitStack() as stack:
-        stack.enter_context(bulk_work())
-        folder = stack.enter_context(_slot(address, cache / "git"))
+        if is_many:
+            stack.enter_context(bulk_work())
+        folder = stack.enter_context(_slot(address, cache))
         copy = None
         try:
-            copy = folder and stack.enter_context(fetched(folder, web, commit, token))
+            if folder is not None and (is_many or is_fetched(folder, commit)):
+                copy = stack.enter_context(fetched(folder, web, commit, token))
         except (Unavailable, OSError) as failure:
             log.warning("%s is read file by file: %s", source.name, failure)
         yield BulkSource(source, copy) if copy else source
 
 
+def has_copy(address: HubAddress, cache: Path) -> bool:
+    """Whether a copy of the repository lies below `cache`: one that is in use, or that a killed process left."""
+    return any(folder.is_dir() for folder in _folders(address, cache))
+
+
+def _folders(address: HubAddress, cache: Path) -> list[Path]:
+    name = hashlib.sha256(address.url.encode()).hexdigest()[:20]
+    return [cache / "git" / f"{name}-{number}" for number in range(SLOTS)]
+
+
 @contextmanager
 def _slot(address: HubAddress, cache: Path) -> Iterator[Path | None]:
     """A folder of the cache for this repository that no other process uses, None where there is none."""
-    name = hashlib.sha256(address.url.encode()).hexdigest()[:20]
-    for number in range(SLOTS):
-        folder = cache / f"{name}-{number}"
+    for folder in _folders(address, cache):
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             lock = folder.with_suffix(".lock").open("a")

@@ -14,7 +14,7 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import Refused
 from bot.platforms.hub.address import HubAddress
-from bot.platforms.hub.bulk import MANY, fetched_source
+from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.errors import SERVICE
 from bot.platforms.source import Change, LastCommit, Source, named_change
@@ -213,12 +213,18 @@ class HubSource:
         return found and found[0]
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """Very many files are brought by one fetch over git, where git can bring them."""
-        if count <= MANY:
+        """Very many files are brought by one fetch over git, where git can bring them.
+
+        Fewer come from a copy where one is there: a process that read very many was killed near its end.
+        """
+        is_many = count > MANY
+        if not is_many and not has_copy(self.address, self.client.cache):
             return nullcontext(self)
         prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
         web = f"{self.client.endpoint}/{prefix}{self.address.name}"
-        return fetched_source(self, self.address, web, self.client.token, commit, cache=self.client.cache)
+        return fetched_source(
+            self, self.address, web, self.client.token, commit, cache=self.client.cache, is_many=is_many
+        )
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""

@@ -125,16 +125,32 @@ def test_the_token_opens_a_private_repository_and_stands_in_no_process_list(
     assert not any(b"hf_bot" in data for data in kept)
 
 
-def test_what_a_killed_process_fetched_is_not_fetched_again(hub: Hub, source: HubSource, head: str) -> None:
-    class Killed(BaseException):
-        pass
+class Killed(BaseException):
+    """What no code of ours catches."""
 
+
+@pytest.mark.parametrize("left", [MANY + 1, 1])
+def test_what_a_killed_process_fetched_is_not_fetched_again(hub: Hub, source: HubSource, head: str, left: int) -> None:
     with pytest.raises(Killed), in_bulk(source, head, MANY + 1):
         raise Killed
     hub.calls.clear()
-    with in_bulk(source, head, MANY + 1) as bulk:
+    with in_bulk(source, head, left) as bulk:
         assert bulk.read("empty.json", head, 100) == b""
     assert hub.calls == []
+    assert not list((source.client.cache / "git").glob("*-0"))
+
+
+def test_for_few_files_of_another_commit_nothing_is_fetched_and_what_was_left_goes(
+    hub: Hub, source: HubSource, repository: Repository, head: str
+) -> None:
+    with pytest.raises(Killed), in_bulk(source, head, MANY + 1):
+        raise Killed
+    later = hub.push(repository, {"new.json": b"new"}).oid
+    hub.calls.clear()
+    with in_bulk(source, later, 1) as few:
+        assert few.read("new.json", later, 100) == b"new"
+    assert [call.raw_path for call in hub.calls] == [f"/datasets/acme/results/resolve/{later}/new.json"]
+    assert not list((source.client.cache / "git").glob("*-0"))
 
 
 def test_two_processes_read_one_repository_side_by_side(source: HubSource, head: str) -> None:
