@@ -134,6 +134,18 @@ class Unsettled(Stale):
         super().__init__(why)
 
 
+class LeaseLost(BotError):
+    """This process may write nothing more: another one may do its work by now (exit status 3)."""
+
+    status = 3
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was restarted or ended the connection that keeps this work for one process;"
+            " it stops here, and the next pass or call goes on"
+        )
+
+
 class StateUnavailable(BotError):
     """The database of the service cannot be used now; nothing of it was changed (exit status 3)."""
 

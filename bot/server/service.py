@@ -32,7 +32,7 @@ from bot.service.event import Event, concerns_us
 from bot.service.github_event import ANY, SCHEME, repository_name
 from bot.service.items import marks
 from bot.service.outcome import Outcome
-from bot.service.settlement import settle
+from bot.service.settlement import run_pass
 from bot.service.workers import QUIET, WatchWorker
 
 if TYPE_CHECKING:  # the extra `postgres`
@@ -139,18 +139,18 @@ class Service:
         self.workers[watch.name] = self._worker(watch)
         self.workers[watch.name].start()
 
-    def settle(self, watch: Watch) -> None:
-        """Settle one watch, and note how it ended. Raises what the settlement raises."""
+    def settle(self, watch: Watch) -> bool:
+        """Settle one watch, and note how it ended; False where it lost its lease. Raises what the settlement raises."""
         with self.locks[watch.name]:  # under settings from before, it may still be running
-            self._settle(watch)
+            return self._settle(watch)
 
-    def _settle(self, watch: Watch) -> None:
+    def _settle(self, watch: Watch) -> bool:
         state, is_first = self.states[watch.name], self.states[watch.name].settled is None
         with self.metrics.seconds.labels(watch.name).time():
             try:
                 # Who could hint often must not have every failing item tried each time: these wait for their moment.
                 everything = is_first and self.sharing is None
-                outcomes = settle(self.contexts.open_context(watch), everything=everything)
+                done = run_pass(self.contexts.open_context(watch), everything=everything)
             except Exception as failure:
                 state.failure = (
                     str(failure) if isinstance(failure, BotError) else "internal error; the log has the traceback"
@@ -158,14 +158,18 @@ class Service:
                 self.metrics.settles.labels(watch.name, "failed").inc()
                 self._end(watch)
                 raise
-        for outcome in outcomes:
+        for outcome in done.outcomes:
             self.told(watch.name, outcome)
+        if not done.is_whole:  # how the watch stands, the next pass says, which may have begun elsewhere
+            self.metrics.settles.labels(watch.name, "failed").inc()
+            return False
         state.settled, state.failure = self.clock(), ""
-        if has_moved((one.outcome for one in outcomes), self.contexts.store.counts(watch.name)):
+        if has_moved((one.outcome for one in done.outcomes), self.contexts.store.counts(watch.name)):
             state.moved = state.settled
         self.metrics.settles.labels(watch.name, "done").inc()
         self.metrics.last.labels(watch.name).set(state.settled)
         self._end(watch)
+        return True
 
     def _end(self, watch: Watch) -> None:
         """Let others know how the watch stands now, or come back by ourselves when its next item is due."""

@@ -76,17 +76,16 @@ class Sharing:
         return next((watch for watch in self._service.watches_settings if watch.name == name), None)
 
     def _settle(self, name: str) -> None:
-        """A pass as a job; while a command keeps the watch, it is asked for again."""
+        """A pass as a job; while a command keeps the watch, and where the lease was lost, it is asked for again."""
         watch = self._named(name)
         if watch is None:
             log.info("%s: the settings of this process have no such watch", name)
             return
         self._service.states[name] = self.state(name)
         with self._store.lease(name, LEASE_WAIT) as is_ours:
-            if is_ours:
-                self._service.settle(watch)
-            else:
-                self.cluster.hint(name)
+            is_done = is_ours and self._service.settle(watch)
+        if not is_done:
+            self.cluster.hint(name)
 
     def _publish(self, job: RowJob) -> None:
         """One row as a job."""

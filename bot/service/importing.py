@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.errors import BotError, MalformedEntry, Stale, Unavailable
+from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
 from bot.evaluation.finding import counted
 from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling, open_filling
@@ -147,7 +147,7 @@ class Import:
         try:
             if rebuild_board(target, self.context.leaderboard):
                 self.result.board = "rebuilt the table, and kept the declaration"
-        except (Unavailable, Stale):
+        except (Unavailable, Stale, LeaseLost):
             raise
         except BotError as failure:  # such as a table that somebody else made
             self.result.board = f"the table was not rebuilt: {failure}"

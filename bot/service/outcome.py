@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.errors import BotError
+from bot.errors import BotError, LeaseLost
+from bot.platforms.held import check_held
 from bot.publishing.plan import Plan
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext
@@ -49,10 +50,13 @@ class Report:
     ) -> None:
         """Do something for items: where it fails, all of them are tried again later, and the caller goes on.
 
-        What is done in every pass has no item: its failure is told of its `subject`.
+        What is done in every pass has no item: its failure is told of its `subject`. Raises LeaseLost.
         """
+        check_held()
         try:
             call()
+        except LeaseLost:
+            raise
         except Exception as failure:  # noqa: BLE001 - one thing never stops the others
             for item in items:
                 self.fail(item, failure)
@@ -63,7 +67,8 @@ class Report:
                 self.context.store.finish(items)
 
     def fail(self, item: Item, failure: Exception) -> None:
-        """Note that an item failed, and when it is tried again."""
+        """Note that an item failed, and when it is tried again. Raises LeaseLost: then it is no failure of the item."""
+        check_held()
         self.context.store.fail(item, reason_of(failure), self.context.clock() + wait_after(item.attempts, failure))
         self.tell(item.name, failure)
 

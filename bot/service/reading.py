@@ -14,6 +14,7 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
+from bot.platforms.held import check_held
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import LastCommit, Source, in_bulk
 from bot.publishing.entry import digest_of
@@ -63,6 +64,7 @@ def read_due(context: WatchContext, fail: Fail, told: Callable[[int], object]) -
 
 
 def _read_batch(context: WatchContext, source: Source, items: Sequence[Item], fail: Fail) -> None:
+    check_held()
     store, name = context.store, context.name
     before = store.submissions_at(name, [item.subject for item in items])
     found = candidates_at(context, [item.subject for item in items])

@@ -7,9 +7,11 @@ only says what may be out of step; emptied, it costs one full reading. A fault e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 
+from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source, in_bulk
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
@@ -34,10 +36,14 @@ PART = 1000  # files that are read together
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How a pass ended: the outcomes, and what was or would be done at each target."""
+    """How a pass ended: the outcomes, and what was or would be done at each target.
+
+    `is_whole` is False where it lost its lease on the watch, and left the rest to the next one.
+    """
 
     outcomes: list[Outcome]
     plans: list[Plan]
+    is_whole: bool = True
 
 
 def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
@@ -71,6 +77,21 @@ class Pass:
 
     def run(self, *, everything: bool) -> Settlement:
         """Observe, then do what is due, kind after kind, until nothing of it marks anything new."""
+        try:
+            self._run(everything=everything)
+        except LeaseLost as lost:
+            self.report.say("failed", self.context.name, str(lost), lost.status)
+            with suppress(StateUnavailable):  # the database may be away still
+                self._keep_outcomes()
+            return Settlement(self.report.outcomes, self.report.plans, is_whole=False)
+        self._keep_outcomes()
+        return Settlement(self.report.outcomes, self.report.plans)
+
+    def _keep_outcomes(self) -> None:
+        found = [(one.outcome, one.subject, one.text) for one in self.report.outcomes]
+        self.context.store.add_outcomes(self.context.name, found)
+
+    def _run(self, *, everything: bool) -> None:
         context, store, name = self.context, self.context.store, self.context.name
         if everything:
             store.retry_all(name, context.clock())
@@ -79,8 +100,6 @@ class Pass:
         self.targets.derive()
         self._end_reviews()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
-        store.add_outcomes(name, [(one.outcome, one.subject, one.text) for one in self.report.outcomes])
-        return Settlement(self.report.outcomes, self.report.plans)
 
     def _always(self) -> list[Mark]:
         """What every pass looks at, for nobody tells of it."""

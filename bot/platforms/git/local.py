@@ -15,6 +15,7 @@ from tempfile import mkdtemp
 
 from bot.errors import BotError, CallError
 from bot.platforms.git.repository import Repository
+from bot.platforms.held import check_held
 
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
@@ -78,8 +79,9 @@ class LocalRepository(Repository):
         """Hold the repository against other bots; the lock ends with the process, however that ends.
 
         While it is held the file says so. Where it says so when it is taken, a bot was killed in the middle, and what
-        locks of git it may have left behind are removed: no living bot has them.
+        locks of git it may have left behind are removed: no living bot has them. Raises LeaseLost as `check_held`.
         """
+        check_held()
         root = self._own_root() or self.folder / ".git"
         with (root / LOCK).open("a+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -19,6 +19,7 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 from bot.errors import Unavailable
 from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.github.address import place_of
+from bot.platforms.held import check_held
 from bot.platforms.limits import current_limits
 from bot.platforms.retry import seconds_in
 
@@ -36,9 +37,11 @@ class Asked:
     pages: set[str] = field(default_factory=set)
 
     def note(self, method: str, url: str) -> None:
-        """Note a request. Raises Unavailable for a page that names itself as the next."""
+        """Note a request. Raises Unavailable for a page that names itself as the next, LeaseLost as `check_held`."""
         self.place = place_of(url)
         self.is_write = method not in {"GET", "HEAD"} and not url.endswith(("/graphql", "/access_tokens"))
+        if self.is_write:
+            check_held()
         if method == "GET" and url in self.pages:
             raise Unavailable(SERVICE, f"{self.place}: its list of pages does not end")
         self.pages.add(url)

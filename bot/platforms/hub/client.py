@@ -21,6 +21,7 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are lo
 from bot import __version__
 from bot.errors import Refused, Unavailable
 from bot.platforms.digest import check_content
+from bot.platforms.held import check_held
 from bot.platforms.hub.address import HubAddress, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory
@@ -77,7 +78,8 @@ class HubClient:
         return self.patiently(lambda: call(*args, **how), what)
 
     def write(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
-        """Call once: what failed may have landed."""
+        """Call once: what failed may have landed. Raises LeaseLost where another process may write by now."""
+        check_held()
         with within(self.deadline, self.timeout), hub_errors(str(how.get("repo_id", ""))):
             return call(*args, **how)
 

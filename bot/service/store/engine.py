@@ -35,6 +35,8 @@ WHY = {
     sqlite3.SQLITE_IOERR: "the disk failed",
 }
 LOCK = 7_235_120_614  # any number that no other program on the server takes
+# A server that is gone without a word is noticed in 25 seconds, not after hours.
+NOTICED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
 log = logging.getLogger(__name__)
 
 
@@ -59,9 +61,10 @@ def connect(url: str) -> Engine:
 def open_engine(url: str) -> Engine:
     """An engine that nothing was asked of yet. Raises CallError for a URL that names no database."""
     parsed = parse_database(url)
-    is_remote = parsed.get_backend_name() != "sqlite"  # a server may have been started again meanwhile
+    is_remote = parsed.get_driver_name() == "psycopg"  # a server may have been started again meanwhile
     try:
-        engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=is_remote)
+        given = {name: value for name, value in NOTICED.items() if is_remote and name not in parsed.query}
+        engine = create_engine(parsed, hide_parameters=True, pool_pre_ping=is_remote, connect_args=given)
     except ModuleNotFoundError as error:
         raise CallError(f"DATABASE_URL: {error}; pip install 'leaderboard-bot[postgres]'") from None
     except (ArgumentError, NoSuchModuleError) as error:  # another driver, such as sqlite+x

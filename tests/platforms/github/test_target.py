@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import BotError, Refused
+from bot.errors import BotError, LeaseLost, Refused
 from bot.platforms.github.branches import branch_name
 from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.target import GitHubTarget
+from bot.platforms.held import held_by
 from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
 from bot.service.publish import publish
@@ -50,6 +51,15 @@ def test_ten_times_is_as_good_as_once_and_writes_once(github: GitHubServer, form
     assert github.state.writes() == writes
     assert len(requests(github)) == (form == "pull-request")
     assert len(ours(github)) == (form == "comment")
+
+
+def test_nothing_is_written_without_the_lease(github: GitHubServer) -> None:
+    def lost() -> None:
+        raise LeaseLost
+
+    with held_by(lost), pytest.raises(LeaseLost):
+        publish_to(github, entry())
+    assert github.state.writes() == 0
 
 
 def test_a_newer_result_updates_the_open_request_though_main_has_moved(github: GitHubServer) -> None:

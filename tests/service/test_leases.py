@@ -1,0 +1,126 @@
+"""A pass that loses its lease on the watch stops, writes nothing more, and the next one goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.errors import LeaseLost
+from bot.platforms.git.target import Folder
+from bot.platforms.held import check_held, held_by
+from bot.publishing.publication import Commit, Marker, PostText
+from bot.service.passes import WatchPass, settle_watches
+from bot.service.store import Store, connect
+from tests.service.stories import Story
+from tests.service.worker_processes import PATIENCE, push_rows
+from tests.world.hub import Hub
+from tests.world.postgres import Cluster, running
+
+END_THE_LEASE = text(
+    "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted"
+    " and database = (select oid from pg_database where datname = current_database())"
+)
+
+
+def one_pass(story: Story) -> WatchPass:
+    [done] = settle_watches(story.contexts, [story.watch])
+    return done
+
+
+def the_rest_is_done(story: Story, rows: int) -> None:
+    """The next pass publishes what is left; nothing stands twice."""
+    assert [one.outcome for one in one_pass(story).outcomes] == ["published"] * len(story.acts())
+    titles = sorted(request.title for request in story.requests)
+    assert titles == sorted(f"Add acme/m{n} (bfloat16): 58.33" for n in range(rows))
+    story.end()
+
+
+@pytest.mark.parametrize(("at", "acts"), [("/paths-info/", []), ("/commit/main", ["request"])])
+def test_a_pass_stops_when_its_database_was_restarted(hub: Hub, tmp_path: Path, at: str, acts: list[str]) -> None:
+    with running() as cluster:
+        story = Story(hub, tmp_path, database=cluster.database())
+
+        def restart() -> None:
+            cluster.stop()
+            cluster.start()
+
+        push_rows(story, 4)
+        hub.faults.order(at, before=restart)
+        done = one_pass(story)
+
+        assert story.acts() == acts
+        assert (done.outcomes[-1].outcome, done.outcomes[-1].status) == ("failed", 3)
+        assert "it stops here, and the next pass or call goes on" in done.outcomes[-1].text
+        assert [item.attempts for item in story.contexts.store.all("tiny")] == [0] * len(
+            story.contexts.store.all("tiny")
+        )
+        the_rest_is_done(story, 4)
+
+
+@contextmanager
+def taken_over(story: Story) -> Iterator[Callable[[], None]]:
+    """What ends the lease on the watch and has another process take it, until the block ends."""
+    others, taken, over = Store(connect(story.database)), threading.Event(), threading.Event()
+
+    def keep() -> None:
+        with others.lease("tiny", PATIENCE) as is_ours:
+            assert is_ours
+            taken.set()
+            over.wait(PATIENCE)
+
+    thread = threading.Thread(target=keep)
+
+    def take_over() -> None:
+        with story.contexts.store.transaction() as connection:
+            connection.execute(END_THE_LEASE)
+        thread.start()
+        assert taken.wait(PATIENCE)
+
+    yield take_over
+    over.set()
+    thread.join()
+    others.close()
+
+
+def test_a_pass_stops_when_another_process_took_its_watch_over(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
+    story = Story(hub, tmp_path, database=postgres.database())
+    push_rows(story, 4)
+    with taken_over(story) as take_over:
+        hub.faults.order("/commit/main", before=take_over)
+        done = one_pass(story)
+
+    assert story.acts() == ["request"]
+    assert [one.outcome for one in done.outcomes] == ["published", "failed"]
+    assert [one["outcome"] for one in story.contexts.store.outcomes("tiny")] == ["failed", "published"]
+    the_rest_is_done(story, 4)
+
+
+def test_what_is_kept_stays_kept_and_what_is_lost_stays_lost(postgres: Cluster) -> None:
+    store = Store(connect(postgres.database()))
+    with store.lease("tiny") as is_ours:
+        assert is_ours
+        check_held()
+        with store.transaction() as connection:
+            connection.execute(END_THE_LEASE)
+        for _ in range(2):
+            with pytest.raises(LeaseLost):
+                check_held()
+    check_held()
+    store.close()
+
+
+def lost() -> None:
+    raise LeaseLost
+
+
+def test_a_folder_is_not_written_without_the_lease(tmp_path: Path) -> None:
+    publication = Commit(Marker("board", "tiny"), PostText("Add a row", ""), {"entries/a.json": b"{}"})
+    with held_by(lost), pytest.raises(LeaseLost):
+        Folder(str(tmp_path / "board")).apply(publication)
+
+    assert Folder(str(tmp_path / "board")).head() == ""
