@@ -41,8 +41,8 @@ def limited_run(case: Case) -> Iterator[Violation]:
         yield _violation(case, found)
 
 
-def _samples(limit: float) -> str:
-    return "1 sample" if limit == 1 else f"{limit:g} samples"
+def _samples(number: float) -> str:
+    return "1 sample" if number == 1 else f"{number:,.15g} samples"
 
 
 def _is_cut(case: Case, measurement: Measurement) -> bool:
@@ -59,12 +59,11 @@ def _violation(case: Case, found: list[Measurement]) -> Violation:
     keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
     hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all of it")
     samples, original = first.leaf.samples, first.leaf.original or first.required.size
-    part = f"{_samples(case.result.limit or 0)} at most" if samples is None else f"{samples:,}"
+    number, most = (samples, "") if samples is not None else (case.result.limit or 0, "at most ")
+    part = f"{number:,.15g} of its {original:,} samples" if original else _samples(number)
     more = f", and {len(keys) - 1} more of {task.title} in part" if len(keys) > 1 else ""
     return Violation(
-        f"{first.required.leaf_key} was run on {part} of its {original or 'unknown number of'}{more}"
-        if original is None
-        else f"{first.required.leaf_key} was run on {part} of its {original:,} samples{more}",
+        f"{first.required.leaf_key} was run on {most}{part}{more}",
         hint,
         case.result.pointer_to("samples", first.required.leaf_key),
         task.id,

@@ -57,7 +57,6 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
         task.id,
         tuple(dict.fromkeys(required.leaf_id for required in missing)),
         command,
-        case.row.lead.path,
     )
 
 
@@ -80,7 +79,7 @@ def _nothing(case: RowCase) -> Violation:
     result, board = case.row.result, case.leaderboard
     count = sum(len(task.leaves) for task in board.tasks)
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
-    most, best = max(fits, default=(0, ""))
+    most, best = max(fits)
     hint = (
         f"name the leaderboard with --leaderboard; the file has {counted(most, 'subtask')} of {best}"
         if most
@@ -88,7 +87,7 @@ def _nothing(case: RowCase) -> Violation:
     )
     of_all = counted(count, "subtask")
     message = f"the file has none of the {of_all} of {board.id}: was it measured for another leaderboard?"
-    return Violation(message, hint, result.pointer_to("leaves"), file=case.row.lead.path)
+    return Violation(message, hint, result.pointer_to("leaves"))
 
 
 def _count(result: Result, leaderboard: Leaderboard) -> int:

@@ -44,5 +44,4 @@ def mixed_reducers(case: RowCase) -> Iterator[Violation]:
                 "name in the declaration the leaf key of one reducer, or run all leaves with the same one",
                 case.row.result.pointer_to("reducer", keys[0]),
                 task_id,
-                file=case.row.lead.path,
             )

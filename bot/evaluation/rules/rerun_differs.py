@@ -43,5 +43,4 @@ def rerun_differs(case: RowCase) -> Iterator[Violation]:
             "say in the request why it was run again",
             row.result.pointer_to("leaves"),
             task_id,
-            file=row.lead.path,
         )

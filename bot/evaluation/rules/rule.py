@@ -91,7 +91,7 @@ class Violation:
 
     `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
     `command` is the command line that repairs it, "" where none can. `file` is the path of the submission that a
-    violation of a row points into.
+    violation of a row points into, "" for the first of the row.
     """
 
     message: str

@@ -37,5 +37,4 @@ def settings_differ(case: RowCase) -> Iterator[Violation]:
             f"{count} {what} measured with another harness or other settings and not joined: {examples(row.left_out)}",
             "measure all tasks with the same release of the harness and the same settings",
             row.result.pointer_to("leaves"),
-            file=row.lead.path,
         )
