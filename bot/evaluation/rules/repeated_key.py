@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity, examples, shown
+from bot.evaluation.finding import Severity, counted, examples, shown
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
@@ -28,7 +28,7 @@ def repeated_key(case: Case) -> Iterator[Violation]:
     repeated = case.result.repeated
     if repeated:
         first = repeated[0]
-        more = f", and so do {len(repeated) - 1} more keys" if len(repeated) > 1 else ""
+        more = f"; the same of {counted(len(repeated) - 1, 'more key')}" if len(repeated) > 1 else ""
         yield Violation(
             f"{shown(first.pointer)} stands {len(first.values)} times with different values"
             f" ({examples(first.values)}){more}",

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity, shown
+from bot.evaluation.finding import Severity, counted, shown
 from bot.evaluation.rules.rule import RowCase, Violation, rule
 
 MOST = 5  # runs of one leaf that are named
@@ -36,7 +36,7 @@ def rerun_differs(case: RowCase) -> Iterator[Violation]:
         more = f" and {len(repeat.runs) - MOST} more" if len(repeat.runs) > MOST else ""
         by_task.setdefault(repeat.task_id, []).append(f"{repeat.leaf_id}: {', '.join(runs)}{more}")
     for task_id, leaves in by_task.items():
-        more = f"; and so {len(leaves) - 1} more subtasks" if len(leaves) > 1 else ""
+        more = f"; the same of {counted(len(leaves) - 1, 'more subtask')}" if len(leaves) > 1 else ""
         row = case.row
         yield Violation(
             f"was run several times with different values, of which the newest counts; {leaves[0]}{more}",

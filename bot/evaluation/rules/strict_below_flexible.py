@@ -38,7 +38,7 @@ def strict_below_flexible(case: Case) -> Iterator[Violation]:
 def _violations(case: Case) -> Iterator[Violation]:
     for measurement in case.measurements.present:
         required = measurement.required
-        if "strict" not in required.value_key or not STRICT.search(required.value_key):
+        if "strict" not in required.value_key:
             continue
         key, value = max(_siblings(measurement), key=lambda pair: pair[1], default=("", 0.0))
         if value - measurement.value > FAR * required.unit:

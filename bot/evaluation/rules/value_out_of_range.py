@@ -37,7 +37,7 @@ def _violations(case: Case) -> Iterator[Violation]:
             required = measurement.required
             yield Violation(
                 f"{required.leaf_key} has {required.value_key} {measurement.value!r}, outside {low:g} to {high:g}",
-                "write a fraction, not a percentage" if required.unit == 1 and measurement.value <= 100 else "",
+                "write a fraction, not a percentage" if required.unit == 1 and 1 < measurement.value <= 100 else "",
                 case.result.pointer_to("value", required.leaf_key, required.value_key),
                 required.task_id,
                 (required.leaf_id,),

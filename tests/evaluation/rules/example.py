@@ -138,7 +138,7 @@ def _read(line: str, example: Example) -> None:
         example.declaration[way] = json.loads(value)
     elif line.startswith(OWNERS):
         prefix, _, organization = line.removeprefix(OWNERS).partition(" belongs to ")
-        example.owners[prefix] = (organization,)
+        example.owners[prefix] = () if organization == "nobody" else (organization,)
     elif line == ANOTHER:
         example.has_another = True
     elif line.startswith(BOARD):

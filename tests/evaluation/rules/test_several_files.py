@@ -1,0 +1,52 @@
+"""What rules say of rows that are made of several files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from bot.evaluation.finding import Finding
+from bot.evaluation.rules.rerun import rerun_advice
+from tests.evaluation.judging import ABSENT, base, judgement_of, outcome_of, patched
+
+MMLU_PRO = "/results/leaderboard_mmlu_pro"
+
+
+def found_in_row(rule: str, *files: dict[str, Any]) -> Finding:
+    """What a rule finds in the row of the example file with these changes, each a day newer than the one before."""
+    dated = [patched(changes | {"/date": base()["date"] + 86_400 * day}) for day, changes in enumerate(files)]
+    (row,) = judgement_of({f"results_{number}.json": file for number, file in enumerate(dated)}).rows
+    (finding,) = [found for found in row.findings if found.rule == rule]
+    return finding
+
+
+@pytest.mark.parametrize(("others", "more"), [(1, ""), (4, ""), (5, " and 1 more"), (7, " and 3 more")])
+def test_of_many_runs_the_newest_five_are_named(others: int, more: str) -> None:
+    values = [number / 16 for number in range(1, others + 1)]
+    found = found_in_row("rerun-differs", {}, *({MMLU_PRO: {"acc,none": value}} for value in values))
+    newest = [f"{value!r} (results_{number}.json)" for number, value in enumerate(values, 1)]
+    oldest = f"{base()['results']['leaderboard_mmlu_pro']['acc,none']!r} (results_0.json)"
+    named = ", ".join([*reversed(newest), oldest][:5])
+    assert found.message.endswith(f"; leaderboard_mmlu_pro: {named}{more}")
+
+
+def test_a_finding_points_into_the_file_that_has_the_value() -> None:
+    found = found_in_row("implausibly-low", {MMLU_PRO: {"acc,none": 0.0}}, {MMLU_PRO: ABSENT})
+    assert (found.location.path, found.location.pointer) == ("results_0.json", MMLU_PRO)
+
+
+def test_files_that_are_not_joined_are_counted() -> None:
+    settings = [{"/config/gen_kwargs": {"temperature": number / 8}} for number in (1, 2, 0)]
+    found = found_in_row("settings-differ", *settings)
+    assert found.message.startswith("2 files were measured with another harness or other settings and not joined: ")
+    assert found.location.path == "results_2.json"
+
+
+@pytest.mark.parametrize("format_id", ["helm", "a-format-that-is-gone"])
+@pytest.mark.parametrize(("shots", "hint"), [(5, "measure it with 5 shots"), (None, "measure it")])
+def test_where_a_format_has_no_command_the_hint_says_the_shots(format_id: str, shots: int | None, hint: str) -> None:
+    result = outcome_of(base()).result
+    assert result is not None
+    assert rerun_advice(replace(result, format=format_id), ["x"], shots, "measure it") == (hint, "")
