@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
@@ -18,6 +18,7 @@ from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling, open_filling
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import Form
+from bot.publishing.repeat import check_command
 from bot.publishing.texts import filling_text
 from bot.service.config import Watch, WatchTarget
 from bot.service.context import WatchContext
@@ -32,7 +33,7 @@ ROWS = 2000  # rows that are looked at and written together, in commits of 100
 MOST_ROWS = 20_000  # of a board that is rebuilt here
 FAILURES = 6  # outages one after the other, without progress, before it ends
 LONGEST_WAIT = 3600.0  # seconds that it waits for a service
-SHOWN = 20  # rows that are named
+SHOWN, COMMANDS = 20, 3  # rows, and rejected files, that are named
 WINDOW, ALLOWED = 300.0, 500  # seconds of the Hub's window, and half of what a free account may ask in it
 Tell = Callable[[str, int, int], None]
 
@@ -58,20 +59,28 @@ class ImportPlan:
 
     def lines(self, source: str, target: str) -> list[str]:
         """What people read before they agree."""
-        minutes = max(1, round(self.seconds / 60))
+        minutes = counted(max(1, round(self.seconds / 60)), "minute")
+        there = f"{counted(self.files, 'file')}, {self.size / 1e6:,.1f} MB"
         return [
-            f"source  {source}: {self.files:,} files, {self.size / 1e6:,.1f} MB, {self.unread:,} still to be read",
-            f"target  {target}: {self.standing:,} rows are there",
-            f"cost    about {self.requests:,} requests; {minutes:,} minutes with half of a free account's limit",
+            f"source  {source}: {there}, {self.unread:,} still to be read",
+            f"target  {target}: {counted(self.standing, 'row')}",
+            f"cost    about {self.requests:,} requests; {minutes} with half of a free account's limit",
         ]
 
 
 @dataclass
 class ImportResult:
-    """How an import ended: rows written and adopted, and those that were left alone with the reason."""
+    """How an import ended: rows written and adopted, and those that were left alone with the reason.
+
+    `incomplete` are the keys of written rows without an average; `rejected` counts files that give no number, and `why`
+    has commands that show the reasons of the first.
+    """
 
     written: int = 0
     adopted: int = 0
+    incomplete: list[str] = field(default_factory=list)
+    rejected: int = 0
+    why: tuple[str, ...] = ()
     different: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     unread: int = 0
@@ -83,17 +92,20 @@ class ImportResult:
         """What people read in the end."""
         said = [f"wrote {counted(self.written, 'row')}{f' to {self.where}' if self.where else ''}"]
         said += [f"adopted {counted(self.adopted, 'row')} that the target already has"] if self.adopted else []
-        said += _named(self.different, "rows are there with other numbers; they were not changed")
-        said += _named(self.refused, "rows cannot be stored")
+        said += _named(self.incomplete, "row", "without an average, because subtasks are missing")
+        said += [f"rejected {counted(self.rejected, 'file')}; to see why, run:"] if self.rejected else []
+        said += [f"  {command}" for command in self.why]
+        said += _named(self.different, "row", "at the target with other numbers, left unchanged")
+        said += _named(self.refused, "row", "that cannot be stored")
         said += [self.board] if self.board else []
         said += [f"no file of this source gave {counted(self.untraced, 'row')} of the target"] if self.untraced else []
         said += [f"{counted(self.unread, 'file')} could not be read; run the same command again"] if self.unread else []
         return said
 
 
-def _named(keys: Sequence[str], what: str) -> list[str]:
+def _named(keys: Sequence[str], noun: str, what: str) -> list[str]:
     more = f" and {len(keys) - SHOWN:,} more" if len(keys) > SHOWN else ""
-    return [f"{len(keys):,} {what}: {', '.join(keys[:SHOWN])}{more}"] if keys else []
+    return [f"{counted(len(keys), noun)} {what}: {', '.join(keys[:SHOWN])}{more}"] if keys else []
 
 
 def import_watch(source: str, to: str, form: Form, leaderboard: str) -> Watch:
@@ -130,6 +142,8 @@ class Import:
             self._patiently(self._write, ends=True)
         self.result.unread = self.context.store.count_items(self.context.name, "file")
         self.result.untraced = self._untraced()
+        self.result.rejected = self.context.store.count_submissions(self.context.name).get("rejected", 0)
+        self.result.why = tuple(self._why())
         self._patiently(self._rebuild_board, ends=False)  # the first settlement rebuilds it, too
         return self.result
 
@@ -224,6 +238,7 @@ class Import:
         same = {path for path, data in standing.items() if is_same_row(data, files[path])}
         self.result.written += len(new)
         self.result.adopted += len(same)
+        self.result.incomplete += [one.key for one in entries if entry_path(one.key) in new and one.average is None]
         self.result.different += [entry.key for entry in entries if entry_path(entry.key) in standing.keys() - same]
 
     def _entries(self, keys: Sequence[str]) -> list[Entry]:
@@ -240,6 +255,13 @@ class Import:
         except MalformedEntry as error:
             self.result.refused.append(f"{some[0].key}: {error}")
             return []
+
+    def _why(self) -> Iterator[str]:
+        """The commands that say why the first rejected files give no number."""
+        watch = self.context.watch
+        for line in self.context.store.submissions_page(watch.name, "rejected", limit=COMMANDS):
+            path = line.path if "://" in watch.source else f"{watch.source}/{line.path}"
+            yield check_command(watch.source, line.commit, path, watch.leaderboard)
 
     def _untraced(self) -> int:
         """How many rows at the target no file of this source makes."""

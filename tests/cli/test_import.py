@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.errors import CallError
 from bot.service.store import Store, connect
+from tests.platforms.git.test_source import Folder
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster
@@ -58,3 +59,15 @@ def test_a_second_import_into_the_same_board_is_told_so(
         assert "another process imports into it now" in str(told.exception)
     done = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
     assert "wrote 1 row" in done.output
+
+
+def test_the_command_for_a_rejected_file_of_a_folder_finds_it(runner: CliRunner, tmp_path: Path) -> None:
+    Folder(tmp_path / "results").push({path_of("acme/one"): result("acme/one"), "acme__bad/results_1.json": b"{"})
+    call = ["import", "results", *CALL[2:], "--yes"]
+
+    done = runner.invoke(app, call)
+
+    [command] = [line.split() for line in done.output.splitlines() if "leaderboard-bot check" in line]
+    told = runner.invoke(app, command[1:])
+    assert (done.exit_code, told.exit_code) == (0, 1)
+    assert "malformed-file" in told.output

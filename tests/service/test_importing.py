@@ -98,6 +98,30 @@ def test_rows_that_stand_already_are_adopted_and_others_left_alone(
     assert any("other numbers" in line for line in done.lines())
 
 
+def test_rejected_files_and_incomplete_rows_are_named(
+    hub: Hub, repository: Repository, target: Repository, tmp_path: Path
+) -> None:
+    broken = {f"acme__bad-{n}/results_1.json": b"{" for n in range(4)}
+    hole = result("acme/hole", right=(50, None, 70))
+    hub.push(repository, {**models(1), **broken, path_of("acme/hole"): hole, "notes.json": b"[]"})
+
+    done = imported(hub, tmp_path)
+    again = imported(hub, tmp_path)
+
+    assert (done.written, done.rejected, len(done.incomplete)) == (2, 4, 1)
+    [first, incomplete, rejected, *commands] = done.lines()[:6]
+    assert first.startswith("wrote 2 rows")
+    assert incomplete.startswith("1 row without an average, because subtasks are missing: tiny/acme/hole/")
+    assert rejected == "rejected 4 files; to see why, run:"
+    head = repository.main.oid
+    declared = tmp_path / "tiny.toml"
+    assert commands == [
+        f"  leaderboard-bot check {SOURCE}@{head}/acme__bad-{n}/results_1.json --leaderboard {declared}"
+        for n in range(3)
+    ]
+    assert (again.written, again.rejected, again.why) == (0, 4, done.why)
+
+
 def test_a_plan_says_what_it_costs_and_writes_nothing(
     hub: Hub, repository: Repository, target: Repository, tmp_path: Path
 ) -> None:
