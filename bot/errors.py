@@ -146,6 +146,12 @@ class LeaseLost(BotError):
         )
 
 
+class InUse(BotError):
+    """Another process does now what only one may do at a time: try again when it ended (exit status 3)."""
+
+    status = 3
+
+
 class StateUnavailable(BotError):
     """The database of the service cannot be used now; nothing of it was changed (exit status 3)."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.judging import DEFAULT, LEADERBOARD, NO_PROGRESS
-from bot.cli.service import need_extra
+from bot.cli.service import need_extra, open_jobs
 from bot.errors import CallError
 from bot.reporting.escape import visible
 from bot.service.environment import database_url, read_access, settings_path
@@ -37,30 +38,42 @@ def import_board(
     """Fill a board from all results of a source. If it was interrupted, call it again: it continues."""
     need_extra("import")
     from bot.service.context import ContextFactory
+    from bot.service.import_lease import import_lease
     from bot.service.importing import Import, import_watch
-    from bot.service.state_lock import StateInUse, state_lock
+    from bot.service.state_lock import state_lock
     from bot.service.store import Store, connect
 
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, form.value, leaderboard)
     url = database_url(settings_path(None))
-    with state_lock(url), closing(Store(connect(url))) as store, store.lease(f"import into {to}") as is_ours:
-        if not is_ours:
-            raise StateInUse(f"import into {to}", "another process imports into it now; wait until it ends")
+    tell = _no_progress if quiet or not sys.stderr.isatty() else _progress
+    with state_lock(url), closing(Store(connect(url))) as store, _row_targets(url) as row_targets:
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
-        run = Import(context, _no_progress if quiet or not sys.stderr.isatty() else _progress)
-        for line in run.plan().lines(source, to):
-            typer.echo(visible(line))
+        with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):
+            for line in Import(context).plan().lines(source, to):
+                typer.echo(visible(line))
         if dry_run:
             return
-        if not yes:
+        if not yes:  # nobody waits for the answer: the board is free meanwhile
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
-        result = run.run()
+        with import_lease(store, to, Path.cwd(), row_targets):
+            result = Import(context, tell).run()
     for line in result.lines():
         typer.echo(visible(line))
     if result.unread or result.refused:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _row_targets(database: str) -> Iterator[Callable[[], Iterable[str]]]:
+    """Where `serve` and `work` publish rows, as often as that is asked; nowhere where the state is a file."""
+    jobs = open_jobs(database, takes_rows=False)
+    if jobs is None:
+        yield tuple
+        return
+    with closing(jobs):
+        yield jobs.row_targets
 
 
 def _no_progress(_: str, __: int, ___: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.server.health import State, state_from, state_text
 from bot.service.config import Watch
+from bot.service.import_lease import pass_leases
 from bot.service.jobs.budgets import SharedBudgets
 from bot.service.jobs.cluster import Cluster
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
@@ -82,10 +83,21 @@ class Sharing:
             log.info("%s: the settings of this process have no such watch", name)
             return
         self._service.states[name] = self.state(name)
-        with self._store.lease(name, LEASE_WAIT) as is_ours:
-            is_done = is_ours and self._service.settle(watch)
+        lease, boards = pass_leases(watch, self._service.contexts.folder)
+        with self._store.lease(lease, LEASE_WAIT, beside=boards) as claim:
+            is_done = claim.is_ours and self._service.settle(watch)
+        if claim.what in boards:
+            self._put_off(name, f"its target is filled now ({claim.rival}); the watch goes on when that ends")
         if not is_done:
             self.cluster.hint(name)
+
+    def _put_off(self, name: str, why: str) -> None:
+        """Say on the page and once in the log why a watch waits."""
+        state = self._service.states[name]
+        if state.failure != why:
+            state.failure = why
+            log.info("%s: %s", name, why)
+            self.tell(name)
 
     def _publish(self, job: RowJob) -> None:
         """One row as a job."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.errors import BotError, CallError, Refused, Unavailable
+from bot.errors import BotError, CallError, InUse, Refused, Unavailable
 from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.config import Watch
 from bot.service.context import ContextFactory
+from bot.service.import_lease import pass_leases
 from bot.service.outcome import Outcome
 from bot.service.settlement import Settlement, run_pass
-from bot.service.state_lock import StateInUse
 
 PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the watch
 
@@ -73,12 +73,15 @@ def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
 
 
 def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool) -> Settlement:
-    """One pass, while no other process makes one over the same watch. Raises StateInUse."""
+    """One pass, while no other process makes one over the same watch. Raises InUse."""
     if dry_run:
         return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore)
-    with contexts.store.lease(watch.name, PATIENCE) as is_ours:
-        if not is_ours:
-            raise StateInUse(f"watch {watch.name}", "another process makes a pass over it now")
+    name, boards = pass_leases(watch, contexts.folder)
+    with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
+        if claim.what in boards:
+            raise InUse(f"{name}: its target is filled now ({claim.rival}); let that end")
+        if not claim.is_ours:
+            raise InUse(f"{name}: another process makes a pass over it now ({claim.rival})")
         return run_pass(contexts.open_context(watch), rescore=rescore)
 
 

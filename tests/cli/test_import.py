@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -9,9 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
-from bot.errors import CallError
+from bot.errors import BotError, CallError
+from bot.service.row_jobs import RowJob
+from bot.service.state_lock import state_lock
 from bot.service.store import Store, connect
+from bot.service.store.leases import LOOK
 from tests.platforms.git.test_source import Folder
+from tests.service.worker_processes import queue_of
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster
@@ -48,15 +53,36 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
     assert "wrote 0 rows" in again.output
 
 
-def test_a_second_import_into_the_same_board_is_told_so(
-    hub: Hub, repository: Repository, runner: CliRunner, postgres: Cluster
-) -> None:
+@pytest.fixture
+def pushed(hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.push(repository, {path_of("acme/one"): result("acme/one")})
-    url = postgres.database()
-    with closing(Store(connect(url))) as store, store.lease("import into board") as is_ours:
-        assert is_ours
-        told = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
-        assert "another process imports into it now" in str(told.exception)
+    monkeypatch.setattr("bot.service.import_lease.PATIENCE", 2 * LOOK)
+
+
+def refused(runner: CliRunner, url: str) -> str:
+    """What an import is told that may not begin: one line, and nothing is written."""
+    told = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
+    assert isinstance(told.exception, BotError)
+    assert (told.exception.status, told.output, Path("board").exists()) == (3, "", False)
+    assert "\n" not in str(told.exception)
+    return str(told.exception)
+
+
+@pytest.mark.parametrize("is_pass", [True, False])
+@pytest.mark.usefixtures("pushed")
+def test_an_import_beside_another_process_that_writes_there_is_told_so(
+    runner: CliRunner, postgres: Cluster, tmp_path: Path, *, is_pass: bool
+) -> None:
+    board = f"import into {tmp_path / 'board'}"
+    url, leases = postgres.database(), ("watch tiny", [board]) if is_pass else (board, [])
+    with closing(Store(connect(url))) as store, store.lease(leases[0], beside=leases[1]) as claim:
+        assert claim.is_ours
+        told = refused(runner, url)
+        planned = runner.invoke(app, [*CALL, "--dry-run"], env={"DATABASE_URL": url})
+    assert told.startswith(f"board: another process writes there now (process {os.getpid()} on ")
+    assert leases[0][:20] in told
+    assert planned.exit_code == 0
+
     done = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
     assert "wrote 1 row" in done.output
 
@@ -71,3 +97,21 @@ def test_the_command_for_a_rejected_file_of_a_folder_finds_it(runner: CliRunner,
     told = runner.invoke(app, command[1:])
     assert (done.exit_code, told.exit_code) == (0, 1)
     assert "malformed-file" in told.output
+
+
+@pytest.mark.usefixtures("pushed")
+def test_an_import_waits_for_rows_that_workers_have(runner: CliRunner, postgres: Cluster) -> None:
+    url = postgres.database()
+    with queue_of(url) as jobs:
+        jobs.put_rows([RowJob("tiny", "./board", "key", 0, "added")])
+        told = refused(runner, url)
+    assert told == "board: `serve` and `work` publish rows there now; let them end, or stop them first"
+
+
+@pytest.mark.usefixtures("pushed")
+def test_an_import_beside_a_process_that_keeps_the_state_in_a_file_is_told_so(
+    runner: CliRunner, tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path / 'bot.db'}"
+    with state_lock(url):
+        assert "another process uses it; let that one settle" in refused(runner, url)

@@ -127,12 +127,13 @@ def test_one_process_at_a_time_keeps_a_watch(postgres: Cluster) -> None:
     store = Store(connect(postgres.database()))
 
     def wait_for_it() -> bool:
-        with store.lease("tiny", PATIENCE) as is_ours:
-            return is_ours
+        with store.lease("tiny", PATIENCE) as claim:
+            return claim.is_ours
 
     with ThreadPoolExecutor(1) as pool:
         with store.lease("tiny") as first, store.lease("tiny", 2 * LOOK) as second, store.lease("other") as third:
-            assert (first, second, third) == (True, False, True)
+            assert (first.is_ours, second.is_ours, third.is_ours) == (True, False, True)
+            assert second.rival.startswith(f"process {os.getpid()} on ")
             waiting = pool.submit(wait_for_it)
         assert waiting.result()
     store.close()
@@ -143,7 +144,7 @@ def test_a_pass_by_a_command_waits_for_one_that_runs(
 ) -> None:
     story = Story(hub, tmp_path, database=postgres.database())
     monkeypatch.setattr("bot.service.passes.PATIENCE", 0.1)
-    with story.contexts.store.lease("tiny"):
+    with story.contexts.store.lease("watch tiny"):
         [refused] = settle_watches(story.contexts, [story.watch])
     monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
     [done] = settle_watches(story.contexts, [story.watch])

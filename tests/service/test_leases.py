@@ -14,10 +14,13 @@ from bot.errors import LeaseLost
 from bot.platforms.git.target import Folder
 from bot.platforms.held import check_held, held_by
 from bot.publishing.publication import Commit, Marker, PostText
+from bot.service.import_lease import import_lease
 from bot.service.passes import WatchPass, settle_watches
 from bot.service.store import Store, connect
+from bot.service.store.leases import LOOK
 from tests.service.stories import Story
-from tests.service.worker_processes import PATIENCE, push_rows
+from tests.service.test_jobs import service_of
+from tests.service.worker_processes import PATIENCE, push_rows, wait_until
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster, running
 
@@ -68,8 +71,8 @@ def taken_over(story: Story) -> Iterator[Callable[[], None]]:
     others, taken, over = Store(connect(story.database)), threading.Event(), threading.Event()
 
     def keep() -> None:
-        with others.lease("tiny", PATIENCE) as is_ours:
-            assert is_ours
+        with others.lease("watch tiny", PATIENCE) as claim:
+            assert claim.is_ours
             taken.set()
             over.wait(PATIENCE)
 
@@ -102,8 +105,8 @@ def test_a_pass_stops_when_another_process_took_its_watch_over(hub: Hub, tmp_pat
 
 def test_what_is_kept_stays_kept_and_what_is_lost_stays_lost(postgres: Cluster) -> None:
     store = Store(connect(postgres.database()))
-    with store.lease("tiny") as is_ours:
-        assert is_ours
+    with store.lease("tiny") as claim:
+        assert claim.is_ours
         check_held()
         with store.transaction() as connection:
             connection.execute(END_THE_LEASE)
@@ -112,6 +115,39 @@ def test_what_is_kept_stays_kept_and_what_is_lost_stays_lost(postgres: Cluster) 
                 check_held()
     check_held()
     store.close()
+
+
+def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
+    hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.server.sharing.LEASE_WAIT", 2 * LOOK)
+    story = Story(hub, tmp_path, database=postgres.database())
+    story.push()
+    with service_of(story) as service:
+        with import_lease(story.contexts.store, "HF://datasets/Acme/contents/", tmp_path, tuple):
+            wait_until(lambda: "its target is filled now (process" in service.states["tiny"].failure)
+            assert service.health()["status"] == "degraded"
+            assert story.acts() == []
+        wait_until(lambda: service.states["tiny"].settled is not None)
+        assert service.states["tiny"].failure == ""
+    assert story.acts() == ["request"]
+    story.end()
+
+
+def test_a_command_that_settles_is_told_of_an_import(
+    hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.service.passes.PATIENCE", 2 * LOOK)
+    story = Story(hub, tmp_path, database=postgres.database())
+    story.push()
+    with import_lease(story.contexts.store, "hf://datasets/acme/contents", tmp_path, tuple):
+        [told] = one_pass(story).outcomes
+    assert (told.outcome, told.status) == ("failed", 3)
+    assert told.text.startswith("watch tiny: its target is filled now (process ")
+    monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
+    assert [one.outcome for one in one_pass(story).outcomes] == ["published"]
+    assert story.acts() == ["request"]
+    story.end()
 
 
 def lost() -> None:

@@ -94,6 +94,14 @@ class Jobs:
         )
         return {row["subject"] for row in found}
 
+    def row_targets(self) -> set[str]:
+        """The targets of the rows that a worker has, or will take. Raises StateUnavailable."""
+        found = self._ask(
+            "select distinct args->>'target' as target from procrastinate_jobs where task_name = 'row'"
+            " and status in ('todo', 'doing')"
+        )
+        return {row["target"] for row in found}
+
     def undone(self) -> set[tuple[str, str]]:
         """Which kinds of jobs wait or run for which watches. Raises StateUnavailable."""
         found = self._ask(

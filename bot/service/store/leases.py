@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -23,6 +25,23 @@ HELD = text(
     "select exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and granted"
     " and pid = pg_backend_pid() and (classid::bigint << 32) | objid::bigint = :key)"
 )
+
+
+RIVAL = text(
+    "select application_name from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory'"
+    " and objsubid = 1 and granted and (classid::bigint << 32) | objid::bigint = :key and pid <> pg_backend_pid()"
+    " limit 1"
+)
+SHOWN = 63  # bytes that PostgreSQL keeps of the name of a connection
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Whether a lease could be had; where not, `what` is taken, and `rival` says by whom."""
+
+    is_ours: bool
+    what: str = ""
+    rival: str = ""
 
 
 @dataclass
@@ -52,27 +71,46 @@ class Leases(Database):
     """Leases that the server holds for a connection: those of a process that is killed are free at once."""
 
     @contextmanager
-    def lease(self, watch: str, patience: float = 0.0) -> Iterator[bool]:
-        """Keep a watch for the block, and say whether it could be had within so many seconds.
+    def lease(self, name: str, patience: float = 0.0, *, beside: Sequence[str] = ()) -> Iterator[Claim]:
+        """Keep what has this name for the block, and say whether it could be had within so many seconds.
 
-        Where it is lost meanwhile, because the server was started again or ended the connection, what is written in
-        the block raises LeaseLost. A SQLite state has one process, which keeps all its watches.
+        What has the names `beside` is shared with others that do so, and kept from who leases it. Where a lease is lost
+        meanwhile, because the server was started again or ended the connection, what is written in the block raises
+        LeaseLost. A SQLite state has one process, which keeps all there is.
         """
         if self.engine.dialect.name != "postgresql":
-            yield True
+            yield Claim(is_ours=True)
             return
-        key = int.from_bytes(hashlib.sha256(watch.encode()).digest()[:8], "big", signed=True)
         end = time.monotonic() + patience
-        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection, ExitStack() as kept:
             connection.detach()  # it is closed in the end, and the lease with it
-            for setting in ALIVE:
-                connection.execute(text(f"set {setting}"))
-            while not (is_ours := bool(connection.execute(select(func.pg_try_advisory_lock(key))).scalar_one())):
-                if time.monotonic() >= end:
-                    break
+            _introduce(connection, name)
+            while not (claim := _claimed(connection, name, beside)).is_ours and time.monotonic() < end:
                 time.sleep(LOOK)
-            if not is_ours:
-                yield False
-                return
-            with held_by(Lease(connection, key).check):
-                yield True
+            if claim.is_ours:
+                kept.enter_context(held_by(Lease(connection, _key_of(name)).check))
+            yield claim
+
+
+def _introduce(connection: Connection, name: str) -> None:
+    """Tell the server when to take this machine for gone, and others who is here."""
+    for setting in ALIVE:
+        connection.execute(text(f"set {setting}"))
+    who = f"process {os.getpid()} on {socket.gethostname()[:20]}, {name}"
+    connection.execute(select(func.set_config("application_name", who[:SHOWN], False)))  # noqa: FBT003
+
+
+def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> Claim:
+    """Take all or nothing."""
+    wanted = [(name, func.pg_try_advisory_lock), *((one, func.pg_try_advisory_lock_shared) for one in beside)]
+    for one, take in wanted:
+        key = _key_of(one)
+        if not connection.execute(select(take(key))).scalar_one():
+            rival = connection.execute(RIVAL, {"key": key}).scalar_one_or_none()
+            connection.execute(select(func.pg_advisory_unlock_all()))
+            return Claim(is_ours=False, what=one, rival=rival or "another process")
+    return Claim(is_ours=True)
+
+
+def _key_of(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
