@@ -8,7 +8,9 @@ one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
+from operator import mul, sub
 
 # Files carry 16 or 17 digits: a count that the numbers really hold comes out far closer than this.
 TOLERANCE = 1e-6
@@ -56,6 +58,14 @@ def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> i
     product = value * samples
     nearest = round(product)
     return nearest if abs(product - nearest) <= tolerance else None
+
+
+def are_counts(values: Sequence[float], samples: Sequence[int]) -> bool:
+    """Whether `right_answers` finds one for each value and its number of samples; many times as fast."""
+    products = list(map(mul, values, samples))
+    if not all(map(isfinite, products)):
+        return False
+    return max(map(abs, map(sub, products, map(round, products))), default=0.0) <= TOLERANCE
 
 
 def expected_stderr(value: float, samples: int) -> float | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import fsum, nan
+from operator import mul
 from typing import Any
 
 import msgspec
@@ -223,16 +224,21 @@ def by_task(measurements: Measurements) -> dict[str, list[Measurement]]:
 
 
 def task_raw(task: Task, measurements: list[Measurement]) -> float:
-    """The raw value of a task: the metrics' mean, aggregated over the leaves, in the metric's unit.
+    """The raw value of a task of which nothing is missing, in the metric's unit: see `raw_of`."""
+    return raw_of(task, [one.required for one in measurements], [one.value for one in measurements])
+
+
+def raw_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> float:
+    """The metrics' mean, aggregated over the leaves, in the metric's unit.
 
     `size-weighted` is sum(n_i v_i) / sum(n_i) with the declared n_i: all right answers over all samples.
     """
-    if len(measurements) == 1:
-        return measurements[0].value
+    if len(values) == 1:
+        return values[0]
     if task.aggregation == "size-weighted":
-        sizes = [measurement.required.size or 0 for measurement in measurements]
-        return fsum([one.value * size for one, size in zip(measurements, sizes, strict=True)]) / sum(sizes)
-    return fsum([measurement.value for measurement in measurements]) / len(measurements)
+        sizes = [one.size or 0 for one in required]
+        return fsum(map(mul, values, sizes)) / sum(sizes)
+    return fsum(values) / len(values)
 
 
 def raw_values(measurements: Measurements, leaderboard: Leaderboard) -> tuple[float, ...]:

@@ -68,14 +68,15 @@ class Shape:
 
     `is_bounded` says whether every name and version is within its bounds, None where nobody looked. `asked` has the
     leaderboard and the facts that a result of this shape was judged by last, and the rules that the next is still to be
-    asked.
+    asked; `plan` that and what was made of it to look at the next.
     """
 
-    __slots__ = ("asked", "is_bounded")
+    __slots__ = ("asked", "is_bounded", "plan")
 
     def __init__(self) -> None:
         self.is_bounded: bool | None = None
         self.asked: tuple[object, object, tuple[Any, ...]] | None = None
+        self.plan: tuple[object, Any] | None = None
 
 
 class LeafRows(dict[str, LeafResult]):

@@ -7,13 +7,13 @@ Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normaliz
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import fsum, isfinite, sqrt
 
 import msgspec
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.measurement import Measurement, Measurements, by_task, task_raw
+from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, by_task, raw_of
 from bot.evaluation.task import Task
 
 HUGE = 1e100  # a variance past this is no measurement, and squares of it are past what a float holds
@@ -93,9 +93,13 @@ def _scores(
         score_task(task, present.get(task.id, []), task.id not in holes and task.id in present)
         for task in leaderboard.tasks
     ]
-    scores = [task.score for task in tasks if task.score is not None]
-    average = fsum(scores) / len(scores) if len(scores) == len(tasks) else None
-    return Scores(average, tuple(tasks))
+    return Scores(average_of([task.score for task in tasks]), tuple(tasks))
+
+
+def average_of(scores: Sequence[float | None]) -> float | None:
+    """The plain mean of all columns, None where one has no score."""
+    found = [score for score in scores if score is not None]
+    return fsum(found) / len(found) if len(found) == len(scores) else None
 
 
 def _task_score(task: Task, measurements: list[Measurement], is_whole: bool) -> TaskScore:  # noqa: FBT001 - a callback
@@ -108,12 +112,16 @@ def _task_points(task: Task, measurements: list[Measurement], is_whole: bool) ->
     lowest, highest = task.range
     if not (is_whole and all([lowest <= one.value <= highest for one in measurements])):  # noqa: C419 - twice as fast
         return TaskScore(task.id, task.title, None, None, None, ())
-    raw = task_raw(task, measurements)
-    if task.normalize == "leaf":
-        score = _mean(task, measurements)
-    else:
-        score = normalize(raw, measurements[0].required.lower, measurements[0].required.span)
+    raw, score = points_of(task, [one.required for one in measurements], [one.value for one in measurements])
     return TaskScore(task.id, task.title, raw, score, None, ())
+
+
+def points_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> tuple[float, float]:
+    """The raw value and the score of a task of which every value is there and in its range."""
+    raw = raw_of(task, required, values)
+    if task.normalize == "leaf":
+        return raw, _mean(task, required, values)
+    return raw, normalize(raw, required[0].lower, required[0].span)
 
 
 def _leaf_scores(task: Task, measurements: list[Measurement]) -> tuple[LeafScore, ...]:
@@ -137,13 +145,11 @@ def _leaf_scores(task: Task, measurements: list[Measurement]) -> tuple[LeafScore
     return tuple(leaves)
 
 
-def _mean(task: Task, measurements: list[Measurement]) -> float:
+def _mean(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> float:
     """The mean of a task's leaf scores, plain or weighted by the declared samples."""
-    points = [normalize(one.value, one.required.lower, one.required.span) for one in measurements]
+    points = [normalize(value, one.lower, one.span) for one, value in zip(required, values, strict=True)]
     if task.aggregation == "size-weighted":
-        return fsum(
-            [point * measurement.required.weight for point, measurement in zip(points, measurements, strict=True)]
-        )
+        return fsum([point * one.weight for one, point in zip(required, points, strict=True)])
     return points[0] if len(points) == 1 else fsum(points) / len(points)
 
 

@@ -9,14 +9,16 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from bot.evaluation.finding import Status
+from bot.evaluation.identity import with_names
 from bot.evaluation.join import join_rows
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row import Row
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules.rule import Facts
-from bot.evaluation.score import make_points
+from bot.evaluation.score import average_of, make_points
+from bot.evaluation.sound_file import sound_scores
 from bot.evaluation.submission import Parsed
-from bot.evaluation.verdict import judge
+from bot.evaluation.verdict import Verdict, judge
 
 # The order of RowKey, whose comparison costs; all rows are of one leaderboard.
 ORDER = attrgetter("key.model", "key.revision", "key.precision", "key.chat_template")
@@ -62,18 +64,38 @@ class ScoreTable:
 
 def score_table(submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> ScoreTable:
     """Judge submissions by every rule, join them and score the rows: those of `judge_all`."""
-    verdicts = [judge(parsed, leaderboard, facts) for parsed in submissions]
+    sound: list[tuple[Parsed, ScoredRow]] = []
+    verdicts: list[Verdict] = []
     paths: dict[RowKey, list[str]] = {}
-    for verdict in verdicts:
+    for parsed in submissions:
+        row = _sound_row(parsed, leaderboard, facts)
+        if row is not None:
+            sound.append((parsed, row))
+            paths.setdefault(row.key, []).append(parsed.path)
+            continue
+        verdict = judge(parsed, leaderboard, facts)
+        verdicts.append(verdict)
         if verdict.result is not None:
-            paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict.path)
-    rows = join_rows(verdicts, leaderboard, facts, score=make_points)
+            paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(parsed.path)
+    alone = [row for _, row in sound if len(paths[row.key]) == 1]
+    verdicts += [judge(parsed, leaderboard, facts) for parsed, row in sound if len(paths[row.key]) > 1]
+    joined = join_rows(verdicts, leaderboard, facts, score=make_points)
     return ScoreTable(
-        tuple([_scored(row, tuple(paths[row.key])) for row in rows]),
+        tuple(sorted([*alone, *[_scored(row, tuple(paths[row.key])) for row in joined]], key=ORDER)),
         tuple([verdict.path for verdict in verdicts if verdict.result is None]),
-        len(verdicts),
+        len(verdicts) + len(alone),
         any(verdict.status == "rejected" for verdict in verdicts),
     )
+
+
+def _sound_row(parsed: Parsed, leaderboard: Leaderboard, facts: Facts) -> ScoredRow | None:
+    """The row of a submission that is known to be complete and without an error, where no other is of its key."""
+    named = with_names(parsed, leaderboard.models)
+    scores = sound_scores(named, leaderboard, facts)
+    if scores is None or named.result is None:
+        return None
+    key, path = key_of(leaderboard.id, named.result.model), (named.path,)
+    return ScoredRow(key, "accepted", path, path, average_of(scores), scores, has_errors=False)
 
 
 def _scored(row: Row, submissions: tuple[str, ...]) -> ScoredRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,8 +99,13 @@ def _remember(case: Case, found: Iterable[Finding]) -> None:
     if shape is None or case.measurements.missing or _asked(case) is not RULES:
         return
     spoke = {finding.rule for finding in found}
-    asked = tuple(rule for rule in RULES if not rule.asks_runs or rule.id in spoke)
+    asked = tuple(rule for rule in RULES if _may_speak(rule, case.leaderboard, spoke))
     shape.asked = case.leaderboard, case.facts, asked
+
+
+def _may_speak(rule: Rule, leaderboard: Leaderboard, spoke: Collection[str]) -> bool:
+    """Whether a rule may find something in a result of the same shape as one that these rules spoke of."""
+    return rule.id in spoke or (rule.reads != "runs" and rule.concerns(leaderboard))
 
 
 def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:

@@ -44,7 +44,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     A file that the typed decoder reads has these types; one that it refuses may hold anything inside its objects.
     `configs` is most of a file and hardly ever needed, so it is kept as bytes: see `task_configs`. `top` has the bytes
-    of every member, where the typed decoders read the file.
+    of every member, where the typed decoders read the file, `parts` the members that other files have, too.
     """
 
     results: Rows | None = None
@@ -68,10 +68,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     fewshot_as_multiturn: Any = None
     bare: dict[str, Any] | UnsetType | None = UNSET
     top: dict[str, msgspec.Raw] | None = None
+    parts: dict[str, Part] = {}
 
 
-class Part(msgspec.Struct, frozen=True):
-    """A field as decoded, which nobody changes, and whether its colons are those of its keys: none can stand twice."""
+class Part(msgspec.Struct, frozen=True, eq=False):
+    """A field as decoded, which nobody changes, and whether its colons are those of its keys: none can stand twice.
+
+    Files that have the same bytes share one object.
+    """
 
     value: Any
     has_each_key_once: bool
@@ -82,7 +86,7 @@ PROTOCOL = frozenset({"group_subtasks", "versions", "n-shot", "n-samples"})
 KEPT, LARGEST_KEPT = 128, 16_384  # fields, and bytes of each
 CONFIGS = msgspec.json.Decoder(dict[str, TaskConfig])
 TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
-FIELDS = [field for field in msgspec.structs.fields(Document) if field.name not in {"bare", "top"}]
+FIELDS = [field for field in msgspec.structs.fields(Document) if field.name not in {"bare", "top", "parts"}]
 FIELD_OF = {field.encode_name: field.name for field in FIELDS}
 DECODERS = {field.encode_name: msgspec.json.Decoder(field.type) for field in FIELDS if field.type is not msgspec.Raw}
 OBJECTS = frozenset({
@@ -94,10 +98,16 @@ def parse_document(data: bytes) -> Document:
     """Decode a result file. Raises MalformedResult for what is no JSON object, truncated, or nested too deep."""
     _refuse_many_values(data)
     try:
-        top = TOP.decode(data)
-        document = Document(
-            **{FIELD_OF[key]: _decoded(key, raw) for key, raw in top.items() if key in FIELD_OF}, top=top
-        )
+        top, parts = TOP.decode(data), {}
+        for key in PROTOCOL & top.keys():
+            if len(memoryview(top[key])) <= LARGEST_KEPT:
+                parts[key] = part_of(key, bytes(top[key]))
+        fields = {
+            FIELD_OF[key]: parts[key].value if key in parts else _decoded(key, raw)
+            for key, raw in top.items()
+            if key in FIELD_OF
+        }
+        document = Document(**fields, top=top, parts=parts)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _loose_document(data)
     if document.results is None:
@@ -108,8 +118,6 @@ def parse_document(data: bytes) -> Document:
 
 def _decoded(key: str, raw: msgspec.Raw) -> Any:
     """A field of the top level; `configs` stays as it is."""
-    if key in PROTOCOL and len(memoryview(raw)) <= LARGEST_KEPT:
-        return part_of(key, bytes(raw)).value
     decoder = DECODERS.get(key)
     return raw if decoder is None else decoder.decode(raw)
 

@@ -26,7 +26,7 @@ from bot.evaluation.formats.fields import (
 )
 from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
-from bot.evaluation.formats.runs import runs_of
+from bot.evaluation.formats.runs import BLANK, runs_of
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, LeafRows, Model, Result, escape_pointer
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -121,10 +121,8 @@ def _rows(
         if type(numbers) is not dict:
             raise not_a_row("/results", key)
         run = runs[key]
-        if run is None or " " in numbers:
+        if run is None or (shape is None and BLANK in numbers):
             groups.append(GroupRow(key, f"/results/{escape_pointer(key)}", numbers))
-            if run is not None:
-                leaves.shape = None
         else:
             leaves[key] = LeafResult(numbers, *run, until=untils.get(key, "")) if untils else LeafResult(numbers, *run)
     groups.extend(

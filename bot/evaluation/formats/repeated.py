@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from bot.evaluation.finding import shown
-from bot.evaluation.formats.document import LARGEST_KEPT, PROTOCOL, Document, count_keys, part_of
+from bot.evaluation.formats.document import Document, count_keys
 from bot.evaluation.result import RepeatedKey, escape_pointer
 
 MOST = 20  # keys that one result lists
@@ -65,15 +65,15 @@ def _has_each_key_once(data: bytes, document: Document) -> bool:
     rows = (document.results, document.versions, document.num_fewshot, document.num_samples)
     config = bytes(top.get("config", b""))
     return config.count(b":") == _colons(document.config or {}) and all(
-        _is_simple(name, bytes(top[name]), part) for name, part in zip(PARTS, rows, strict=True) if part is not None
+        _is_simple(name, document, row) for name, row in zip(PARTS, rows, strict=True) if row is not None
     )
 
 
-def _is_simple(name: str, raw: bytes, part: dict[str, Any]) -> bool:
+def _is_simple(name: str, document: Document, row: dict[str, Any]) -> bool:
     """Whether a part has no colons but those of its keys; of what files share this is known already."""
-    if name in PROTOCOL and len(raw) <= LARGEST_KEPT:
-        return part_of(name, raw).has_each_key_once
-    return raw.count(b":") == count_keys(part)
+    if name in document.parts:
+        return document.parts[name].has_each_key_once
+    return bytes((document.top or {})[name]).count(b":") == count_keys(row)
 
 
 def _colons(value: Any) -> int:

@@ -5,11 +5,12 @@ Files of one harness and one call say the same of it byte for byte, so it is mad
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
-from bot.evaluation.formats.document import KEPT, LARGEST_KEPT, Document, TaskConfig, part_of, task_configs
+from bot.evaluation.formats.document import KEPT, Document, Part, TaskConfig, task_configs
 from bot.evaluation.formats.fields import shots as number_of_shots
 from bot.evaluation.formats.fields import version, whole
 from bot.evaluation.result import HarnessVersion, Shape
@@ -17,8 +18,10 @@ from bot.evaluation.result import HarnessVersion, Shape
 Run = tuple[int | None, float | str | None, int | None, int | None]  # shots, version, samples, size of the task
 Runs = Mapping[str, Run | None]
 FIELDS = ("n-shot", "versions", "n-samples")
-NOT_THERE = b"null"
+GROUPS = "group_subtasks"
+BLANK = " "  # the key of an empty cell, which the harness writes into rows of aggregates
 LARGEST_WORDS = 65_536  # characters of the keys and the harness that are kept: a file may hold millions
+MOST_KEYS = 4_096
 
 
 class Recorded(NamedTuple):
@@ -29,17 +32,26 @@ class Recorded(NamedTuple):
     samples: Mapping[str, Any]
 
 
+class Keys(NamedTuple):
+    """All keys of `results` and of `groups`: those of the rows, those in the rows, and how many each row has."""
+
+    rows: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    inner: tuple[str, ...]
+    counts: tuple[int, ...]
+
+
 def runs_of(
     document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None, harness: HarnessVersion
 ) -> tuple[Runs, Shape | None]:
     """The run of each row of `results`, None of one that is an aggregate; and the shape where nothing is unrecorded."""
-    results, aggregates = document.results or {}, document.groups or {}
-    top = document.top
-    if top is not None and document.group_subtasks is not None:
-        fields = tuple([bytes(top.get(name, NOT_THERE)) for name in (*FIELDS, "group_subtasks")])
-        words = (*results, *aggregates, harness.git_hash or "", harness.version or "")
-        if max(map(len, fields)) <= LARGEST_KEPT and sum(map(len, words)) <= LARGEST_WORDS:
-            known = _known(tuple(results), tuple(aggregates), fields, (limit, harness))
+    results, aggregates, top, parts = document.results or {}, document.groups or {}, document.top, document.parts
+    is_kept = top is not None and all(name in parts or name not in top for name in FIELDS)
+    if is_kept and GROUPS in parts and document.group_subtasks is not None:
+        keys = _keys(results, aggregates)
+        words = (*keys.rows, *keys.aggregates, *keys.inner, harness.git_hash or "", harness.version or "")
+        if len(words) <= MOST_KEYS and sum(map(len, words)) <= LARGEST_WORDS:
+            known = _known(keys, tuple([parts.get(name) for name in FIELDS]), parts[GROUPS], limit, harness)
             if known is not None:
                 return known
     groups = subtasks.keys() | aggregates.keys()
@@ -47,20 +59,35 @@ def runs_of(
     return _runs(results, groups, recorded, task_configs(document)), None
 
 
+def _keys(results: Mapping[str, Mapping[str, Any]], aggregates: Mapping[str, Mapping[str, Any]]) -> Keys:
+    rows = (*results.values(), *aggregates.values())
+    return Keys(tuple(results), tuple(aggregates), tuple(chain.from_iterable(rows)), tuple(map(len, rows)))
+
+
 @lru_cache(maxsize=KEPT)
 def _known(
-    keys: tuple[str, ...], aggregates: tuple[str, ...], fields: tuple[bytes, ...], judged: tuple[object, ...]
+    keys: Keys, parts: tuple[Part | None, ...], subtasks: Part, limit: float | None, harness: HarnessVersion
 ) -> tuple[Runs, Shape] | None:
-    """The runs that files with these keys and fields have; None where a run is not recorded in them.
+    """The runs that files with these keys and parts have; None where a run is not recorded in them.
 
-    Rules judge by what else is `judged` besides the runs, so it is a part of the shape.
+    Rules judge by limit and harness besides the runs, so these are of the shape.
     """
-    del judged
-    recorded = Recorded(*[part_of(name, raw).value or {} for name, raw in zip(FIELDS, fields, strict=False)])
-    subtasks = part_of("group_subtasks", fields[-1]).value or {}
-    named = {group for group, members in subtasks.items() if type(members) is list and members}
-    runs = _runs(keys, named.union(aggregates), recorded, {})
-    return None if any(run and None in run for run in runs.values()) else (runs, Shape())
+    del limit, harness
+    recorded = Recorded(*[(part.value if part else None) or {} for part in parts])
+    named = {group for group, members in (subtasks.value or {}).items() if type(members) is list and members}
+    runs = _runs(keys.rows, named.union(keys.aggregates), recorded, {})
+    if any(run and None in run for run in runs.values()) or any(runs[key] for key in _with_blank(keys)):
+        return None
+    return runs, Shape()
+
+
+def _with_blank(keys: Keys) -> Iterator[str]:
+    """The rows that have an empty cell."""
+    start = 0
+    for key, count in zip(keys.rows, keys.counts, strict=False):  # those of aggregates come after them
+        if BLANK in keys.inner[start : start + count]:
+            yield key
+        start += count
 
 
 def _runs(keys: Iterable[str], groups: set[str], recorded: Recorded, configs: Mapping[str, TaskConfig]) -> Runs:

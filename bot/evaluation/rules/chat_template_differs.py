@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re.IGNORECASE)
 
 
-@rule(Severity.NOTICE)
+@rule(Severity.NOTICE, reads="file")
 def chat_template_differs(case: Case) -> Iterator[Violation]:
     """Yield a violation where use of the template is not what was declared or to be expected."""
     used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template

@@ -24,18 +24,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR)
+def declares_family(leaderboard: Leaderboard) -> bool:
+    """Say whether a task is declared to be of one family."""
+    return any(task.mmlu_family is not None for task in leaderboard.tasks)
+
+
+@rule(Severity.ERROR, concerns=declares_family)
 def implementation_mismatch(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task whose leaves were measured by another family than declared."""
-    declared = [task for task in case.leaderboard.tasks if task.mmlu_family is not None]
-    recognised = recognise(case.result) if declared else None
+    recognised = recognise(case.result) if declares_family(case.leaderboard) else None
     if recognised is None or recognised.family is Family.UNKNOWN:
         return
-    for task in declared:
+    for task in [task for task in case.leaderboard.tasks if task.mmlu_family is not None]:
         first = next((m.required.leaf_key for m in case.measurements.present if m.required.task_id == task.id), None)
         if first is not None and recognised.family.value != task.mmlu_family:
             pointer = case.result.pointer_to("leaf", first)

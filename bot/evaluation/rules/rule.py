@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
+Reads = Literal["all", "file", "runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +129,22 @@ def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:
         yield replace(first, message=f"{first.message}{more}", leaves=leaves)
 
 
+def every_leaderboard(leaderboard: Leaderboard) -> bool:  # noqa: ARG001 - the form that `concerns` has
+    """Say that a rule concerns any leaderboard."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A registered rule.
 
     `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
-    what a file does not show: an error on a leaderboard that demands its pins. `asks_runs` says that of a complete
-    result it judges the runs of the leaves and the harness, and nothing else: one answer serves all of one Shape.
+    what a file does not show: an error on a leaderboard that demands its pins.
+
+    `reads` says by what a rule of complete results judges: by the "runs" of the leaves, format, limit and harness, so
+    that one answer serves all of one Shape; by what the "file" has besides leaves and aggregates; or by "all". On a
+    leaderboard that it does not `concern` it finds nothing.
     """
 
     id: str
@@ -146,7 +155,8 @@ class Rule:
     page: str
     subject: Subject = "result"
     is_pin: bool = False
-    asks_runs: bool = False
+    reads: Reads = "all"
+    concerns: Callable[[Leaderboard], bool] = every_leaderboard
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
         """How severe it is where a leaderboard judges."""
@@ -165,13 +175,15 @@ def rule(
     invalidates_score: bool | None = None,
     subject: Subject = "result",
     is_pin: bool = False,
-    asks_runs: bool = False,
+    reads: Reads = "all",
+    concerns: Callable[[Leaderboard], bool] = every_leaderboard,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case; its module's docstring is its page."""
 
     def register(check: Callable[[Any], Iterable[Violation]]) -> Rule:
         page = (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
-        return Rule(check.__name__.replace("_", "-"), severity, since, blocks, check, page, subject, is_pin, asks_runs)
+        name = check.__name__.replace("_", "-")
+        return Rule(name, severity, since, blocks, check, page, subject, is_pin, reads, concerns)
 
     return register

@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 HINT = "say with --model-name which model it is"
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, reads="file")
 def unidentified_model(case: Case) -> Iterator[Violation]:
     """Yield a violation where the model's name is no name of a model on the Hub."""
     why = why_unidentified(case.result.model)

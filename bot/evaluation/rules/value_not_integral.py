@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.counts import TOLERANCE
+from bot.evaluation.counts import right_answers
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
@@ -39,7 +39,7 @@ def _violations(case: Case) -> Iterator[Violation]:
             continue
         right = value / required.unit * samples
         # NaN and what lies outside the range are other rules'; the comparison is false for NaN
-        if 0.0 <= right <= samples and abs(right - round(right)) > TOLERANCE:
+        if 0.0 <= right <= samples and right_answers(value / required.unit, samples) is None:
             yield _violation(case, measurement, samples)
 
 

@@ -25,7 +25,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 HINT = "submit it where the organization submits, or ask the maintainers of the leaderboard to change `owners`"
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, reads="file")
 def wrong_owner(case: Case) -> Iterator[Violation]:
     """Yield a violation where the path and the model's organization do not belong together."""
     owners, path, organization = case.facts.owners, case.path, case.result.model.id.partition("/")[0]
