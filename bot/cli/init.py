@@ -10,13 +10,11 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.judging import parse_places, warn
+from bot.cli.judging import results_at, warn
 from bot.cli.publish import AsForm
 from bot.errors import CallError
 from bot.evaluation.leaderboard import parse_leaderboard, shipped
-from bot.evaluation.submission import UnreadPath
 from bot.platforms.git.platform import checked_folder
-from bot.platforms.inputs import find_places
 from bot.platforms.registry import open_target
 from bot.service.environment import read_access
 from bot.service.new_board import BOARD, CARD, SETTINGS, NewBoard, card_text, copied, drafted, settings_text
@@ -84,12 +82,7 @@ def _offered(question: str) -> str:
 
 def _drafted(paths: list[str], board: NewBoard) -> str:
     """The declaration that takes the results at these paths. Raises CallError where there is none."""
-    unread: list[UnreadPath] = []
-    parsed = list(parse_places(find_places(paths, read_access()), unread))
-    found = [one.result for one in parsed if one.result is not None and one.result.leaves]
-    if not found:
-        raise CallError(f"none of {len(parsed) + len(unread)} files holds a result to draft a declaration from")
-    return drafted(found, board)
+    return drafted(results_at(paths)[0], board)
 
 
 def _declared(folder: Path, declaration: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -11,17 +11,19 @@ from typing import Annotated
 import typer
 
 from bot.errors import CallError
+from bot.evaluation.finding import counted
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.formats.fields import REVISION
 from bot.evaluation.identity import UNNAMED, is_hub_id, with_names
 from bot.evaluation.judgement import Judgement, judge_all
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.inputs import Place, find_places
 from bot.platforms.registry import open_target
 from bot.processes import choose_jobs, run_parts, without_collector
-from bot.reporting.escape import without_commands
+from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.environment import kept_answers, read_access
 
@@ -109,6 +111,23 @@ def parse_places(
         return
     with typer.progressbar(places, label="reading", file=sys.stderr) as bar:
         yield from _submissions(bar, unread)
+
+
+def results_at(paths: Sequence[str]) -> tuple[list[Result], bool]:
+    """The results to draft a declaration from, and whether a file was faulty, with a warning for each that was.
+
+    Raises CallError where there is no result.
+    """
+    unread: list[UnreadPath] = []
+    parsed = list(parse_places(find_places(paths, read_access()), unread))
+    faulty = [one for one in parsed if one.result is None]
+    for one in faulty:
+        warn(f"{visible(one.path)}: the file {one.problem.why if one.problem else 'was not read'}")
+    results = [one.result for one in parsed if one.result is not None and one.result.leaves]
+    if not results:
+        read = counted(len(parsed) + len(unread), "file")
+        raise CallError(f"{read}, and no result to draft a declaration from")
+    return results, bool(faulty)
 
 
 def are_local(places: Iterable[Place]) -> bool:

@@ -10,14 +10,11 @@ from typing import Annotated
 import typer
 
 from bot.audits.default_command import default_to
-from bot.cli.judging import DEFAULT, LEADERBOARD, parse_places, say, warn
+from bot.cli.judging import DEFAULT, LEADERBOARD, results_at, say
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
-from bot.evaluation.submission import UnreadPath
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.inputs import find_places
-from bot.reporting.escape import visible
 from bot.reporting.text import WIDTH
 from bot.service.environment import read_access
 
@@ -79,14 +76,7 @@ def draft(
     from bot.evaluation.draft.tasks import draft_of
     from bot.reporting.draft import draft_text
 
-    unread: list[UnreadPath] = []
-    parsed = list(parse_places(find_places(files, read_access()), unread))
-    faulty = [one for one in parsed if one.result is None]
-    for one in faulty:
-        warn(f"{visible(one.path)}: the file {one.problem.why if one.problem else 'was not read'}")
-    results = [one.result for one in parsed if one.result is not None and one.result.leaves]
-    if not results:
-        raise CallError(f"none of {len(parsed) + len(unread)} files holds a result to draft a declaration from")
+    results, faulty = results_at(files)
     say(draft_text(draft_of(results)))
     raise typer.Exit(1 if faulty else 0)
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from bot.errors import NoWriteAccess
+from bot.evaluation.finding import counted
 from bot.pages.site import Site
 from bot.platforms.history import folder_history
 from bot.platforms.target import Target
@@ -98,7 +99,7 @@ class BoardUpdater:
         publish, content = context.publish_site, board_content(store, context.name, self.to, kept)
         done = retry_write(lambda: publish(Site(content)))
         if done.changed or done.removed:
-            text = f"{done.changed} files written, {done.removed} removed"
+            text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
             self.report.say("published", f"site {context.watch.site}", text)
         store.set_cursor(context.name, "site", context.watch.site)
         del item

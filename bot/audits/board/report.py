@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from bot.audits.board.audit import BoardAudit, ColumnFigures
+from bot.evaluation.finding import counted
 from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, scatter
 from bot.reporting.page import Section, page
 from bot.reporting.prose import markdown, text
@@ -73,7 +74,8 @@ def _document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     if audit.silent:
         return title, f"Nothing is judged: {audit.silent}.", [_left_out(audit)] if audit.left_out else []
     lead = f"{named}: does not follow the rest." if named else "No column stands out: each follows the rest."
-    lead += f" {audit.rows} rows, {len(audit.columns)} columns; {audit.incomplete} rows miss a value and are not used."
+    left_out = counted(audit.incomplete, "incomplete row")
+    lead += f" {counted(audit.rows, 'row')}, {len(audit.columns)} columns; left out: {left_out}."
     sections = [*_why(audit), Section("Figures", [_figures(audit), DEFINITIONS])]
     return title, lead, [*sections, _left_out(audit)] if audit.left_out else sections
 

@@ -10,7 +10,7 @@ from bot.audits.drop.figures import Figures
 from bot.audits.drop.golds import GoldIndex
 from bot.audits.drop.health import DISTORTED_WARNING
 from bot.audits.records import Skipped
-from bot.evaluation.finding import Finding, Location, Severity
+from bot.evaluation.finding import Finding, Location, Severity, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def golds_findings(golds: GoldIndex) -> Iterator[Finding]:
         yield Finding(
             "drop-golds-skipped",
             Severity.ERROR,
-            f"{golds.skipped.total} records of the golds file were skipped; the first: {first.why}",
-            f"line {first.lines[0]}; {len(golds.by_question) + len(golds.by_id)} questions have answers",
+            f"skipped {counted(golds.skipped.total, 'record')} of the golds file; the first: {first.why}",
+            f"line {first.lines[0]}; {counted(len(golds.by_question) + len(golds.by_id), 'question')} with answers",
             Location(golds.path, line=first.lines[0]),
             "drop",
         )

@@ -10,6 +10,7 @@ import msgspec
 from bot.audits.mmlu.audit import MmluAudit
 from bot.audits.mmlu.compare import ColumnPair, ImplementationComparison
 from bot.audits.mmlu.source import MmluSource
+from bot.evaluation.finding import counted
 from bot.evaluation.mmlu_family import TITLES
 from bot.reporting.chart import Chart, ChartText, slopes
 from bot.reporting.page import Block, Section, page
@@ -61,7 +62,7 @@ def lead(audit: MmluAudit) -> str:
     """Return the answer in one or two sentences."""
     parts = []
     if audit.sources:
-        parts.append(f"{len(audit.sources)} results, {len(audit.columns)} kinds of numbers.")
+        parts.append(f"{counted(len(audit.sources), 'result')}, {counted(len(audit.columns), 'kind')} of numbers.")
     if len(audit.columns) > 1:
         parts.append("They do not stand in one column.")
     if audit.comparison:

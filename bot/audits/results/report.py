@@ -11,6 +11,7 @@ import msgspec
 from bot.audits.results import hashes, numbers
 from bot.audits.results.audit import FileForensics, ResultsAudit
 from bot.audits.results.numbers import CountCheck
+from bot.evaluation.finding import counted
 from bot.reporting.page import Block, Section
 from bot.reporting.prose import markdown, text
 from bot.reporting.table import Cell, Table
@@ -42,11 +43,9 @@ def results_markdown(found: ResultsAudit) -> str:
 
 def _lead(found: ResultsAudit) -> str:
     """Say how much is wrong."""
-    bad = sum(not file.is_sound for file in found.files)
-    copies = sum(len(one.models) > 1 for one in found.duplicates)
-    return (
-        f"{len(found.files)} files: {bad} contradict themselves or cannot be read; {copies} groups repeat another name."
-    )
+    bad = counted(sum(not file.is_sound for file in found.files), "unsound or unreadable file")
+    copies = counted(sum(len(one.models) > 1 for one in found.duplicates), "group")
+    return f"{counted(len(found.files), 'file')}: {bad}; {copies} of files with the same numbers under other names."
 
 
 def _sections(found: ResultsAudit) -> Iterator[Section]:
