@@ -8,7 +8,7 @@ whole.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -62,17 +62,6 @@ class Candidate:
     lies_at: str = ""
 
 
-def discover(listing: Iterable[ListedFile], read: Read, named: Collection[str] = ()) -> Iterator[Parsed | UnreadPath]:
-    """Read the submissions among files: each file of the listing is in one submission, or is an UnreadPath.
-
-    `read` gives at most so many bytes of the beginning of a file, None where it is gone, and may give none of a file
-    that is larger than it can read. A file that is `named` itself is always a submission, with a problem where it is no
-    result.
-    """
-    for candidate in candidates_in(listing):
-        yield read_candidate(candidate, read, is_named=candidate.path in named)
-
-
 def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
     """Put the files of runs' folders together, by their names alone; in the order of the paths."""
     folders: defaultdict[str, dict[str, ListedFile]] = defaultdict(dict)
@@ -104,8 +93,10 @@ def read_candidate(
 ) -> Parsed | UnreadPath:
     """Read a candidate as a submission, or say what it is.
 
-    A file of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their own
-    limit, and so have the files of folders.
+    `read` gives at most so many bytes of the beginning of a file, None where it is gone, and may give none of a file
+    that is larger than it can read. A file that is named itself is always a submission, with a problem where it is no
+    result. One of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their
+    own limit, and so have the files of folders.
     """
     if candidate.format is not None:
         return _parsed_folder(candidate, candidate.format, read, is_named=is_named)

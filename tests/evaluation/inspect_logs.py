@@ -8,8 +8,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from bot.evaluation.discovery import ListedFile, discover
-from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.judging import dumps
 
 if sys.version_info >= (3, 14):
@@ -70,8 +68,3 @@ def log_archive(method: int = ZSTANDARD, **changed: Any) -> bytes:
 def log_json(**changed: Any) -> bytes:
     """A JSON log as Inspect writes it: the samples behind the header."""
     return dumps(header(**changed) | {"samples": [sample()], "reductions": None})
-
-
-def found_in(files: dict[str, bytes], named: tuple[str, ...] = ()) -> dict[str, Parsed | UnreadPath]:
-    listing = [ListedFile(path, len(data)) for path, data in files.items()]
-    return {one.path: one for one in discover(listing, lambda path, size: files[path][:size], named)}

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.evaluation import discovery
-from bot.evaluation.discovery import ListedFile, candidates_in, discover, read_candidate
+from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
 from bot.evaluation.formats import BUILT_IN, Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.kinds import KINDS
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
+from tests.evaluation.discovering import discover, found_in
 from tests.evaluation.judging import base, dumps, patched
 
 SAMPLE = {"doc_id": 0, "doc": {"question": "?"}, "target": "4", "resps": [["4"]]}
@@ -70,11 +71,6 @@ def reading(files: dict[str, bytes], asked: list[tuple[str, int]] | None = None)
     return read
 
 
-def found_in(files: dict[str, bytes], named: tuple[str, ...] = ()) -> dict[str, Parsed | UnreadPath]:
-    listing = [ListedFile(path, len(data)) for path, data in files.items()]
-    return {found.path: found for found in discover(listing, reading(files), named)}
-
-
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_no_result_is_named_as_what_it_is(name: str) -> None:
     kind, data = OTHERS[name]
@@ -111,8 +107,7 @@ def test_a_damaged_result_is_a_submission_that_is_rejected(data: bytes) -> None:
 def test_everything_is_found_once() -> None:
     files = {f"f/{name}": data for name, (_, data) in OTHERS.items()} | {"f/g/results.json": dumps(base())}
     listing = [ListedFile(path, len(data)) for path, data in files.items()]
-    paths = [found.path for found in discover(listing, reading(files))]
-    assert sorted(paths) == sorted(files)
+    assert sorted(one.path for one in candidates_in(listing)) == sorted(files)
 
 
 def test_large_files_are_refused_by_their_first_bytes() -> None:
@@ -123,12 +118,12 @@ def test_large_files_are_refused_by_their_first_bytes() -> None:
     }
     asked: list[tuple[str, int]] = []
     listing = [ListedFile(path, len(data)) for path, data in files.items()]
-    assert all(isinstance(found, UnreadPath) for found in discover(listing, reading(files, asked)))
+    assert all(isinstance(found, UnreadPath) for found in discover(listing, reading(files, asked)).values())
     assert dict(asked) == {"samples.jsonl": discovery.HEAD, "photo": discovery.HEAD}
 
 
 def test_a_file_that_is_gone_and_one_that_cannot_be_read_in_part() -> None:
-    gone, cut = (next(iter(discover([ListedFile("a.json", size)], read))) for size, read in (
+    gone, cut = (discover([ListedFile("a.json", size)], read)["a.json"] for size, read in (
         (5, lambda *_: None), (MAX_BYTES + 1, lambda *_: b""),
     ))  # fmt: skip
     assert isinstance(gone, Parsed)

@@ -11,10 +11,10 @@ from typing import Any
 from typer.testing import CliRunner
 
 from bot.cli.app import app
-from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.formats import format_ids
 from bot.evaluation.judgement import judge_all
 from bot.evaluation.submission import Parsed
+from tests.evaluation.discovering import found_below
 from tests.evaluation.drafting import drafted, modern
 from tests.evaluation.judging import EXAMPLES, base, declared, dumps
 
@@ -57,10 +57,8 @@ def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_faul
     wild = reference / "wild"
     with (wild / "expected.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["read"] != "no"]
-    listing = [ListedFile(row["file"], (wild / row["file"]).stat().st_size) for row in rows]
-    found = discover(listing, lambda path, size: (wild / path).read_bytes()[:size])
     drafts: Counter[str] = Counter()
-    for parsed in found:
+    for parsed in found_below(wild, (row["file"] for row in rows)).values():
         if not isinstance(parsed, Parsed) or parsed.result is None or not parsed.result.leaves:
             continue
         board, _ = drafted(parsed.result)

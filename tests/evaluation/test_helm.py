@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import Content, parse_content
 from bot.evaluation.formats.format import MAX_BYTES
@@ -18,6 +17,7 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, Submission, SubmittedFile, UnreadPath, parse_submission
 from bot.reporting.draft import draft_text
+from tests.evaluation.discovering import found_in
 from tests.evaluation.judging import dumps, patch, stderr
 from tests.evaluation.test_properties import JSON
 
@@ -142,11 +142,6 @@ def test_a_prompt_that_was_cut_has_fewer_shots() -> None:
 
 
 # ---- the folder ----
-
-
-def found_in(files: dict[str, bytes], named: tuple[str, ...] = ()) -> dict[str, Parsed | UnreadPath]:
-    listing = [ListedFile(path, len(data)) for path, data in files.items()]
-    return {one.path: one for one in discover(listing, lambda path, size: files[path][:size], named)}
 
 
 def folder(files: dict[str, bytes], path: str = "runs/v1/mmlu") -> dict[str, bytes]:

@@ -13,7 +13,8 @@ from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.format import MAX_BYTES
 from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
-from tests.evaluation.inspect_logs import METHODS, ZSTANDARD, archive, found_in, header, log_archive, score
+from tests.evaluation.discovering import found_in
+from tests.evaluation.inspect_logs import METHODS, ZSTANDARD, archive, header, log_archive, score
 from tests.evaluation.judging import dumps, patch
 from tests.evaluation.test_properties import JSON, survives
 

@@ -18,7 +18,8 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, one_file, parse_submission
 from bot.reporting.draft import draft_text
-from tests.evaluation.inspect_logs import KEY, METHODS, archive, found_in, header, log_archive, log_json, sample, score
+from tests.evaluation.discovering import found_in
+from tests.evaluation.inspect_logs import KEY, METHODS, archive, header, log_archive, log_json, sample, score
 from tests.evaluation.judging import dumps, patch, stderr
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.catalogue import catalogue
-from bot.evaluation.discovery import ListedFile, discover
 from bot.evaluation.submission import Parsed, UnreadPath
+from tests.evaluation import discovering
+from tests.evaluation.discovering import found_below
 
 # Folders of the kinds that are read or named, and how many files each has.
 FOLDERS = {
@@ -45,11 +46,10 @@ def expected(wild: Path, folder: str) -> list[dict[str, str]]:
 
 def found_in(wild: Path, folder: str) -> dict[str, Found]:
     """What each file comes to; a file of a run's folder has the folder's path."""
-    files = [file for file in (wild / folder).rglob("*") if file.is_file()]
-    listing = [ListedFile(str(file.relative_to(wild)), file.stat().st_size) for file in files]
-    found = {one.path: one for one in discover(listing, lambda path, size: (wild / path).read_bytes()[:size])}
+    files = [str(file.relative_to(wild)) for file in (wild / folder).rglob("*") if file.is_file()]
+    found = found_below(wild, files)
     folders = {path: one for path, one in found.items() if (wild / path).is_dir()}
-    return found | {file.path: one for file in listing for path, one in folders.items() if file.path.startswith(path)}
+    return found | {file: one for file in files for path, one in folders.items() if file.startswith(path)}
 
 
 def faults(row: dict[str, str], one: Found | None) -> Iterator[str]:
@@ -93,9 +93,7 @@ def test_a_harness_file_gives_its_row_and_leaves_whatever_its_name(reference: Pa
     odd = {row["file"]: f"{number} copy/notes ({number}).txt" for number, row in enumerate(rows)}
 
     def found_under(names: dict[str, str]) -> list[tuple[object, ...]]:
-        files = {name: (wild / file).read_bytes() for file, name in names.items()}
-        listing = [ListedFile(name, len(data)) for name, data in files.items()]
-        found = {one.path: one for one in discover(listing, lambda path, size: files[path][:size])}
+        found = discovering.found_in({name: (wild / file).read_bytes() for file, name in names.items()})
         read = [found[name] for name in names.values()]
         return [(one.result.model, tuple(one.result.leaves)) for one in read if isinstance(one, Parsed) and one.result]
 
