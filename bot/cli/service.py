@@ -28,7 +28,9 @@ from bot.service.environment import (
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+    from starlette.types import ASGIApp
 
+    from bot.server.deliveries import DeliveryLog
     from bot.server.service import Service
     from bot.service.config import Settings
     from bot.service.jobs.queue import Jobs
@@ -124,7 +126,7 @@ def serve(
 ) -> None:
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
-    from bot.server.run import is_loopback, require_github_secret, require_webhook_secret, run
+    from bot.server.run import require_github_secret, require_webhook_secret, run
     from bot.service.state_lock import state_lock
 
     secret = webhook_secret()
@@ -137,20 +139,7 @@ def serve(
         require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
 
     def serving(service: Service, registry: CollectorRegistry) -> None:
-        from bot.server.app import make_app
-        from bot.server.pages import make_pages
-
-        log, pages = make_pages(service, operator_token(), host)
-        app = make_app(
-            service,
-            secret=secret,
-            registry=registry,
-            pages=pages,
-            log=log,
-            github_secret=github_secret,
-            is_loopback=is_loopback(host),
-            public_url=(lambda: service.contexts.public_url) if is_loopback(host) else None,
-        )
+        app, log = _application(service, registry, host, secret, github_secret)
         try:
             run(app, host=host, port=port)
         finally:
@@ -158,6 +147,28 @@ def serve(
 
     with state_lock(database_url(path)):
         _keep_watches(path, serving, allowed)
+
+
+def _application(
+    service: Service, registry: CollectorRegistry, host: str, secret: str | None, github_secret: str | None
+) -> tuple[ASGIApp, DeliveryLog]:
+    """The application that answers at a host, and its log of deliveries."""
+    from bot.server.app import make_app
+    from bot.server.pages import make_pages
+    from bot.server.run import is_loopback
+
+    log, pages = make_pages(service, operator_token(), host)
+    app = make_app(
+        service,
+        secret=secret,
+        registry=registry,
+        pages=pages,
+        log=log,
+        github_secret=github_secret,
+        is_loopback=is_loopback(host),
+        public_url=(lambda: service.contexts.public_url) if is_loopback(host) else None,
+    )
+    return app, log
 
 
 def work(config: CONFIG = None) -> None:

@@ -69,22 +69,19 @@ def make_app(
     github = GitHubDeliveries(take, github_secret, is_open=is_loopback)
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
 
-    async def webhook(request: Request) -> Response:
-        answer = await take_delivery(take, request, secret)
-        deliveries.labels(str(answer.status_code)).inc()
-        log.note(answer.status_code)
-        return answer
+    def webhook(path: str, answered: Callable[[Request], Awaitable[Response]]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            answer = await answered(request)
+            deliveries.labels(str(answer.status_code)).inc()
+            log.note(answer.status_code)
+            return answer
 
-    async def github_webhook(request: Request) -> Response:
-        answer = await github.answer(request)
-        deliveries.labels(str(answer.status_code)).inc()
-        log.note(answer.status_code)
-        return answer
+        return Route(path, endpoint, methods=["POST"])
 
     app = Starlette(
         routes=[
-            Route("/webhooks/hub", webhook, methods=["POST"]),
-            Route("/webhooks/github", github_webhook, methods=["POST"]),
+            webhook("/webhooks/hub", lambda request: take_delivery(take, request, secret)),
+            webhook("/webhooks/github", github.answer),
             Route("/healthz", health_route(service)),
             Route("/metrics", metrics_route(registry)),
             *pages,

@@ -9,6 +9,7 @@ import pytest
 
 from tests.action.jobs import GOOD, PUBLISH, hub, push, runner, temp
 from tests.platforms.github.fixtures import BOARD, github
+from tests.service.stories import TABLE_TARGET
 from tests.world.github_runner import Ran, Runner
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
@@ -130,12 +131,7 @@ leaderboard = "tiny.toml"
 source = "github://{BOARD}"
 [[watches.targets]]
 to = "github://{BOARD}"
-kind = "table"
-[watches.targets.table]
-path = "board.csv"
-key = ["Model"]
-columns = {{ Model = "model.id", Average = {{ value = "average", decimals = 2 }} }}
-"""
+{TABLE_TARGET}"""
 
 
 def test_the_table_that_the_settings_describe_is_compared_cell_by_cell(

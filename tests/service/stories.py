@@ -30,7 +30,29 @@ to = "hf://datasets/acme/contents"
 as = "{form}"
 """
 
+TABLE_TARGET = """kind = "table"
+[watches.targets.table]
+path = "board.csv"
+key = ["Model"]
+columns = { Model = "model.id", Average = { value = "average", decimals = 2 } }
+"""
+
 KEY = "tiny/acme/atlas-7b/8d6b817702bf0f8bf021479e6c3d99040ba3f2f2-bfloat16"  # of the row that `push` brings
+
+
+def settings_of(source: str, to: str, form: str, target: str, more: str = "") -> str:
+    """The settings of a watch with one target, whose own lines are `target`; `more` are further lines of the watch."""
+    return f"""
+[[watches]]
+name = "tiny"
+leaderboard = "tiny.toml"
+source = "{source}"
+maintainers = ["meg"]
+{more}
+[[watches.targets]]
+to = "{to}"
+as = "{form}"
+{target}"""
 
 
 @dataclass

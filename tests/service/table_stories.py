@@ -6,23 +6,8 @@ from dataclasses import dataclass
 
 from bot.service.config import Watch, parse_settings
 from bot.service.outcome import Outcome
-from tests.service.stories import Story
+from tests.service.stories import TABLE_TARGET, Story, settings_of
 
-SETTINGS = """
-[[watches]]
-name = "tiny"
-leaderboard = "tiny.toml"
-source = "SOURCE"
-maintainers = ["meg"]
-[[watches.targets]]
-to = "TARGET"
-as = "FORM"
-kind = "table"
-[watches.targets.table]
-path = "board.csv"
-key = ["Model"]
-columns = { Model = "model.id", Average = { value = "average", decimals = 2 } }
-"""
 ABOVE = b'\xef\xbb\xbfModel,Average,Note\r\n"olympus/zeus",  90.10 ,"kept, by hand"\r\n'
 BELOW = b"olympus/hera,1.5E1,\r\n"
 TABLE = ABOVE + BELOW
@@ -34,8 +19,8 @@ CONTENTS = "hf://datasets/acme/contents"
 
 
 def watch_of(source: str, target: str, form: str, more: str = "") -> Watch:
-    text = SETTINGS.replace("SOURCE", source).replace("TARGET", target).replace("FORM", form)
-    return parse_settings(text + more, "bot.toml").watches[0]
+    text = settings_of(source, target, form, TABLE_TARGET) + more
+    return parse_settings(text, "bot.toml").watches[0]
 
 
 @dataclass

@@ -10,23 +10,18 @@ import pytest
 from bot.publishing.entry import entry_path
 from bot.service.passes import settle_watches
 from tests.service.model_stories import MODEL, OTHER, SETTINGS, ModelStory
-from tests.service.stories import KEY
+from tests.service.stories import KEY, TABLE_TARGET
 from tests.service.table_stories import TABLE
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
-OTHERS = """
+OTHERS = f"""
 [[watches.targets]]
 to = "hf://datasets/acme/contents"
 [[watches.targets]]
 to = "hf://datasets/acme/table"
-kind = "table"
-[watches.targets.table]
-path = "board.csv"
-key = ["Model"]
-columns = { Model = "model.id", Average = { value = "average", decimals = 2 } }
-"""
+{TABLE_TARGET}"""
 ENTRIES = "[`hf://datasets/acme/contents`](https://huggingface.co/datasets/acme/contents)"
 TABLES = "[`hf://datasets/acme/table/board.csv`](https://huggingface.co/datasets/acme/table/blob/main/board.csv)"
 

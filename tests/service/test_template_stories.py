@@ -11,22 +11,12 @@ import pytest
 from sqlalchemy import event
 
 from tests.publishing.tables.test_template import shown
-from tests.service.stories import Story
+from tests.service.stories import Story, settings_of
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
-SETTINGS = """
-[[watches]]
-name = "tiny"
-leaderboard = "tiny.toml"
-source = "hf://datasets/acme/results"
-comments = false
-maintainers = ["meg"]
-[[watches.targets]]
-to = "hf://datasets/acme/contents"
-as = "FORM"
-kind = "template"
+TARGET = """kind = "template"
 [watches.targets.template]
 requests = "hf://datasets/acme/requests"
 [watches.targets.template.tasks]
@@ -55,7 +45,8 @@ class TemplateStory(Story):
 
     @property
     def text(self) -> str:
-        return SETTINGS.replace("FORM", self.form)
+        source, to = "hf://datasets/acme/results", "hf://datasets/acme/contents"
+        return settings_of(source, to, self.form, TARGET, "comments = false")
 
     def board(self, revision: str = "main") -> dict[str, float]:
         """What the board's page shows of the model."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.world.github_content import find, forbidden
-from tests.world.github_rights import association, user
+from tests.world.github_rights import authorship
 from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import Comment, GitHubState, Repo
 from tests.world.github_talk import find_issue, too_long
@@ -18,10 +18,7 @@ def _comment(request: Request, repo: Repo, comment: Comment) -> dict[str, Any]:
         "html_url": f"{request.base}/{repo.name}/issues/{comment.issue}#issuecomment-{comment.id}",
         "issue_url": f"{request.base}/repos/{repo.name}/issues/{comment.issue}",
         "body": comment.body,
-        "user": user(request, comment.author),
-        "created_at": comment.created,
-        "updated_at": comment.updated,
-        "author_association": association(repo, comment.author),
+        **authorship(request, repo, comment),
     }
 
 

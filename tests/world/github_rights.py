@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.world.github_content import find, forbidden
 from tests.world.github_server import Answer, Request, refuse
-from tests.world.github_state import GitHubState, Repo
+from tests.world.github_state import Comment, GitHubState, Issue, Repo
 
 
 def user(request: Request, login: str) -> dict[str, Any] | None:
@@ -21,6 +21,16 @@ def association(repo: Repo, login: str) -> str:
     if repo.name.partition("/")[0] == login:
         return "OWNER"
     return "COLLABORATOR" if login in repo.writers else "NONE"
+
+
+def authorship(request: Request, repo: Repo, said: Comment | Issue) -> dict[str, Any]:
+    """Who wrote a comment or an issue, when, and what they are to the repository."""
+    return {
+        "user": user(request, said.author),
+        "created_at": said.created,
+        "updated_at": said.updated,
+        "author_association": association(repo, said.author),
+    }
 
 
 def read_permission(state: GitHubState, request: Request) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.world.github_content import find, forbidden
 from tests.world.github_history import file_entries
-from tests.world.github_rights import association, user
+from tests.world.github_rights import authorship, user
 from tests.world.github_server import Answer, Request, refuse
 from tests.world.github_state import GitHubState, Issue, Repo
 
@@ -194,13 +194,10 @@ def _issue(request: Request, repo: Repo, issue: Issue) -> dict[str, Any]:
         "title": issue.title,
         "body": issue.body,
         "state": issue.state,
-        "user": user(request, issue.author),
         "closed_by": user(request, issue.closed_by) if issue.closed_by else None,
         "labels": [],
         "comments": len(repo.comments_on(issue.number)),
-        "created_at": issue.created,
-        "updated_at": issue.updated,
-        "author_association": association(repo, issue.author),
+        **authorship(request, repo, issue),
         **pull,
     }
 

@@ -194,21 +194,13 @@ def judge(
     """Return the figures of one column and its alarms; `ranked` are the ranks of the rows in each column."""
     values, strength = columns[column], rest(columns, column, named)
     low, high, floor, counts = tenths(values)
-    rows, on_floor = len(values), counts[0]
-    placed = ranks(strength)
+    rows, on_floor, placed = len(values), counts[0], ranks(strength)
     misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
-    chance = on_floor * (1 - on_floor / rows)
     correlation = pearson(placed, ranked[column])  # of ranks: Spearman's
     limits = interval(correlation, rows)
     is_related = limits[1] is not None and limits[1] >= UNRELATED
     apart = find_floor(values, rest_order(ranked, column, named)) if is_related else None
-    figures = {
-        "floor_mass": on_floor / rows,
-        "next_mass": counts[1] / rows,
-        "mean_mass": counts[2] / 8 / rows,
-        "misplacement": misplaced / chance if chance else 0.0,
-        "ordered": ordered_share(values, placed, floor),
-    }
+    figures = _shares(counts, misplaced, rows) | {"ordered": ordered_share(values, placed, floor)}
     return ColumnFigures(
         column,
         rows,
@@ -225,6 +217,17 @@ def judge(
         apart=apart,
         **figures,
     )
+
+
+def _shares(counts: tuple[int, int, int], misplaced: int, rows: int) -> dict[str, float]:
+    """The shares of the rows in the tenths, and the misplaced ones as a share of those that chance would misplace."""
+    chance = counts[0] * (1 - counts[0] / rows)
+    return {
+        "floor_mass": counts[0] / rows,
+        "next_mass": counts[1] / rows,
+        "mean_mass": counts[2] / 8 / rows,
+        "misplacement": misplaced / chance if chance else 0.0,
+    }
 
 
 def tenths(values: Sequence[float]) -> tuple[float, float, float, tuple[int, int, int]]:

@@ -116,6 +116,11 @@ def _check_status(before: str, after: str) -> None:
     assert cut[0].rstrip().endswith(":")
 
 
+def check_board(name: str, data: st.DataObject, steps: list[Step]) -> None:
+    files, check = BOARDS[name]
+    check(data.draw(files), steps)
+
+
 BOARDS: dict[str, Any] = {"results": (result_files(), check_results), "requests": (request_files(), check_requests)}
 
 
@@ -123,8 +128,7 @@ BOARDS: dict[str, Any] = {"results": (result_files(), check_results), "requests"
 @settings(max_examples=SHORT, deadline=None, suppress_health_check=CALM)
 @given(data=st.data(), steps=STEPS)
 def test_every_foreign_byte_stays(name: str, data: st.DataObject, steps: list[Step]) -> None:
-    files, check = BOARDS[name]
-    check(data.draw(files), steps)
+    check_board(name, data, steps)
 
 
 @pytest.mark.campaign
@@ -132,5 +136,4 @@ def test_every_foreign_byte_stays(name: str, data: st.DataObject, steps: list[St
 @settings(max_examples=LONG, deadline=None, suppress_health_check=CALM)
 @given(data=st.data(), steps=STEPS)
 def test_every_foreign_byte_stays_a_thousand_times(name: str, data: st.DataObject, steps: list[Step]) -> None:
-    files, check = BOARDS[name]
-    check(data.draw(files), steps)
+    check_board(name, data, steps)
