@@ -50,15 +50,16 @@ def import_board(
     tell = _no_progress if quiet or not sys.stderr.isatty() else _progress
     with state_lock(url), closing(Store(connect(url))) as store, _row_targets(url) as row_targets:
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
+        run = Import(context, tell)
         with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):
-            for line in Import(context).plan().lines(source, to):
+            for line in run.plan().lines(source, to):
                 typer.echo(visible(line))
         if dry_run:
             return
         if not yes:  # nobody waits for the answer: the board is free meanwhile
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
         with import_lease(store, to, Path.cwd(), row_targets):
-            result = Import(context, tell).run()
+            result = run.run()
     for line in result.lines():
         typer.echo(visible(line))
     if result.unread or result.refused:

@@ -41,8 +41,10 @@ def test_who_takes_a_row_over_waits_until_it_knows_what_a_killed_process_wrote(
     story.end()
 
 
-def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: float = PATIENCE) -> None:
-    """Compare a run with kills, restarts of the database and faults with a calm one."""
+def disturbed(
+    folder: Path, *, rows: int, kills: int, restarts: int, longest: float = 1.0, patience: float = PATIENCE
+) -> None:
+    """Compare a calm run with one of kills (`longest` seconds apart at most), restarts of the database and faults."""
     for name in ("calm", "rough"):
         (folder / name).mkdir()
     with running() as cluster, served(Hub()) as calm_hub, served(Hub()) as hub:
@@ -55,14 +57,16 @@ def disturbed(folder: Path, rows: int, kills: int, restarts: int, patience: floa
         workers = Workers(rough, 4, seed=5)
         with queue_of(rough.database) as jobs:
             for number in range(kills):
-                time.sleep(workers.random.uniform(0.2, 1.0))
+                time.sleep(workers.random.uniform(0.2, longest))
                 workers.kill_one()
                 if restarts and number % (kills // restarts) == kills // restarts // 2:
                     cluster.stop()
                     cluster.start()
+            at_last_kill = len(rough.requests)
             wait_until(lambda: workers.tend() or is_done(rough, jobs), patience)
         workers.end()
-        log.info("%s kills, %s faults in %s requests", kills, hub.faults.struck, len(hub.calls))
+        struck, asked = hub.faults.struck, len(hub.calls)
+        log.info("%s kills, the last at row %s; %s faults in %s requests", kills, at_last_kill, struck, asked)
         settle_until_done(rough)
         for name in ("source", "target"):
             found, expected = parts(hub, getattr(rough, name)), parts(calm_hub, getattr(calm, name))
@@ -78,4 +82,5 @@ def test_killed_workers_and_a_restarted_database_lose_and_double_nothing(tmp_pat
 
 @pytest.mark.campaign
 def test_50_kills_and_two_restarts_lose_and_double_nothing(tmp_path: Path) -> None:
-    disturbed(tmp_path, rows=int(os.environ.get("JOB_ROWS", "2000")), kills=50, restarts=2, patience=3600.0)
+    rows = int(os.environ.get("JOB_ROWS", "2000"))
+    disturbed(tmp_path, rows=rows, kills=50, restarts=2, patience=3600.0, longest=rows / 250)  # as long as the work
