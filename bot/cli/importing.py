@@ -68,7 +68,7 @@ def import_board(
 
 @contextmanager
 def _row_targets(database: str) -> Iterator[Callable[[], Iterable[str]]]:
-    """Where `serve` and `work` publish rows, as often as that is asked; nowhere where the state is a file."""
+    """Where workers publish rows, as often as that is asked; nowhere where the state is a file."""
     jobs = open_jobs(database, takes_rows=False)
     if jobs is None:
         yield tuple

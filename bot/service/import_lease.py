@@ -12,7 +12,7 @@ from bot.service.config import Watch
 from bot.service.store import Store
 from bot.service.store.leases import LOOK
 
-PATIENCE = 10.0  # seconds that an import waits for a pass that runs, and for the rows that it left to workers
+PATIENCE = 10.0  # seconds that an import waits for a pass that runs, and for the rows that workers have
 
 
 def lease_name(to: str, folder: Path) -> str:
@@ -31,7 +31,7 @@ def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
 def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], Iterable[str]]) -> Iterator[None]:
     """Keep a target for the block. Raises InUse, which names who writes there, where it is not free soon.
 
-    `row_targets` gives the targets of the rows that workers have or will take.
+    `row_targets` gives the targets of the rows that workers publish; what they take later they leave alone.
     """
     name, end = lease_name(to, folder), time.monotonic() + PATIENCE
     with store.lease(name, PATIENCE) as claim:
@@ -39,6 +39,6 @@ def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], 
             raise InUse(f"{to}: another process writes there now ({claim.rival}); let it end, or stop it first")
         while any(lease_name(one, folder) == name for one in row_targets()):
             if time.monotonic() >= end:
-                raise InUse(f"{to}: `serve` and `work` publish rows there now; let them end, or stop them first")
+                raise InUse(f"{to}: a worker publishes a row there now; call again when that ended")
             time.sleep(LOOK)
         yield

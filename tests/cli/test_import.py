@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
-from bot.errors import BotError, CallError
+from bot.errors import BotError, CallError, LeaseLost
 from bot.service.row_jobs import RowJob
 from bot.service.state_lock import state_lock
 from bot.service.store import Store, connect
@@ -19,7 +19,7 @@ from tests.platforms.git.test_source import Folder
 from tests.service.worker_processes import queue_of
 from tests.world.git import Repository
 from tests.world.hub import Hub
-from tests.world.postgres import Cluster
+from tests.world.postgres import Cluster, running
 from tests.world.results import TINY, path_of, result
 
 CALL = ["import", "hf://datasets/acme/results", "--to", "board", "--leaderboard", "tiny.toml", "--as", "commit"]
@@ -100,12 +100,12 @@ def test_the_command_for_a_rejected_file_of_a_folder_finds_it(runner: CliRunner,
 
 
 @pytest.mark.usefixtures("pushed")
-def test_an_import_waits_for_rows_that_workers_have(runner: CliRunner, postgres: Cluster) -> None:
+def test_rows_that_a_stopped_service_left_to_workers_keep_no_import(runner: CliRunner, postgres: Cluster) -> None:
     url = postgres.database()
     with queue_of(url) as jobs:
         jobs.put_rows([RowJob("tiny", "./board", "key", 0, "added")])
-        told = refused(runner, url)
-    assert told == "board: `serve` and `work` publish rows there now; let them end, or stop them first"
+        done = runner.invoke(app, [*CALL, "--yes"], env={"DATABASE_URL": url})
+    assert "wrote 1 row" in done.output
 
 
 @pytest.mark.usefixtures("pushed")
@@ -115,3 +115,28 @@ def test_an_import_beside_a_process_that_keeps_the_state_in_a_file_is_told_so(
     url = f"sqlite:///{tmp_path / 'bot.db'}"
     with state_lock(url):
         assert "another process uses it; let that one settle" in refused(runner, url)
+
+
+def test_an_import_stops_when_its_database_was_restarted_and_goes_on_when_called_again(
+    hub: Hub, repository: Repository, runner: CliRunner
+) -> None:
+    target = hub.repository("acme/contents")
+    hub.writers.add(("bot", "acme/contents"))
+    hub.push(repository, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(230)})
+    call = [*CALL[:2], "--to", "hf://datasets/acme/contents", *CALL[4:], "--yes"]
+    with running() as cluster:
+        url = cluster.database()
+
+        def restart() -> None:
+            cluster.stop()
+            cluster.start()
+
+        hub.faults.order("/commit/main", before=restart)
+        stopped = runner.invoke(app, call, env={"DATABASE_URL": url})
+        assert isinstance(stopped.exception, LeaseLost)
+        assert [one.act for one in hub.by("bot")] == ["commit"]
+
+        done = runner.invoke(app, call, env={"DATABASE_URL": url})
+    assert "wrote 130 rows" in done.output
+    assert "adopted 100 rows" in done.output
+    assert sum(path.startswith("entries/") for path, _ in target.main.tree.files()) == 230

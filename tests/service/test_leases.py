@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from bot.errors import LeaseLost
+from bot.errors import InUse, LeaseLost
 from bot.platforms.git.target import Folder
 from bot.platforms.held import check_held, held_by
 from bot.publishing.publication import Commit, Marker, PostText
@@ -20,7 +21,7 @@ from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
 from tests.service.stories import Story
 from tests.service.test_jobs import service_of
-from tests.service.worker_processes import PATIENCE, push_rows, wait_until
+from tests.service.worker_processes import PATIENCE, is_done, push_rows, queue_of, wait_until
 from tests.world.hub import Hub
 from tests.world.postgres import Cluster, running
 
@@ -131,6 +132,38 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
         wait_until(lambda: service.states["tiny"].settled is not None)
         assert service.states["tiny"].failure == ""
     assert story.acts() == ["request"]
+    story.end()
+
+
+def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_runs(
+    hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.service.import_lease.PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.server.sharing.LEASE_WAIT", 2 * LOOK)
+    story = Story(hub, tmp_path, limit=1000, database=postgres.database())
+    push_rows(story, 6)
+    started, goes_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        started.set()
+        goes_on.wait(PATIENCE)
+
+    hub.faults.order("/commit/main", before=hold, times=2)  # a process does two rows at once
+    with service_of(story) as service, queue_of(story.database) as jobs:
+        filled = partial(import_lease, story.contexts.store, "hf://datasets/acme/contents", tmp_path, jobs.row_targets)
+        assert started.wait(PATIENCE)
+        wait_until(lambda: ("pass", "tiny") not in jobs.undone())
+        with pytest.raises(InUse, match="a worker publishes a row there now"), filled():
+            raise AssertionError("a row is written")
+        monkeypatch.setattr("bot.service.import_lease.PATIENCE", PATIENCE)
+        threading.Timer(2 * LOOK, goes_on.set).start()
+        with filled():
+            written = len(story.requests)
+            wait_until(lambda: ("row", "tiny") not in jobs.undone())
+            assert len(story.requests) == written < 6
+        wait_until(lambda: len(story.requests) == 6 and is_done(story, jobs))
+        assert service.health()["status"] == "ok"
+    assert story.acts() == ["request"] * 6
     story.end()
 
 

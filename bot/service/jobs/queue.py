@@ -95,10 +95,12 @@ class Jobs:
         return {row["subject"] for row in found}
 
     def row_targets(self) -> set[str]:
-        """The targets of the rows that a worker has, or will take. Raises StateUnavailable."""
+        """The targets of the rows that living workers publish now. Raises StateUnavailable."""
         found = self._ask(
-            "select distinct args->>'target' as target from procrastinate_jobs where task_name = 'row'"
-            " and status in ('todo', 'doing')"
+            "select distinct args->>'target' as target from procrastinate_jobs j join procrastinate_workers w"
+            " on w.id = j.worker_id where task_name = 'row' and status = 'doing'"
+            " and last_heartbeat > now() - make_interval(secs => %(dead)s)",
+            dead=Timing().dead,
         )
         return {row["target"] for row in found}
 

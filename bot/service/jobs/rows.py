@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from bot.service.config import Watch
 from bot.service.context import ContextFactory, WatchContext
+from bot.service.import_lease import lease_name
 from bot.service.outcome import Outcome, Report
 from bot.service.row_jobs import RowJob
 from bot.service.rows import RowPublisher
@@ -25,13 +26,19 @@ class RowJobs:
     _local: threading.local = field(default_factory=threading.local, repr=False)
 
     def publish(self, watch: Watch, job: RowJob) -> Sequence[Outcome]:
-        """Publish a row, where it is still what was let through; else the next pass looks at it."""
+        """Publish a row, where it is still what was let through; else the next pass looks at it.
+
+        An import waits for the rows that workers have when it begins; those that they take later are left alone.
+        """
         context = self._context(watch)
         store, target = context.store, context.targets_by_address.get(job.target)
-        item = store.item(watch.name, "row", job.target, job.subject)
-        if target is None or item is None or item.is_held or item.marked != job.marked:
+        with store.transaction():
+            item = store.item(watch.name, "row", job.target, job.subject)
+            definition = store.cursor(watch.name, "definition")
+            is_free = store.is_free(lease_name(job.target, self.contexts.folder))
+        if target is None or not is_free or item is None or item.is_held or item.marked != job.marked:
             return []
-        if item.due > context.clock() or store.cursor(watch.name, "definition") != context.definition():
+        if item.due > context.clock() or definition != context.definition():
             return []
         report = Report(context)
         RowPublisher(context, *target, report).publish_admitted(item, job.admitted)

@@ -91,6 +91,13 @@ class Leases(Database):
                 kept.enter_context(held_by(Lease(connection, _key_of(name)).check))
             yield claim
 
+    def is_free(self, name: str) -> bool:
+        """Whether nobody leases what has this name now, but for those who share it."""
+        if self.engine.dialect.name != "postgresql":
+            return True
+        with self.transaction() as connection:
+            return bool(connection.execute(select(func.pg_try_advisory_xact_lock_shared(_key_of(name)))).scalar_one())
+
 
 def _introduce(connection: Connection, name: str) -> None:
     """Tell the server when to take this machine for gone, and others who is here."""
