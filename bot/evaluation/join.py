@@ -56,8 +56,9 @@ def join_rows(
 
 
 def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, score: Score) -> Row:
-    if len(verdicts) == 1 and _is_sound(verdicts[0]):
-        return _of_one_file(key, verdicts[0], leaderboard, score)
+    sound = _sound(verdicts[0]) if len(verdicts) == 1 else None
+    if sound is not None:
+        return _of_one_file(key, verdicts[0], sound, leaderboard, score)
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
     sets = _compatible(candidates, leaderboard, facts)
     best = max(sets, key=_extent)
@@ -81,21 +82,23 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         lead=files[0].verdict,
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),
-        repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
+        repeats=tuple(_repeats(compared)),
         left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
     )
 
 
-def _is_sound(verdict: Verdict) -> bool:
-    """Whether every measurement of a submission counts without a closer look."""
-    return bool(verdict.measurements and verdict.measurements.present) and not any(
-        found.is_error or found.waived for found in verdict.findings
-    )
+def _sound(verdict: Verdict) -> Measurements | None:
+    """What a submission measured where all of it counts without a closer look, else None."""
+    measurements = verdict.measurements
+    if measurements is None or not measurements.present:
+        return None
+    return None if any(found.is_error or found.waived for found in verdict.findings) else measurements
 
 
-def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard, score: Score) -> Row:
+def _of_one_file(
+    key: RowKey, verdict: Verdict, measurements: Measurements, leaderboard: Leaderboard, score: Score
+) -> Row:
     """The row of a single submission without errors, which most are: the same that joining it alone gives."""
-    measurements = verdict.measurements or Measurements((), ())
     return Row(
         key=key,
         leaderboard=leaderboard,
@@ -108,8 +111,11 @@ def _of_one_file(key: RowKey, verdict: Verdict, leaderboard: Leaderboard, score:
 
 
 def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, score: Score) -> Row:
-    """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published."""
-    best = max(candidates, key=lambda one: (len(one.shown), one.age))
+    """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published.
+
+    Of files with as many numbers it is the newest: the candidates come newest first.
+    """
+    best = max(candidates, key=lambda one: len(one.shown))
     measurements = _in_order(best.shown, best, leaderboard)
     return Row(
         key=key,

@@ -22,7 +22,7 @@ from bot.evaluation.verdict import judge
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.report import make_report
 from tests.evaluation.joined_rows import LEAVES, MMLU, leaf_of, row_of, value
-from tests.evaluation.judging import base, declared, dumps, judgement_of, patched, rules_of
+from tests.evaluation.judging import base, base_v1, declared, dumps, judgement_of, patched, rules_of
 from tests.evaluation.parts import only
 
 
@@ -172,6 +172,37 @@ def test_the_time_in_a_name_counts_where_the_file_has_none() -> None:
     names = ("results_2026-01-02T00-00-00.json", "results_2026-01-01T00-00-00.json")
     row = row_of({names[0]: first, names[1]: patched({"/date": None} | value(0.5))})
     assert leaf_of(row, MMLU)[1] == names[0]
+
+
+# ---- what is rejected ----
+
+# An error of the whole file that leaves its numbers as they are.
+SECRET = {"/config/gen_kwargs": {"api_key": "0123456789abcdef"}}
+
+
+def test_of_rejected_files_the_one_with_the_most_numbers_is_shown_and_then_the_newest() -> None:
+    whole = patched(SECRET | {"/date": 1.7e9})
+    part = patched(SECRET | {"/date": 1.8e9}, only(base(), {MMLU}))
+    row = row_of({"whole.json": whole, "part.json": part})
+    assert (row.status, row.lead.path, row.files) == ("rejected", "whole.json", ())
+    assert len(row.measurements.present) > len(LEAVES)
+    assert row.blocked == dict.fromkeys(sorted(LEAVES), ("secret-in-file",))
+    newer = patched(SECRET | {"/date": 1.75e9} | value(0.5))
+    assert row_of({"whole.json": whole, "part.json": part, "newer.json": newer}).lead.path == "newer.json"
+
+
+def test_a_rejected_row_shows_no_number_that_its_error_invalidates() -> None:
+    row = row_of({"limited.json": patched({f"/n-samples/{MMLU}/effective": 100} | SECRET)})
+    assert row.status == "rejected"
+    assert [one.leaf_id for one in row.measurements.missing] == [MMLU]
+
+
+def test_an_error_about_a_task_blocks_that_task_alone() -> None:
+    path = "/results/harness|hendrycksTest-anatomy|5/acc_norm"
+    row = row_of({"a.json": patched({path: 0.9}, base_v1())}, "open-llm-v1")
+    assert {one.task_id for one in row.measurements.missing} == {"mmlu"}
+    assert len(row.blocked) == 57
+    assert set(row.blocked.values()) == {("implementation-mismatch",)}
 
 
 # ---- the published rows ----

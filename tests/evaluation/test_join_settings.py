@@ -30,6 +30,11 @@ def test_what_was_measured_in_another_way_does_not_join(changes: dict[str, Any])
     assert {leaf.file for task in row.scores.tasks for leaf in task.leaves} == {"one.json"}
 
 
+def test_a_value_of_other_settings_is_no_repeat() -> None:
+    other = patched({"/config/gen_kwargs": {"temperature": 0.8}} | value(0.5))
+    assert rules_of(row_of({"one.json": base(), "other.json": other})) == {"settings-differ"}
+
+
 def test_what_is_left_out_is_named_from_the_newest_on() -> None:
     most, two, three = parts_of(base(), 3)
     others = {"/config/gen_kwargs": {"temperature": 0.8}}, {"/config/gen_kwargs": {"temperature": 0.9}}
