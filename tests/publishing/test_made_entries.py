@@ -16,3 +16,10 @@ def test_one_row_that_cannot_be_written_stops_no_other() -> None:
     [(key, why)] = made.refused.items()
     assert key.startswith("open-llm-v2/acme/large-1b/")
     assert "an entry has 524,288 at most" in why
+
+
+def test_every_row_has_its_entry() -> None:
+    files = {f"{name}.json": patched({"/model_name": f"acme/{name}"}) for name in ("atlas-7b", "borea-1b")}
+    made = make_entries(judgement_of(files).rows, {})
+    assert [entry.model.id for entry in made.entries] == ["acme/atlas-7b", "acme/borea-1b"]
+    assert made.refused == {}

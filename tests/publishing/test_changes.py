@@ -1,0 +1,56 @@
+"""What came, went or changed on a board, one record for each row."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from bot.publishing.changes import SCHEMA, BoardChange, additions, change_of, to_jsonl
+from bot.publishing.entry import Entry
+from tests.platforms.git.publisher import entry
+
+replace = msgspec.structs.replace
+DATE = "2026-11-05T00:00:00Z"
+ROW = entry()
+KEY, MODEL, AVERAGE = ROW.key, ROW.model.id, ROW.average
+[FILE] = ROW.evidence
+MEASURED = f"measured; a file {FILE.path}"
+BETTER = entry(day=3, right=(60, 60, 70))
+RESCORED = replace(ROW, average=0.5, leaderboard=replace(ROW.leaderboard, scoring_digest="sha256:" + "0" * 64))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, None, None),
+        (ROW, ROW, None),
+        (None, ROW, ("added", None, AVERAGE, MEASURED)),
+        (ROW, None, ("removed", AVERAGE, None, "is not on the board any more")),
+        (ROW, BETTER, ("changed", AVERAGE, BETTER.average, f"measured; a file {BETTER.evidence[0].path}")),
+        (ROW, RESCORED, ("changed", AVERAGE, 0.5, "scored under a changed declaration")),
+        (None, replace(ROW, evidence=()), ("added", None, AVERAGE, "measured")),
+        (None, replace(ROW, evidence=(replace(FILE, source="hf://datasets/a/b"), FILE)),
+         ("added", None, AVERAGE, f"measured; hf://datasets/a/b {FILE.path}")),
+    ],
+)  # fmt: skip
+def test_a_row_was_added_changed_or_removed(
+    before: Entry | None, after: Entry | None, expected: tuple[str, float | None, float | None, str] | None
+) -> None:
+    found = change_of(before, after, DATE)
+    if expected is None:
+        assert found is None
+        return
+    kind, was, is_now, reason = expected
+    assert found == BoardChange(DATE, kind, KEY, MODEL, was, is_now, reason)  # type: ignore[arg-type]
+
+
+def test_a_board_without_history_has_its_rows_as_added_when_they_were_measured_newest_first() -> None:
+    other = entry("acme/borea-1b")
+    found = additions([ROW, BETTER, other])
+    assert [(one.date, one.key) for one in found] == [(one.date, one.key) for one in (BETTER, other, ROW)]
+    assert found[-1] == BoardChange(ROW.date, "added", KEY, MODEL, None, AVERAGE, MEASURED)
+    lines = [json.loads(line) for line in to_jsonl(found).splitlines()]
+    assert [line["date"] for line in lines] == [one.date for one in found]
+    assert {line["schema"] for line in lines} == {SCHEMA}
