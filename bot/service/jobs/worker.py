@@ -16,6 +16,7 @@ from procrastinate.exceptions import ConnectorException, UniqueViolation
 from procrastinate.jobs import DeleteJobCondition, Status
 from psycopg import Error
 
+from bot.errors import BotError
 from bot.service.jobs.queue import QUEUE, Timing
 
 PAUSE = 1.0  # seconds before a worker that lost its database begins anew
@@ -124,6 +125,8 @@ def _logged(name: str, call: Callable[..., object]) -> Callable[..., None]:
     def task(**values: Any) -> None:
         try:
             call(**values)
+        except BotError as failure:
+            log.warning("the job %s failed: %s", name, failure)
         except Exception:
             log.exception("the job %s failed", name)
 
