@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from pydantic_core import from_json
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.formats.fields import shots
+from bot.evaluation.formats.top_level import SharedText, Top, decode_top
 
 MAX_DEPTH = 100
 MAX_VALUES = 500_000  # of a file of the largest size that is read; a real one of 100 KB holds 4,000
@@ -44,7 +46,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     A file that the typed decoder reads has these types; one that it refuses may hold anything inside its objects.
     `configs` is most of a file and hardly ever needed, so it is kept as bytes: see `task_configs`. `top` has the bytes
-    of every member, where the typed decoders read the file, `parts` the members that other files have, too.
+    of every member, where the typed decoders read the file, `parts` the members that say how tasks were run; `shared`
+    is the text among them that other files have, too.
     """
 
     results: Rows | None = None
@@ -69,6 +72,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     bare: dict[str, Any] | UnsetType | None = UNSET
     top: dict[str, msgspec.Raw] | None = None
     parts: dict[str, Part] = {}
+    shared: SharedText | None = None
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
@@ -85,8 +89,8 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 PROTOCOL = frozenset({"group_subtasks", "versions", "n-shot", "n-samples"})
 KEPT, LARGEST_KEPT = 128, 16_384  # fields, and bytes of each
 CONFIGS = msgspec.json.Decoder(dict[str, TaskConfig])
-TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
-FIELDS = [field for field in msgspec.structs.fields(Document) if field.name not in {"bare", "top", "parts"}]
+OWN = frozenset({"bare", "top", "parts", "shared"})
+FIELDS = [field for field in msgspec.structs.fields(Document) if field.name not in OWN]
 FIELD_OF = {field.encode_name: field.name for field in FIELDS}
 DECODERS = {field.encode_name: msgspec.json.Decoder(field.type) for field in FIELDS if field.type is not msgspec.Raw}
 OBJECTS = frozenset({
@@ -98,22 +102,37 @@ def parse_document(data: bytes) -> Document:
     """Decode a result file. Raises MalformedResult for what is no JSON object, truncated, or nested too deep."""
     _refuse_many_values(data)
     try:
-        top, parts = TOP.decode(data), {}
-        for key in PROTOCOL & top.keys():
-            if len(memoryview(top[key])) <= LARGEST_KEPT:
-                parts[key] = part_of(key, bytes(top[key]))
+        top, shared = decode_top(data)
+        parts = _parts_of(top, shared)
         fields = {
             FIELD_OF[key]: parts[key].value if key in parts else _decoded(key, raw)
             for key, raw in top.items()
             if key in FIELD_OF
         }
-        document = Document(**fields, top=top, parts=parts)
+        document = Document(**fields, top=top, parts=parts, shared=shared)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _loose_document(data)
     if document.results is None:
         return _loose_document(data)
     _refuse_depth(document)
     return document
+
+
+def _parts_of(top: Top, shared: SharedText | None) -> dict[str, Part]:
+    """The parts that are small enough to be kept; those of a shared text are known by it."""
+    if shared is None:
+        return dict(_parts_among(top))
+    if "parts" not in shared.decoded:
+        shared.decoded["parts"] = dict(_parts_among(shared.members))
+    known: dict[str, Part] = shared.decoded["parts"]
+    others = {key: top[key] for key in PROTOCOL & top.keys() if key not in shared.members}
+    return known | dict(_parts_among(others))
+
+
+def _parts_among(members: Top) -> Iterator[tuple[str, Part]]:
+    for key in PROTOCOL & members.keys():
+        if len(memoryview(members[key])) <= LARGEST_KEPT:
+            yield key, part_of(key, bytes(members[key]))
 
 
 def _decoded(key: str, raw: msgspec.Raw) -> Any:

@@ -132,6 +132,16 @@ def _rows(
 
 
 def _untils(document: Document) -> dict[str, str]:
+    """Where the generation of each task stops; read once where files share their configurations."""
+    if document.shared is None:
+        return _stops_of(document)
+    if "untils" not in document.shared.decoded:
+        document.shared.decoded["untils"] = _stops_of(document)
+    found: dict[str, str] = document.shared.decoded["untils"]
+    return found
+
+
+def _stops_of(document: Document) -> dict[str, str]:
     """Where the generation of each task stops; only read where one stops at a full stop, for that is what is judged."""
     if not STOPS.search(document.configs):
         return {}
