@@ -30,6 +30,11 @@ OF_INSPECT = (b"_journal/", b"samples/", b"header.json", b"summaries.json", b"re
 TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
 
 
+def never(head: bytes) -> bool:  # noqa: ARG001 - the form that `has_head` has
+    """Say that the first bytes do not tell."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of file that is no result.
@@ -41,7 +46,7 @@ class Kind:
     id: str
     title: str
     advice: str
-    has_head: Callable[[bytes], bool] = lambda _: False
+    has_head: Callable[[bytes], bool] = never
     has_value: Callable[[Any], bool] = lambda _: False
 
 
@@ -138,12 +143,13 @@ KINDS = (
     Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
     Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
 )
+OF_HEAD = tuple(kind for kind in KINDS if kind.has_head is not never)
 OTHER = Kind("other", "no result", "nothing needs to be done")
 
 
 def kind_of_head(head: bytes) -> Kind | None:
     """The kind of a file by its first bytes, None where they do not tell."""
-    return next((kind for kind in KINDS if kind.has_head(head)), None)
+    return next((kind for kind in OF_HEAD if kind.has_head(head)), None)
 
 
 def kind_of_json(data: bytes) -> Kind | None:

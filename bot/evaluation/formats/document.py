@@ -74,6 +74,11 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     parts: dict[str, Part] = {}
     shared: SharedText | None = None
 
+    @property
+    def has_bars(self) -> bool:
+        """Whether a bar is in the key of a row."""
+        return "|" in "".join(self.results or ())
+
 
 class Part(msgspec.Struct, frozen=True, eq=False):
     """A field as decoded, which nobody changes, and whether its colons are those of its keys: none can stand twice.
@@ -105,9 +110,9 @@ def parse_document(data: bytes) -> Document:
         top, shared = decode_top(data)
         parts = _parts_of(top, shared)
         fields = {
-            FIELD_OF[key]: parts[key].value if key in parts else _decoded(key, raw)
-            for key, raw in top.items()
-            if key in FIELD_OF
+            name: parts[key].value if key in parts else _decoded(key, top[key])
+            for key, name in FIELD_OF.items()
+            if key in top
         }
         document = Document(**fields, top=top, parts=parts, shared=shared)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

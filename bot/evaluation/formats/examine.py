@@ -38,7 +38,7 @@ def _without_config_secrets(result: Result, content: Content) -> Result:
     if not config:
         return result
     spelled = msgspec.json.encode(config).lower()
-    if not any(sign in spelled for sign in SIGNS):
+    if not [sign for sign in SIGNS if sign in spelled]:
         return result
     found = secrets_in(config, "/config")
     if not found:

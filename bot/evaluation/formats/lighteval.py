@@ -30,9 +30,10 @@ def recognise(content: Content) -> bool:
     document = content.document
     if document.results is None:
         return False
-    rows = [key for key in document.results if key != ALL]
-    if "|" in "".join(rows) and any(_is_own(key) for key in rows):
-        return document.config_general is not None or all(map(_is_own, rows))
+    if document.has_bars:
+        rows = [key for key in document.results if key != ALL]
+        if any(map(_is_own, rows)):
+            return document.config_general is not None or all(map(_is_own, rows))
     config = document.config_general or EMPTY
     return "lighteval_sha" in config and "model_config" in config
 

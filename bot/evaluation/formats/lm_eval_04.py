@@ -26,7 +26,7 @@ from bot.evaluation.formats.fields import (
 )
 from bot.evaluation.formats.format import Format, Rerun
 from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
-from bot.evaluation.formats.runs import BLANK, runs_of
+from bot.evaluation.formats.runs import BLANK, Runs, runs_of
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, LeafRows, Model, Result, escape_pointer
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -114,21 +114,26 @@ def _rows(
 ) -> tuple[tuple[GroupRow, ...], LeafRows]:
     """Part the rows of `results` into aggregates and leaves; `groups` holds the aggregates a second time."""
     results, aggregates = document.results or EMPTY, document.groups or EMPTY
-    runs, shape = runs_of(document, subtasks, limit, harness)
-    groups: list[GroupRow] = []
-    leaves, untils = LeafRows(shape), _untils(document)
     for key, numbers in results.items():
         if type(numbers) is not dict:
             raise not_a_row("/results", key)
-        run = runs[key]
-        if run is None or (shape is None and BLANK in numbers):
-            groups.append(GroupRow(key, f"/results/{escape_pointer(key)}", numbers))
-        else:
-            leaves[key] = LeafResult(numbers, *run, until=untils.get(key, "")) if untils else LeafResult(numbers, *run)
-    groups.extend(
-        GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates
-    )
+    leaves = _leaves(results, runs_of(document, subtasks, limit, harness), _untils(document))
+    groups = [GroupRow(key, f"/results/{escape_pointer(key)}", results[key]) for key in results if key not in leaves]
+    groups += [GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates]
     return tuple(groups), leaves
+
+
+def _leaves(results: Mapping[str, Any], runs: Runs, untils: Mapping[str, str]) -> LeafRows:
+    """The rows that are no aggregates, all at once where their shape is known."""
+    leaves = LeafRows(runs.shape)
+    if runs.shape is not None and not untils:
+        rows = map(results.__getitem__, runs.leaf_keys)
+        leaves.update(zip(runs.leaf_keys, map(LeafResult, rows, *runs.columns), strict=True))
+        return leaves
+    for key, run in runs.of.items():
+        if run is not None and (runs.shape is not None or BLANK not in results[key]):
+            leaves[key] = LeafResult(results[key], *run, until=untils.get(key, ""))
+    return leaves
 
 
 def _untils(document: Document) -> dict[str, str]:

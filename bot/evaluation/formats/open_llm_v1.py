@@ -24,7 +24,7 @@ def recognise(content: Content) -> bool:
         return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in document.bare or {})
     if document.config_general is not None:
         return True
-    return "|" in "".join(document.results) and any(_is_row(key) for key in document.results)
+    return document.has_bars and any(map(_is_row, document.results))
 
 
 def _is_row(key: str) -> bool:

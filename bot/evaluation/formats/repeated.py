@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from bot.evaluation.finding import shown
 from bot.evaluation.formats.document import Document, count_keys
 from bot.evaluation.result import RepeatedKey, escape_pointer
@@ -20,6 +22,7 @@ MAX_BYTES = 8 * 1024 * 1024  # a larger file is not decoded a second time
 
 
 INDENTED, BESIDE = b'{\n  "', 8  # how the harness writes: eight bytes for each key besides key and value, and two
+ENCODE = msgspec.json.Encoder().encode
 PARTS = ("results", "versions", "n-shot", "n-samples")
 
 
@@ -63,8 +66,9 @@ def _has_each_key_once(data: bytes, document: Document) -> bool:
     if len(data.rstrip()) != used:
         return False
     rows = (document.results, document.versions, document.num_fewshot, document.num_samples)
-    config = bytes(top.get("config", b""))
-    return config.count(b":") == _colons(document.config or {}) and all(
+    config = bytes(top.get("config", b"{}"))
+    # written again, the configuration has a colon after each key that was decoded, and those in its texts
+    return config.count(b":") == ENCODE(document.config or {}).count(b":") and all(
         _is_simple(name, document, row) for name, row in zip(PARTS, rows, strict=True) if row is not None
     )
 
@@ -74,15 +78,6 @@ def _is_simple(name: str, document: Document, row: dict[str, Any]) -> bool:
     if name in document.parts:
         return document.parts[name].has_each_key_once
     return bytes((document.top or {})[name]).count(b":") == count_keys(row)
-
-
-def _colons(value: Any) -> int:
-    """The colons that a decoded value has in JSON without escapes: one after each key, and those in its texts."""
-    if type(value) is dict:
-        return len(value) + "".join(value).count(":") + sum(map(_colons, value.values()))
-    if type(value) is list:
-        return sum(map(_colons, value))
-    return value.count(":") if type(value) is str else 0
 
 
 def _different(top: Any) -> Iterator[RepeatedKey]:

@@ -16,7 +16,6 @@ from bot.evaluation.formats.fields import version, whole
 from bot.evaluation.result import HarnessVersion, Shape
 
 Run = tuple[int | None, float | str | None, int | None, int | None]  # shots, version, samples, size of the task
-Runs = Mapping[str, Run | None]
 FIELDS = ("n-shot", "versions", "n-samples")
 GROUPS = "group_subtasks"
 BLANK = " "  # the key of an empty cell, which the harness writes into rows of aggregates
@@ -32,6 +31,18 @@ class Recorded(NamedTuple):
     samples: Mapping[str, Any]
 
 
+class Runs(NamedTuple):
+    """The run of each row, None of one that is an aggregate; and the shape where nothing is unrecorded.
+
+    With a shape, `leaf_keys` are the rows that are leaves, and `columns` has their shots, versions, samples and sizes.
+    """
+
+    of: Mapping[str, Run | None]
+    shape: Shape | None = None
+    leaf_keys: tuple[str, ...] = ()
+    columns: tuple[tuple[Any, ...], ...] = ()
+
+
 class Keys(NamedTuple):
     """All keys of `results` and of `groups`: those of the rows, those in the rows, and how many each row has."""
 
@@ -43,8 +54,8 @@ class Keys(NamedTuple):
 
 def runs_of(
     document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None, harness: HarnessVersion
-) -> tuple[Runs, Shape | None]:
-    """The run of each row of `results`, None of one that is an aggregate; and the shape where nothing is unrecorded."""
+) -> Runs:
+    """How each row of `results` was run."""
     results, aggregates, top, parts = document.results or {}, document.groups or {}, document.top, document.parts
     is_kept = top is not None and all(name in parts or name not in top for name in FIELDS)
     if is_kept and GROUPS in parts and document.group_subtasks is not None:
@@ -56,7 +67,7 @@ def runs_of(
                 return known
     groups = subtasks.keys() | aggregates.keys()
     recorded = Recorded(document.num_fewshot or {}, document.versions or {}, document.num_samples or {})
-    return _runs(results, groups, recorded, task_configs(document)), None
+    return Runs(_runs(results, groups, recorded, task_configs(document)))
 
 
 def _keys(results: Mapping[str, Mapping[str, Any]], aggregates: Mapping[str, Mapping[str, Any]]) -> Keys:
@@ -67,7 +78,7 @@ def _keys(results: Mapping[str, Mapping[str, Any]], aggregates: Mapping[str, Map
 @lru_cache(maxsize=KEPT)
 def _known(
     keys: Keys, parts: tuple[Part | None, ...], subtasks: Part, limit: float | None, harness: HarnessVersion
-) -> tuple[Runs, Shape] | None:
+) -> Runs | None:
     """The runs that files with these keys and parts have; None where a run is not recorded in them.
 
     Rules judge by limit and harness besides the runs, so these are of the shape.
@@ -78,7 +89,8 @@ def _known(
     runs = _runs(keys.rows, named.union(keys.aggregates), recorded, {})
     if any(run and None in run for run in runs.values()) or any(runs[key] for key in _with_blank(keys)):
         return None
-    return runs, Shape()
+    leaf_keys = tuple([key for key, run in runs.items() if run is not None])
+    return Runs(runs, Shape(), leaf_keys, tuple(zip(*[runs[key] or () for key in leaf_keys], strict=True)))
 
 
 def _with_blank(keys: Keys) -> Iterator[str]:
@@ -90,7 +102,9 @@ def _with_blank(keys: Keys) -> Iterator[str]:
         start += count
 
 
-def _runs(keys: Iterable[str], groups: set[str], recorded: Recorded, configs: Mapping[str, TaskConfig]) -> Runs:
+def _runs(
+    keys: Iterable[str], groups: set[str], recorded: Recorded, configs: Mapping[str, TaskConfig]
+) -> dict[str, Run | None]:
     runs: dict[str, Run | None] = {}
     for key in keys:
         if key in groups:

@@ -20,7 +20,7 @@ FIRST = b'\n  "configs": {'
 # What stands for the shared text while the rest is decoded: a key that no file can hold, for nobody can guess it.
 MARK = os.urandom(16).hex()
 MARKED = b'\n  "%s": 0' % MARK.encode()
-KEPT, LARGEST_KEPT = 4, 1_000_000  # texts, and bytes of each
+KEPT, LARGEST_KEPT = 4, 262_144  # texts, and bytes of each
 
 
 class SharedText(msgspec.Struct, eq=False):
