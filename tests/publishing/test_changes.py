@@ -31,6 +31,7 @@ RESCORED = replace(ROW, average=0.5, leaderboard=replace(ROW.leaderboard, scorin
         (ROW, BETTER, ("changed", AVERAGE, BETTER.average, f"measured; a file {BETTER.evidence[0].path}")),
         (ROW, RESCORED, ("changed", AVERAGE, 0.5, "scored under a changed declaration")),
         (None, replace(ROW, evidence=()), ("added", None, AVERAGE, "measured")),
+        (None, replace(ROW, evidence=(replace(FILE, path=""),)), ("added", None, AVERAGE, "measured; a file")),
         (None, replace(ROW, evidence=(replace(FILE, source="hf://datasets/a/b"), FILE)),
          ("added", None, AVERAGE, f"measured; hf://datasets/a/b {FILE.path}")),
     ],
