@@ -22,7 +22,7 @@ from bot.evaluation.verdict import judge
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.report import make_report
 from tests.evaluation.joined_rows import LEAVES, MMLU, leaf_of, row_of, value
-from tests.evaluation.judging import base, base_v1, declared, dumps, judgement_of, patched, rules_of
+from tests.evaluation.judging import ABSENT, base, base_v1, declared, dumps, judgement_of, patched, rules_of
 from tests.evaluation.parts import only
 
 
@@ -174,6 +174,19 @@ def test_the_time_in_a_name_counts_where_the_file_has_none() -> None:
     assert leaf_of(row, MMLU)[1] == names[0]
 
 
+def test_a_value_at_the_end_of_its_range_counts() -> None:
+    for number in (0.0, 1.0):
+        row = row_of({"old.json": base(), "new.json": patched({"/date": 1.9e9} | value(number))})
+        assert leaf_of(row, MMLU) == (number, "new.json")
+
+
+def test_of_a_leaf_with_two_metrics_their_mean_is_named() -> None:
+    strict = {"prompt_level_strict_acc,none": 0.0, "inst_level_strict_acc,none": 1.0}
+    new = patched({"/date": 1.9e9, "/results/leaderboard_ifeval": strict}, only(base(), {"leaderboard_ifeval"}))
+    found = [found for found in row_of({"old.json": base(), "new.json": new}).findings if found.rule == "rerun-differs"]
+    assert [(one.task, "leaderboard_ifeval: 0.5 (new.json)" in one.message) for one in found] == [("ifeval", True)]
+
+
 # ---- what is rejected ----
 
 # An error of the whole file that leaves its numbers as they are.
@@ -189,6 +202,14 @@ def test_of_rejected_files_the_one_with_the_most_numbers_is_shown_and_then_the_n
     assert row.blocked == dict.fromkeys(sorted(LEAVES), ("secret-in-file",))
     newer = patched(SECRET | {"/date": 1.75e9} | value(0.5))
     assert row_of({"whole.json": whole, "part.json": part, "newer.json": newer}).lead.path == "newer.json"
+
+
+def test_a_part_of_a_leaf_counts_before_a_rejected_file_of_other_settings() -> None:
+    part = patched({"/date": ABSENT, "/results/leaderboard_ifeval/inst_level_strict_acc,none": ABSENT},
+                   only(base(), {"leaderboard_ifeval"}))  # fmt: skip
+    for names in ("a.json", "b.json"), ("b.json", "a.json"):
+        row = row_of({names[0]: part, names[1]: patched(SECRET)})
+        assert (row.status, [file.path for file in row.files]) == ("incomplete", [names[0]])
 
 
 def test_a_rejected_row_shows_no_number_that_its_error_invalidates() -> None:

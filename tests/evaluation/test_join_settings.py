@@ -9,7 +9,17 @@ import pytest
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.rules.rule import Facts
 from tests.evaluation.joined_rows import LEAVES, MMLU, row_of, value
-from tests.evaluation.judging import ABSENT, ROOT, base, base_v1, declared, judgement_of, patched, rules_of
+from tests.evaluation.judging import (
+    ABSENT,
+    ROOT,
+    base,
+    base_v1,
+    base_v1_today,
+    declared,
+    judgement_of,
+    patched,
+    rules_of,
+)
 from tests.evaluation.parts import leaves_of, only, parts_of
 
 
@@ -28,6 +38,26 @@ def test_what_was_measured_in_another_way_does_not_join(changes: dict[str, Any])
     assert row.status == "incomplete"
     assert "settings-differ" in rules_of(row)
     assert {leaf.file for task in row.scores.tasks for leaf in task.leaves} == {"one.json"}
+
+
+FORK, UNKNOWN = {"/lm_eval_version": None, "/git_hash": "493d432b"}, {"/lm_eval_version": None, "/git_hash": None}
+
+
+def test_an_unverifiable_harness_is_of_no_accepted_range() -> None:
+    one, other = parts_of(base(), 2)
+    row = row_of({"one.json": patched(FORK, one), "other.json": patched(UNKNOWN, other)})
+    assert (row.status, len(row.left_out)) == ("incomplete", 1)
+
+
+def test_unverifiable_harnesses_of_two_formats_do_not_join() -> None:
+    board = declared("open-llm-v1")
+    spans = [span.model_copy(update={"formats": ()}) for span in board.harness.accepted]
+    open_to_all = board.model_copy(update={"harness": board.harness.model_copy(update={"accepted": tuple(spans)})})
+    model = {"/config_general/model_sha": base()["config"]["model_sha"], "/config_general/lighteval_sha": "?"}
+    old = patched(model | {"/results/harness|gsm8k|5": ABSENT}, base_v1())
+    new = patched(UNKNOWN, only(base_v1_today(), {"gsm8k"}))
+    row = row_of({"old.json": old, "new.json": new}, open_to_all)
+    assert (row.status, row.left_out) == ("incomplete", ("new.json",))
 
 
 def test_a_value_of_other_settings_is_no_repeat() -> None:

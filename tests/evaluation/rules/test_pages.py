@@ -73,6 +73,18 @@ def test_an_error_of_a_row_rejects_it_and_a_missing_task_leaves_it_incomplete() 
     assert found == {"missing-task": "incomplete", "mixed-reducers": "rejected"}
 
 
+def test_only_a_rule_about_what_is_not_shown_is_a_pin() -> None:
+    pins = {"unpinned-revision", "unverifiable-harness-commit", "unverifiable-pin"}
+    assert {rule.id for rule in ALL_RULES if rule.is_pin} == pins
+
+
+def test_an_error_leaves_no_number_but_where_the_numbers_are_not_its_subject() -> None:
+    errors = {rule.id for rule in ALL_RULES if rule.severity is Severity.ERROR}
+    keeping = {"malformed-field", "quoted-result", "secret-in-file", "stderr-contradicts-samples",
+               "unidentified-model", "wrong-owner"}  # fmt: skip
+    assert {rule.id for rule in ALL_RULES if rule.invalidates_score} == errors - keeping
+
+
 @named
 def test_what_to_use_instead_does_not_trip_the_rule(rule: Rule) -> None:
     assert rules_of(parse_example(parts(rule)["Use instead"]).outcome()) == set()
