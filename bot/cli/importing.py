@@ -54,12 +54,13 @@ def import_board(
         with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):
             for line in run.plan().lines(source, to):
                 typer.echo(visible(line))
+            result = run.run() if yes and not dry_run else None
         if dry_run:
             return
-        if not yes:  # nobody waits for the answer: the board is free meanwhile
+        if result is None:  # while a person thinks, others may write to the board: it is looked at once more
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
-        with import_lease(store, to, Path.cwd(), row_targets):
-            result = run.run()
+            with import_lease(store, to, Path.cwd(), row_targets):
+                result = Import(context, tell).run()
     for line in result.lines():
         typer.echo(visible(line))
     if result.unread or result.refused:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
+import subprocess
 from contextlib import closing
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from typer.testing import CliRunner
@@ -15,6 +18,7 @@ from bot.service.row_jobs import RowJob
 from bot.service.state_lock import state_lock
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
+from tests.command import BOT
 from tests.platforms.git.test_source import Folder
 from tests.service.worker_processes import queue_of
 from tests.world.git import Repository
@@ -140,3 +144,28 @@ def test_an_import_stops_when_its_database_was_restarted_and_goes_on_when_called
     assert "wrote 130 rows" in done.output
     assert "adopted 100 rows" in done.output
     assert sum(path.startswith("entries/") for path, _ in target.main.tree.files()) == 230
+
+
+def test_what_others_wrote_while_a_person_thought_is_not_written_again(
+    hub: Hub, repository: Repository, runner: CliRunner, tmp_path: Path
+) -> None:
+    target = hub.repository("acme/contents")
+    hub.push(repository, {path_of("acme/one"): result("acme/one")})
+    call = [*CALL[:2], "--to", "hf://datasets/acme/contents", "--leaderboard", "tiny.toml"]
+    settings = {"HF_TOKEN": hub.person("bot"), "HF_ENDPOINT": hub.url, "DATABASE_URL": "sqlite:///other.db"}
+    terminal, stdin = pty.openpty()
+    environment = {**os.environ, **settings, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen([*BOT, *call], cwd=tmp_path, env=environment, stdin=stdin, stdout=PIPE, stderr=PIPE) as asked:
+        assert asked.stderr is not None
+        said = b""
+        while not said.endswith(b"[y/N]:") and (more := asked.stderr.read(1)):
+            said += more
+        other = runner.invoke(app, [*call, "--yes"])
+        os.write(terminal, b"y\n")
+        told = asked.communicate()[0].decode()
+    os.close(terminal)
+    os.close(stdin)
+
+    assert "wrote 1 row" in other.output
+    assert "adopted 1 row" in told
+    assert [request.num for request in hub.requests(target)] == [1]
