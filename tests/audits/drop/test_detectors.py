@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,7 +18,7 @@ from bot.audits.drop.detectors import (
     runs_on,
 )
 from bot.audits.drop.sample import DropSample
-from bot.audits.drop.scorer import DropScore
+from bot.audits.drop.scorer import DropScore, Scorer
 from bot.audits.drop.tokens import is_glued, split_tokens
 
 # generation, golds, glued, decimal cut, ends with number, runs on
@@ -137,3 +138,30 @@ def test_kinds_of_golds() -> None:
     assert answers((("12",), ("13",))).kind == "integer"
     assert answers((("12.25",), ("12",))).kind == "other"
     assert answers((("12.25", "3"),)).kind == "other"
+
+
+# fmt: off
+WORDS = (
+    "10", "12.25%", "1,001.5", "the", "Bears", "nan", "x’a’y", "x’the’12", "１２", "’", "1e400", "!", "Passage:", "5.",
+)
+# fmt: on
+SPACES = (" ", " ", "  ", "-", "\n", "\n\n", "\t", "\u00a0", "\x1c", "\x85", " \n")
+
+
+def odd_text(source: Random, most: int) -> str:
+    return "".join(source.choice(WORDS) + source.choice(SPACES) for _ in range(source.randrange(1, most)))
+
+
+def test_each_repair_scores_as_the_repaired_text_alone() -> None:
+    source, assessor, glued = Random(7), Assessor(), 0
+    for _ in range(4000):
+        text, golds = odd_text(source, source.choice((3, 5, 20))), ((odd_text(source, 3),), (odd_text(source, 4), "10"))
+        judged = assessor.assess(DropSample("plain", text, golds, None, None), assessor.answers(golds))[0]
+        alone = Scorer()
+        assert judged.score == alone.score(text, golds)
+        assert judged.first_line == (alone.score(first_line(text), golds) if "\n" in text else judged.score)
+        assert judged.first_text_line == (alone.score(first_text_line(text), golds) if "\n" in text else judged.score)
+        is_glued_text = any(map(is_glued, split_tokens(text)))
+        assert judged.unglued == (alone.score(" ".join(text.split()), golds) if is_glued_text else None), text
+        glued += is_glued_text
+    assert glued > 1000
