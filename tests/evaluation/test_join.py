@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 from bot.evaluation.join import join_rows
 from bot.evaluation.judgement import Judgement
+from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import one_file, parse_submission
@@ -216,6 +218,17 @@ def test_a_rejected_row_shows_no_number_that_its_error_invalidates() -> None:
     row = row_of({"limited.json": patched({f"/n-samples/{MMLU}/effective": 100} | SECRET)})
     assert row.status == "rejected"
     assert [one.leaf_id for one in row.measurements.missing] == [MMLU]
+
+
+def test_a_waiver_of_any_of_its_files_covers_what_is_found_of_a_row() -> None:
+    waiver = Waiver(rule="missing-task", submission="old.json", reason="one task", who="meg", until=date(2026, 12, 31))
+    board = declared().model_copy(update={"waivers": (waiver,)})
+    files = {
+        f"{name}.json": patched({"/date": day}, only(base(), {MMLU})) for name, day in (("old", 1e9), ("new", 2e9))
+    }
+    for today, is_waived in ((date(2026, 12, 31), True), (date(2027, 1, 1), False)):
+        row = row_of(files, board, Facts(today=today))
+        assert (row.status, {bool(found.waived) for found in row.findings}) == ("incomplete", {is_waived})
 
 
 def test_an_error_about_a_task_blocks_that_task_alone() -> None:

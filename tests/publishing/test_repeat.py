@@ -10,7 +10,7 @@ import pytest
 from bot.evaluation.leaderboard import load_shipped
 from bot.publishing.entry import Declared
 from bot.publishing.publication import entry_marker
-from bot.publishing.repeat import LATER, declaration_name, explain_command, when_kept
+from bot.publishing.repeat import LATER, check_command, declaration_name, explain_command, when_kept
 from bot.publishing.texts import request_text
 from tests.platforms.git.publisher import entry
 
@@ -24,6 +24,7 @@ KEPT = f"declarations/{'ab' * 32}.toml"
         ([], KEPT),
         (["hf://datasets/acme/contents"], f"hf://datasets/acme/contents/{KEPT}"),
         (["./board", "hf://spaces/acme/board"], f"hf://spaces/acme/board/{KEPT}"),
+        (["hf://datasets/acme/contents#3"], f"hf://datasets/acme/contents/{KEPT}"),
         (["hf://models"], KEPT),
         (["github://acme/board#3"], KEPT),
         (["", "/srv/my board"], f"/srv/my board/{KEPT}"),
@@ -41,6 +42,14 @@ def test_a_shipped_declaration_is_named_by_its_id_and_an_older_one_of_that_id_is
     assert when_kept("open-llm-v2") == when_kept("hf://datasets/acme/boards/declarations.toml") == ""
     of_then = msgspec.structs.replace(of_today, digest=OURS.digest)
     assert declaration_name(of_then, ["hf://datasets/acme/contents"]) == f"hf://datasets/acme/contents/{KEPT}"
+
+
+@pytest.mark.parametrize(
+    ("source", "place"), [("hf://datasets/acme/results", "hf://datasets/acme/results@a1b2/a b.json"), (".", "a b.json")]
+)
+def test_the_file_of_a_verdict_is_named_at_its_commit_where_anybody_can_open_it(source: str, place: str) -> None:
+    words = shlex.split(check_command(source, "a1b2", "a b.json", "my board.toml"))
+    assert words == ["leaderboard-bot", "check", place, "--leaderboard", "my board.toml"]
 
 
 def test_the_file_of_a_row_is_named_at_its_commit_and_both_words_are_one_for_a_shell() -> None:
