@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ from bot.evaluation.identity import with_names
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.score_table import ScoreTable, merged, parted, score_table
-from bot.evaluation.submission import Parsed
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.inputs import Place, find_places
 from bot.processes import run_jobs, without_collector
 from bot.service.environment import read_access
@@ -58,11 +58,21 @@ class _Scorer:
         return self.read([self.places[number] for number in part])
 
     def read(self, places: Iterable[Place]) -> ScoreTable:
-        """The table of what places hold; what is no submission is in none."""
-        found = (place.parse() for place in places)
-        return self.table(one for one in found if isinstance(one, Parsed))
+        """The table of what places of this machine hold, read again where their rows are joined."""
+        known = {place.name: place for place in places}
+        return score_table(
+            self._named(map(Place.parse, known.values())),
+            self.leaderboard,
+            self.facts,
+            lambda paths: self._named(known[path].parse() for path in paths),
+        )
 
     def table(self, submissions: Iterable[Parsed]) -> ScoreTable:
         """The table of submissions."""
-        named = (with_names(one, self.names) for one in submissions)
-        return score_table(named, self.leaderboard, self.facts)
+        return score_table(self._named(submissions), self.leaderboard, self.facts)
+
+    def _named(self, found: Iterable[Parsed | UnreadPath]) -> Iterator[Parsed]:
+        """The submissions among what was found, with their models' names; what is none is left out."""
+        for one in found:
+            if isinstance(one, Parsed):
+                yield with_names(one, self.names)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from bot.evaluation.sound_file import sound_scores
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import Verdict, judge
 
+ReadAgain = Callable[[Collection[str]], Iterable[Parsed]]
 # The order of RowKey, whose comparison costs; all rows are of one leaderboard.
 ORDER = attrgetter("key.model", "key.revision", "key.precision", "key.chat_template")
 
@@ -62,23 +64,32 @@ class ScoreTable:
         return self.has_rejected or any(row.has_errors for row in self.rows)
 
 
-def score_table(submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> ScoreTable:
-    """Judge submissions by every rule, join them and score the rows: those of `judge_all`."""
-    sound: list[tuple[Parsed, ScoredRow]] = []
+def score_table(
+    submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts, read_again: ReadAgain | None = None
+) -> ScoreTable:
+    """Judge submissions by every rule, join them and score the rows: those of `judge_all`.
+
+    `read_again` reads those at some paths once more, so that none has to be kept in memory until its row is known.
+    """
+    if read_again is None:
+        submissions = tuple(submissions)
+        read_again = partial(_among, submissions)
+    sound: list[ScoredRow] = []
     verdicts: list[Verdict] = []
     paths: dict[RowKey, list[str]] = {}
     for parsed in submissions:
         row = _sound_row(parsed, leaderboard, facts)
         if row is not None:
-            sound.append((parsed, row))
+            sound.append(row)
             paths.setdefault(row.key, []).append(parsed.path)
             continue
         verdict = judge(parsed, leaderboard, facts)
         verdicts.append(verdict)
         if verdict.result is not None:
             paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(parsed.path)
-    alone = [row for _, row in sound if len(paths[row.key]) == 1]
-    verdicts += [judge(parsed, leaderboard, facts) for parsed, row in sound if len(paths[row.key]) > 1]
+    alone = [row for row in sound if len(paths[row.key]) == 1]
+    shared = {row.submissions[0] for row in sound if len(paths[row.key]) > 1}
+    verdicts += [judge(parsed, leaderboard, facts) for parsed in (read_again(shared) if shared else ())]
     joined = join_rows(verdicts, leaderboard, facts, score=make_points)
     return ScoreTable(
         tuple(sorted([*alone, *[_scored(row, tuple(paths[row.key])) for row in joined]], key=ORDER)),
@@ -86,6 +97,10 @@ def score_table(submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: 
         len(verdicts) + len(alone),
         any(verdict.status == "rejected" for verdict in verdicts),
     )
+
+
+def _among(submissions: Iterable[Parsed], paths: Collection[str]) -> Iterable[Parsed]:
+    return (parsed for parsed in submissions if parsed.path in paths)
 
 
 def _sound_row(parsed: Parsed, leaderboard: Leaderboard, facts: Facts) -> ScoredRow | None:
