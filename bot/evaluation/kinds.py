@@ -148,7 +148,9 @@ OTHER = Kind("other", "no result", "nothing needs to be done")
 
 
 def kind_of_head(head: bytes) -> Kind | None:
-    """The kind of a file by its first bytes, None where they do not tell."""
+    """The kind of a file by its first bytes, None where they do not tell, as those of an object never do."""
+    if head.startswith(b"{"):
+        return None
     return next((kind for kind in OF_HEAD if kind.has_head(head)), None)
 
 

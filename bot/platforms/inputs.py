@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
@@ -61,7 +61,8 @@ def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
     if not listing:
         raise CallError(f"{name}: there is no result file in this folder or below it")
     for candidate in candidates_in(listing):
-        placed = replace(candidate, lies_at=os.path.abspath(candidate.path))  # noqa: PTH100 - Path costs, for thousands
+        lies_at = os.path.abspath(candidate.path)  # noqa: PTH100 - Path costs, and so does `replace`, for thousands
+        placed = Candidate(candidate.path, candidate.files, candidate.others, candidate.format, lies_at)
         yield Place(placed, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
 
 

@@ -52,6 +52,10 @@ class Keys(NamedTuple):
     counts: tuple[int, ...]
 
 
+# What decides how the rows were run: limit and harness, too, for rules judge by them.
+Judged = tuple[Keys, tuple[Part | None, ...], Part, float | None, HarnessVersion]
+
+
 def runs_of(
     document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None, harness: HarnessVersion
 ) -> Runs:
@@ -59,15 +63,28 @@ def runs_of(
     results, aggregates, top, parts = document.results or {}, document.groups or {}, document.top, document.parts
     is_kept = top is not None and all(name in parts or name not in top for name in FIELDS)
     if is_kept and GROUPS in parts and document.group_subtasks is not None:
-        keys = _keys(results, aggregates)
-        words = (*keys.rows, *keys.aggregates, *keys.inner, harness.git_hash or "", harness.version or "")
-        if len(words) <= MOST_KEYS and sum(map(len, words)) <= LARGEST_WORDS:
-            known = _known(keys, tuple([parts.get(name) for name in FIELDS]), parts[GROUPS], limit, harness)
-            if known is not None:
-                return known
+        judged = (_keys(results, aggregates), tuple(map(parts.get, FIELDS)), parts[GROUPS], limit, harness)
+        known = _known_runs(judged, {} if document.shared is None else document.shared.decoded)
+        if known is not None:
+            return known
     groups = subtasks.keys() | aggregates.keys()
     recorded = Recorded(document.num_fewshot or {}, document.versions or {}, document.num_samples or {})
     return Runs(_runs(results, groups, recorded, task_configs(document)))
+
+
+def _known_runs(judged: Judged, last: dict[str, Any]) -> Runs | None:
+    """The runs that are known for what decides; `last` has those of the file before, which nearly always fit."""
+    before: tuple[Judged, Runs] | None = last.get("runs")
+    if before is not None and before[0] == judged:
+        return before[1]
+    keys, harness = judged[0], judged[-1]
+    words = (*keys.rows, *keys.aggregates, *keys.inner, harness.git_hash or "", harness.version or "")
+    if len(words) > MOST_KEYS or sum(map(len, words)) > LARGEST_WORDS:
+        return None
+    found = _known(*judged)
+    if found is not None:
+        last["runs"] = judged, found
+    return found
 
 
 def _keys(results: Mapping[str, Mapping[str, Any]], aggregates: Mapping[str, Mapping[str, Any]]) -> Keys:
