@@ -14,7 +14,7 @@ MOST = 20  # rows of one folder that are named
 
 def rival_lines(context: WatchContext, folder: str) -> list[str]:
     """For each row of a folder that files elsewhere measured otherwise, a line that names both sides."""
-    keys = context.store.shared_keys(context.name, folder)[:MOST]
+    keys = context.store.shared_keys(context.name, folder, MOST)
     if not keys:
         return []
     found = list(context.store.submissions_of(context.name, keys).values())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, and_, delete, func, select, update
+from sqlalchemy import Column, ColumnElement, delete, func, select, update
 
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.database import Database, batches
@@ -117,15 +117,24 @@ class Sources(Database):
         """The submissions that lie in a folder, not below it."""
         return self._submissions(watch, [submissions.c.folder == folder])
 
-    def shared_keys(self, watch: str, folder: str) -> list[str]:
-        """The rows that accepted submissions of a folder measure, and accepted ones of another folder too."""
-        other = submissions.alias()
-        both = and_(other.c.watch == submissions.c.watch, other.c.key == submissions.c.key)
-        found = select(submissions.c.key).distinct().join(other, both).order_by(submissions.c.key)
-        here = (submissions.c.watch == watch, submissions.c.folder == folder, submissions.c.status == "accepted")
-        there = (other.c.folder != folder, other.c.status == "accepted")
+    def shared_keys(self, watch: str, folder: str, most: int) -> list[str]:
+        """The first rows that accepted submissions of a folder measure, and accepted ones of another folder too.
+
+        Each statement names what one index has, and no more: a database may take another index for the rest, and read
+        everything.
+        """
+        columns = select(submissions.c.key, submissions.c.folder, submissions.c.status)
+        in_folder = columns.where(submissions.c.watch == watch, submissions.c.folder == folder)
+        shared: list[str] = []
         with self.transaction() as connection:
-            return list(connection.execute(found.where(*here, *there)).scalars())
+            here = {row.key for row in connection.execute(in_folder) if row.key and row.status == "accepted"}
+            for some in batches(sorted(here)):
+                found = connection.execute(columns.where(submissions.c.watch == watch, submissions.c.key.in_(some)))
+                there = {row.key for row in found if row.folder != folder and row.status == "accepted"}
+                shared += sorted(there)
+                if len(shared) >= most:
+                    break
+        return shared[:most]
 
     def folders_of(self, watch: str, keys: Iterable[str]) -> set[str]:
         """The folders in which these rows are measured."""
@@ -134,9 +143,7 @@ class Sources(Database):
                 folder
                 for some in batches(keys)
                 for folder in connection.execute(
-                    select(submissions.c.folder)
-                    .where(submissions.c.watch == watch, submissions.c.key.in_(some))
-                    .distinct()
+                    select(submissions.c.folder).where(submissions.c.watch == watch, submissions.c.key.in_(some))
                 ).scalars()
             }
 
@@ -148,10 +155,14 @@ class Sources(Database):
             return list(connection.execute(found).scalars())
 
     def _submissions(self, watch: str, wheres: Iterable[ColumnElement[bool]]) -> dict[str, StoredSubmission]:
-        """By path; of each part by row and path, for a database gives any order that is not asked for."""
-        wanted = select(submissions).where(submissions.c.watch == watch).order_by(submissions.c.key, submissions.c.path)
+        """By path; of each part by row and path, for a database gives any order that is not asked for.
+
+        They are put in order here: SQLite would read all rows of the watch by an index that has this order.
+        """
+        wanted = select(submissions).where(submissions.c.watch == watch)
         with self.transaction() as connection:
-            return {row.path: _restored(row) for where in wheres for row in connection.execute(wanted.where(where))}
+            parts = (sorted(connection.execute(wanted.where(where)), key=_by_row_and_path) for where in wheres)
+            return {row.path: _restored(row) for part in parts for row in part}
 
     def all_submissions(self, watch: str, size: int = 500) -> Iterator[list[StoredSubmission]]:
         """All submissions, about so many at once: those of no row in the order of their paths, then row by row."""
@@ -238,6 +249,10 @@ def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
         "committed": one.committed,
         "data": (b"P" if isinstance(content, Parsed) else b"U") + zlib.compress(raw),
     }
+
+
+def _by_row_and_path(row: Any) -> tuple[str, str]:
+    return row.key or "", row.path
 
 
 def _restored(row: Any) -> StoredSubmission:

@@ -1,0 +1,50 @@
+"""A push costs the same whatever the watch holds: no statement reads all files or submissions of it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import event
+
+from bot.service.store import Store
+from tests.service.stories import Story
+from tests.service.worker_processes import push_rows
+from tests.world.hub import Hub
+
+EVERYTHING = re.compile(r"SCAN (submissions|files|rows)|SEARCH (submissions|files|rows) .*\(watch=\?\)")
+
+
+@contextmanager
+def plans_of(store: Store) -> Iterator[dict[str, str]]:
+    """What SQLite plans for each statement of the block."""
+    plans: dict[str, str] = {}
+
+    def explain(connection: Any, _: Any, statement: str, values: Any, __: Any, is_many: bool) -> None:
+        ours: sqlite3.Connection = connection.connection.driver_connection
+        if statement.startswith(("SELECT", "UPDATE", "DELETE")) and not is_many:
+            found = ours.execute(f"EXPLAIN QUERY PLAN {statement}", values)
+            plans[statement] = "; ".join(row[3] for row in found)
+
+    event.listen(store.engine, "before_cursor_execute", explain)
+    yield plans
+    event.remove(store.engine, "before_cursor_execute", explain)
+
+
+def test_no_statement_of_a_push_reads_everything(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=1000)
+    push_rows(story, 3)
+    story.settle()
+    assert story.acts() == ["request"] * 3
+    story.push()
+    with plans_of(story.contexts.store) as plans:
+        story.settle()
+
+    assert story.acts() == ["request"]
+    assert [(plan, statement) for statement, plan in plans.items() if EVERYTHING.search(plan)] == []
+    assert any("submissions_by_key (watch=? AND key=?)" in plan for plan in plans.values())
+    story.end()
