@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from math import sqrt
+from math import fsum, sqrt
 
 import polars as pl
 import pytest
@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bot.evaluation.leaderboard import COLUMNS
+from bot.evaluation.leaderboard import COLUMNS, Leaderboard
 from bot.evaluation.measurement import raw_values
-from bot.publishing.board import columns, make_board, records, same_values, to_csv, to_parquet
-from bot.publishing.entry import Entry
+from bot.publishing.board import WITHOUT, average_without, columns, make_board, records, same_values, to_csv, to_parquet
+from bot.publishing.entry import Entry, Remark
 from bot.publishing.ranks import TIE
 from tests.evaluation.judging import ABSENT, base, declared, entry_from, outcome_of, patched
 
 BOARD = declared()
+DOUBTED = BOARD.model_copy(update={"tasks": (BOARD.tasks[0].model_copy(update={"quarantined": "x"}), *BOARD.tasks[1:])})
 
 
 ENTRY = entry_from(base())
@@ -74,6 +75,24 @@ def test_equal_averages_share_a_rank_without_any_error() -> None:
     assert shown == ["1–2", "1–2", "3"]
 
 
+def test_an_average_of_0_is_the_lowest() -> None:
+    board = make_board([row(1, 0.0), row(2, 0.5)], BOARD)
+    assert [(line.ranks, line.entry.average) for line in board.rows] == [("1", 0.5), ("2", 0.0)]
+
+
+def test_the_average_without_doubted_columns_is_the_mean_of_all_others() -> None:
+    scores = [task.score or 0.0 for task in ENTRY.tasks if task.id != BOARD.tasks[0].id]
+    assert average_without(ENTRY, DOUBTED) == fsum(scores) / 5
+    assert average_without(HOLE, DOUBTED) is None
+
+
+def test_what_is_missing_and_warned_of_stands_in_one_cell() -> None:
+    coverage = replace(HOLE.coverage, missing=("b", "a"))
+    warnings = tuple(Remark(rule, "x") for rule in ("rerun-differs", "settings-differ", "rerun-differs"))
+    (record,) = records(make_board([replace(HOLE, coverage=coverage, warnings=warnings)], BOARD))
+    assert (record["missing"], record["warnings"]) == ("b a", "rerun-differs settings-differ")
+
+
 def test_an_incomplete_row_stands_last_and_unranked() -> None:
     board = make_board([HOLE, replace(ENTRY, key="other/row")], BOARD)
     assert [(line.ranks, line.entry.verdict) for line in board.rows] == [("1", "accepted"), ("–", "incomplete")]
@@ -106,16 +125,20 @@ def test_csv_and_parquet_say_the_same() -> None:
 
 def test_no_task_may_have_the_name_of_a_column() -> None:
     tasks = {task.id for task in BOARD.tasks}
-    doubted = BOARD.model_copy(update={"tasks": (BOARD.tasks[0].model_copy(update={"quarantined": "x"}),)})
-    assert (set(columns(BOARD)) | set(columns(doubted)) | {"path"}) - tasks == COLUMNS
+    assert (set(columns(BOARD)) | set(columns(DOUBTED)) | {"path"}) - tasks == COLUMNS
 
 
-def test_an_empty_board_has_its_columns() -> None:
-    board = make_board([], BOARD)
-    assert to_csv(board).decode() == ",".join(columns(BOARD)) + "\n"
+@pytest.mark.parametrize("leaderboard", [BOARD, DOUBTED])
+def test_an_empty_board_has_its_columns_and_their_types(leaderboard: Leaderboard) -> None:
+    board = make_board([], leaderboard)
+    assert to_csv(board).decode() == ",".join(columns(leaderboard)) + "\n"
     data = to_parquet(board)
     assert data is not None
-    assert tuple(pl.read_parquet(io.BytesIO(data)).columns) == columns(BOARD)
+    table = pl.read_parquet(io.BytesIO(data))
+    assert tuple(table.columns) == columns(leaderboard)
+    numbers = {"average", "average_stderr", WITHOUT, *(task.id for task in BOARD.tasks)}
+    types = {name: pl.Float64 if name in numbers else pl.String for name in table.columns}
+    assert table.schema == types | {"rank_best": pl.Int64, "rank_worst": pl.Int64, "chat_template": pl.Boolean}
 
 
 def test_the_board_knows_the_values_of_its_complete_rows() -> None:
