@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from datetime import date
 from math import inf, nan
 from typing import Any
@@ -15,12 +16,15 @@ from msgspec.structs import replace
 
 from bot.errors import MalformedEntry
 from bot.evaluation.finding import Finding, Location, Severity
-from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.leaderboard import Average, Waiver
+from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import Parsed, Submission, parse_submission
 from bot.publishing.entry import (
     MAX_BYTES,
     MAX_REMARKS,
     Entry,
+    EntryHarness,
     EntryModel,
     Evidence,
     Remark,
@@ -111,8 +115,58 @@ def test_no_value_makes_an_entry_that_cannot_be_read(value: Any, place: str) -> 
     json.loads(entry.to_bytes(), parse_constant=pytest.fail)
 
 
+def test_a_rejected_row_has_no_entry_and_an_incomplete_one_where_the_board_takes_it() -> None:
+    refusing = declared().model_copy(update={"average": Average(missing="refused")})
+    hole = patched({"/results/leaderboard_mmlu_pro": ABSENT})
+    assert outcome_of(patched({"/config/limit": 5.0})).entry() is None
+    assert outcome_of(hole, refusing).entry() is None
+    assert entry_from(base(), refusing).verdict == entry_from(base()).verdict == "accepted"
+    assert entry_from(hole).verdict == "incomplete"
+
+
+def test_an_entry_says_what_measured_it() -> None:
+    tool = HarnessVersion("tool", "c1" * 20, "1.0", "acme/tool")
+
+    def read(submission: Submission) -> Parsed:
+        parsed = parse_submission(submission)
+        assert parsed.result is not None
+        return replace(parsed, result=replace(parsed.result, harness=tool))
+
+    (row,) = judgement_of({"a.json": base()}, read=read).rows
+    entry = entry_of(row)
+    assert entry is not None
+    assert entry.harness == entry.evidence[0].harness == EntryHarness("tool", "acme/tool", "c1" * 20, "1.0")
+    assert (entry.evidence[0].format, entry.versions["leaderboard_mmlu_pro"]) == ("lm-eval-0.4", "0.1")
+    assert entry.stderr == row.scores.stderr is not None
+    assert replace(entry, evidence=()).date == ""
+
+
+def test_a_name_that_is_no_text_is_written_with_escapes() -> None:
+    (row,) = judgement_of({"a.json": base()}).rows
+    entry = entry_of(row, {"a.json": Evidence(path="a\udcff.json")})
+    assert entry is not None
+    assert entry.evidence[0].path == "a\\udcff.json"
+
+
+@pytest.mark.parametrize(
+    ("size", "path", "why"),
+    [
+        (MAX_BYTES, "a.json", "a.json is not an entry of leaderboard-bot/entry/2: "),
+        (MAX_BYTES, "", "the entry is not an entry of leaderboard-bot/entry/2: "),
+        (MAX_BYTES + 1, "a.json", "a.json has 524,289 bytes; an entry has 524,288 at most"),
+        (MAX_BYTES + 1, "", "the entry has 524,289 bytes; an entry has 524,288 at most"),
+    ],
+)
+def test_what_is_no_entry_is_named(size: int, path: str, why: str) -> None:
+    with pytest.raises(MalformedEntry) as refused:
+        parse_entry(b"x" * size, path)
+    assert str(refused.value).startswith(why)
+
+
 def test_an_entry_that_does_not_read_back_is_refused() -> None:
     leaf = replace(ENTRY.tasks[0].leaves[0], raw=nan)
+    with pytest.raises(MalformedEntry, match=rf"\A{re.escape(ENTRY.path)} does not read back as it was written\Z"):
+        checked(replace(ENTRY, average=nan))
     with pytest.raises(MalformedEntry):
         checked(replace(ENTRY, tasks=(replace(ENTRY.tasks[0], leaves=(leaf,)),)))
     with pytest.raises(MalformedEntry, match="524,288 at most"):
@@ -121,14 +175,22 @@ def test_an_entry_that_does_not_read_back_is_refused() -> None:
         parse_entry(b" " * (MAX_BYTES + 1))
 
 
-def test_very_many_warnings_are_counted() -> None:
+@pytest.mark.parametrize(
+    ("count", "last"),
+    [
+        (MAX_REMARKS, Remark(f"rule-{MAX_REMARKS - 1}", "text")),
+        (MAX_REMARKS + 1, Remark(f"rule-{MAX_REMARKS - 1}", "and 2 more warnings")),
+        (900, Remark(f"rule-{MAX_REMARKS - 1}", f"and {900 - MAX_REMARKS + 1} more warnings")),
+    ],
+)
+def test_very_many_warnings_are_counted(count: int, last: Remark) -> None:
     row = outcome_of(base()).row
     assert row is not None
-    warnings = [Finding("extra-task", Severity.WARNING, f"task {number}", "", Location("x")) for number in range(900)]
+    warnings = [Finding(f"rule-{number}", Severity.WARNING, "text", "", Location("x")) for number in range(count)]
     entry = entry_of(dataclasses.replace(row, findings=tuple(warnings)))
     assert entry is not None
     assert len(entry.warnings) == MAX_REMARKS
-    assert entry.warnings[-1].message == f"and {900 - MAX_REMARKS + 1} more warnings"
+    assert entry.warnings[-1] == last
 
 
 # ---- the same row ----
