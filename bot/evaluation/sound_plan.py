@@ -31,8 +31,8 @@ FLOATS = {float}
 class Numbers(NamedTuple):
     """The required numbers in the order of the declaration: where each stands, and its bounds.
 
-    `shares` are the places of those that are means of zeros and ones of known `samples`, `units` their units where one
-    is not 1.
+    `shares` are the places of those that are means of zeros and ones of known `samples`, `stderr_keys` the keys of
+    their standard errors, `units` their units where one is not 1.
     """
 
     leaf_keys: tuple[str, ...]
@@ -81,7 +81,7 @@ def _plain_values(numbers: Numbers, rows: Sequence[Mapping[str, Any]]) -> list[f
     if set(map(type, values)) != FLOATS or not (all(map(le, lowest, values)) and all(map(le, values, highest))):
         return None
     of_one = [values[place] for place in shares]
-    errors = [rows[place].get(stderr_keys[place]) for place in shares]
+    errors = [rows[place].get(key) for place, key in zip(shares, stderr_keys, strict=True)]
     if units:
         of_one = list(map(truediv, of_one, units))
         errors = [error / unit if type(error) is float else None for error, unit in zip(errors, units, strict=True)]
@@ -116,7 +116,7 @@ def _numbers(present: Sequence[Measurement]) -> Numbers:
     return Numbers(
         leaf_keys=tuple(one.leaf_key for one in required),
         value_keys=tuple(one.value_key for one in required),
-        stderr_keys=tuple(one.stderr_key for one in required),
+        stderr_keys=tuple(required[place].stderr_key for place in shares),
         lowest=tuple(one.task.range[0] for one in required),
         highest=tuple(one.task.range[1] for one in required),
         units=() if set(units) == {1.0} else units,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from bot.evaluation.formats.alias_groups import subtasks_by_alias
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.document import NOTHING, Document, task_configs
+from bot.evaluation.formats.document import KEPT, NOTHING, Document, Part, task_configs
 from bot.evaluation.formats.fields import (
     arguments,
     not_a_row,
@@ -70,11 +71,8 @@ def parse(content: Content) -> Result:
     document = content.document
     config = document.config or EMPTY
     model = model_of(document, config)
-    subtasks = {
-        group: tuple([member for member in members if type(member) is str])
-        for group, members in (document.group_subtasks or EMPTY).items()
-        if type(members) is list and members
-    }
+    part = document.parts.get("group_subtasks")
+    subtasks = _members_of(document.group_subtasks) if part is None else _known_members(part)
     if document.group_subtasks is None and ALIAS.search(content.data):
         subtasks = subtasks_by_alias(document.results or EMPTY, task_configs(document))
     limit = number(config.get("limit"))
@@ -94,6 +92,20 @@ def parse(content: Content) -> Result:
         task_hashes=document.task_hashes or EMPTY,
         places=PLACES,
     )
+
+
+@lru_cache(maxsize=KEPT)
+def _known_members(part: Part) -> dict[str, tuple[str, ...]]:
+    return _members_of(part.value)
+
+
+def _members_of(subtasks: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
+    """The members of each group that has some."""
+    return {
+        group: tuple([member for member in members if type(member) is str])
+        for group, members in (subtasks or EMPTY).items()
+        if type(members) is list and members
+    }
 
 
 def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
