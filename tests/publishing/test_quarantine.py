@@ -82,7 +82,9 @@ def test_entries_of_no_leaderboard_or_a_strange_column_are_refused() -> None:
     other = replace(ENTRIES[0], leaderboard=replace(ENTRIES[0].leaderboard, id="other"))
     with pytest.raises(CallError, match=r"\Athere are entries of several leaderboards, other, tiny: name one\Z"):
         board_of([*ENTRIES, other])
-    with pytest.raises(CallError, match="no column 'x'"):
+    with pytest.raises(
+        CallError, match=f"no column 'x'; the columns are {', '.join(task.id for task in tiny().tasks)}"
+    ):
         board_of(ENTRIES, "", ("x",))
 
 
