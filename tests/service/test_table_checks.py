@@ -12,8 +12,8 @@ from bot.publishing.card import declaration_path
 from bot.publishing.entry import entry_path
 from bot.service.verify import Verifier
 from tests.command import bot
-from tests.service.stories import KEY
-from tests.service.table_stories import BETTER, CHANGED, CONTENTS, NEW, SETTINGS, TABLE, TableStory
+from tests.service.stories import KEY, TABLE_TARGET, settings_of
+from tests.service.table_stories import BETTER, CHANGED, CONTENTS, NEW, TABLE, TableStory
 from tests.world.hub import Hub
 
 EDITS = {
@@ -30,9 +30,8 @@ def test_a_cell_that_somebody_edited_is_found(hub: Hub, tmp_path: Path, how: str
     story.push()
     story.settle()
     assert story.acts() == ["commit"]
-    (tmp_path / "bot.toml").write_text(
-        SETTINGS.replace("SOURCE", "hf://datasets/acme/results").replace("TARGET", CONTENTS).replace("FORM", "commit")
-    )
+    text = settings_of("hf://datasets/acme/results", CONTENTS, "commit", TABLE_TARGET)
+    (tmp_path / "bot.toml").write_text(text)
 
     def verified() -> tuple[int, str]:
         told = {**os.environ, "HF_ENDPOINT": hub.url, "HF_TOKEN": story.token}
