@@ -72,7 +72,7 @@ def test_a_limit_that_is_not_below_the_declared_size_cuts_nothing_where_counts_a
     assert rules_of(outcome_of(patched({"/config/limit": 12032, "/n-samples": {}}))) == set()
     found = outcome_of(patched({"/config/limit": 12031, "/n-samples": {}})).verdict.findings
     assert [(finding.rule, finding.task, finding.message) for finding in found] == [
-        ("limited-run", "mmlu_pro", "leaderboard_mmlu_pro was run on 12031 samples at most of its 12,032 samples")
+        ("limited-run", "mmlu_pro", "leaderboard_mmlu_pro was run on at most 12,031 of its 12,032 samples")
     ]
 
 
