@@ -127,11 +127,13 @@ class HubDiscussions:
             before = known.get(num) or self._told(num)
             if before is None or (status and before["status"] != status):
                 self.read(num)
+                before = _decoded(self.memory[num])
+            known[num] = before
         for num in unlisted:
             if not listed.get(num):
                 self.read(num)
-        rows = {num: _decoded(self.memory[num]) for num in listed.keys() | known.keys()}
-        yield from ((num, rows[num]) for num in sorted(rows) if rows[num]["mark"])
+                known[num] = _decoded(self.memory[num])
+        yield from ((num, known[num]) for num in sorted(known) if known[num]["mark"])
 
     def _told(self, num: int) -> dict[str, str] | None:
         """What another process remembered of a request meanwhile."""
@@ -170,7 +172,8 @@ class HubDiscussions:
         mark = find_marker(text)
         if mark is not None:
             known = self.ours(kind, is_after_write=True)
-            found = (num for num, row in known if row["status"] == "open" and row["mark"] == mark.render())
+            said = mark.render()
+            found = (num for num, row in known if row["status"] == "open" and row["mark"] == said)
             return next(found, None)
         for row in sorted(self.listed(kind, "open", self.client.user), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():

@@ -115,10 +115,16 @@ class HubTarget:
             return []
         return list(self.talk.ours("pull_request", is_after_write=self._is_after_write))
 
+    @kept_property
+    def _requests_by_mark(self) -> Mapping[str, list[tuple[int, dict[str, str]]]]:
+        found: dict[str, list[tuple[int, dict[str, str]]]] = {}
+        for num, row in self.requests:
+            found.setdefault(row["mark"], []).append((num, row))
+        return found
+
     def requests_of(self, mark: Marker) -> list[tuple[int, dict[str, str]]]:
         """Our requests with a mark, oldest first."""
-        said = mark.render()
-        return [(num, row) for num, row in self.requests if row["mark"] == said]
+        return self._requests_by_mark.get(mark.render(), [])
 
     def head(self) -> str:
         """The commit at main. Raises Refused where there is no such branch."""
@@ -130,7 +136,7 @@ class HubTarget:
     def look_again(self, *, is_after_write: bool = False) -> None:
         """Forget how it stood; after a write that ended well, what people closed meanwhile is looked at later."""
         self._is_after_write = is_after_write
-        for name in ("branches", "refs", "requests"):
+        for name in ("branches", "refs", "requests", "_requests_by_mark"):
             self.__dict__.pop(name, None)
 
     def check(self) -> None:
@@ -166,9 +172,7 @@ class HubTarget:
 
     def _declined(self, mark: Marker) -> list[int]:
         """The requests of ours with a mark that a person closed."""
-        closed = [
-            (num, row) for num, row in self.requests if row["mark"] == mark.render() and row["status"] == "closed"
-        ]
+        closed = [(num, row) for num, row in self.requests_of(mark) if row["status"] == "closed"]
         return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
 
     def closings(self, mark: Marker) -> int:

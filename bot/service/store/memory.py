@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import ItemsView, Iterator, MutableMapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,8 +37,15 @@ class Memory(MutableMapping[int, bytes]):
         raise NotImplementedError  # nothing is forgotten one by one
 
     def __iter__(self) -> Iterator[int]:
+        return iter(self._all())
+
+    def items(self) -> ItemsView[int, bytes]:
+        """All that is known; one by one takes much longer."""
+        return self._all().items()
+
+    def _all(self) -> dict[int, bytes]:
         self._known |= self._store.requests(self._target, after=max(self._known, default=0))
-        return iter(list(self._known))  # another thread may add one meanwhile
+        return self._known.copy()  # another thread may add one meanwhile
 
     def __len__(self) -> int:
         return len(self._known)
