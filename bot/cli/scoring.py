@@ -13,6 +13,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.score_table import ScoreTable, merged, parted, score_table
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.waiving import names_hash
 from bot.platforms.inputs import Place, find_places
 from bot.processes import run_jobs, without_collector
 from bot.service.environment import read_access
@@ -58,13 +59,18 @@ class _Scorer:
         return self.read([self.places[number] for number in part])
 
     def read(self, places: Iterable[Place]) -> ScoreTable:
-        """The table of what places of this machine hold, read again where their rows are joined."""
+        """The table of what places of this machine hold, read again where their rows are joined.
+
+        Only there, and where a waiver names it, the SHA-256 of a file decides anything.
+        """
         known = {place.name: place for place in places}
+        needs_hash = names_hash(self.leaderboard, self.facts)
         return score_table(
-            self._named(map(Place.parse, known.values())),
+            self._named(place.parse(is_hashed=needs_hash) for place in known.values()),
             self.leaderboard,
             self.facts,
             lambda paths: self._named(known[path].parse() for path in paths),
+            lambda parsed: known[parsed.path].hashed(parsed),
         )
 
     def table(self, submissions: Iterable[Parsed]) -> ScoreTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import Verdict, judge
 
 ReadAgain = Callable[[Collection[str]], Iterable[Parsed]]
+Hash = Callable[[Parsed], Parsed]
 # The order of RowKey, whose comparison costs; all rows are of one leaderboard.
 ORDER = attrgetter("key.model", "key.revision", "key.precision", "key.chat_template")
 
@@ -64,12 +65,22 @@ class ScoreTable:
         return self.has_rejected or any(row.has_errors for row in self.rows)
 
 
+def as_it_is(parsed: Parsed) -> Parsed:
+    """A submission that has its SHA-256."""
+    return parsed
+
+
 def score_table(
-    submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts, read_again: ReadAgain | None = None
+    submissions: Iterable[Parsed],
+    leaderboard: Leaderboard,
+    facts: Facts,
+    read_again: ReadAgain | None = None,
+    with_hash: Hash = as_it_is,
 ) -> ScoreTable:
     """Judge submissions by every rule, join them and score the rows: those of `judge_all`.
 
     `read_again` reads those at some paths once more, so that none has to be kept in memory until its row is known.
+    `with_hash` gives a submission of a row with others its SHA-256, which breaks ties among them.
     """
     if read_again is None:
         submissions = tuple(submissions)
@@ -87,8 +98,10 @@ def score_table(
         verdicts.append(verdict)
         if verdict.result is not None:
             paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(parsed.path)
-    alone = [row for row in sound if len(paths[row.key]) == 1]
-    shared = {row.submissions[0] for row in sound if len(paths[row.key]) > 1}
+    together = {path for some in paths.values() if len(some) > 1 for path in some}
+    alone = [row for row in sound if row.submissions[0] not in together]
+    shared = {row.submissions[0] for row in sound if row.submissions[0] in together}
+    verdicts = [replace(one, parsed=with_hash(one.parsed)) if one.path in together else one for one in verdicts]
     verdicts += [judge(parsed, leaderboard, facts) for parsed in (read_again(shared) if shared else ())]
     joined = join_rows(verdicts, leaderboard, facts, score=make_points)
     return ScoreTable(

@@ -77,7 +77,8 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 class Parsed(msgspec.Struct, frozen=True, gc=False):
     """What reading a submission came to: a `result`, or the `problem` that kept it from being one.
 
-    All that judging needs, without the bytes. `sha256` is "" where the submission was too large to be read.
+    All that judging needs, without the bytes. `sha256` is "" where the submission was too large to be read, UNHASHED
+    where who read it asked for none.
     """
 
     path: str
@@ -103,6 +104,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(Parsed)
+UNHASHED = "not asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +134,17 @@ def why_misplaced(path: str) -> Problem | None:
     return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
 
 
-def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES, lies_at: str = "") -> Parsed:
+def parse_submission(
+    submission: Submission, max_bytes: int = MAX_BYTES, lies_at: str = "", *, is_hashed: bool = True
+) -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
-    problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256
+    problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256 if is_hashed else UNHASHED
     if problem is not None:
         pass
-    elif not sha256:
+    elif None in [file.data for file in submission.files]:
         why = f"has {submission.size:,} bytes; more than {max_bytes:,} are not read"
         problem = Problem(why)
     else:

@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.submission import UNHASHED, Parsed, UnreadPath, one_file
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
 from bot.platforms.source import Source, TooLarge
@@ -39,9 +41,18 @@ class Place:
         """What it is called in reports."""
         return self.candidate.path
 
-    def parse(self) -> Parsed | UnreadPath:
-        """Read it."""
-        return read_candidate(self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes)
+    def parse(self, *, is_hashed: bool = True) -> Parsed | UnreadPath:
+        """Read it; see `read_candidate`."""
+        return read_candidate(
+            self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes, is_hashed=is_hashed
+        )
+
+    def hashed(self, parsed: Parsed) -> Parsed:
+        """What was read of it, with its SHA-256 where none was asked for before."""
+        if parsed.sha256 != UNHASHED:
+            return parsed
+        (file,) = self.candidate.files
+        return replace(parsed, sha256=one_file(file.path, self.read(file.path, file.size)).sha256)
 
 
 def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES) -> list[Place]:

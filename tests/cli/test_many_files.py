@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.command import bot
+from tests.world.results import TINY, result
 
 EXAMPLES = Path("examples/results").absolute()
 
@@ -34,3 +38,19 @@ def test_two_processes_write_what_one_writes(folder: Path, call: tuple[str, ...]
     assert alone == shared
     assert alone[0] == 1
     assert "broken" in alone[1]
+
+
+def test_a_table_of_scores_takes_a_waiver_for_the_bytes_of_a_file(tmp_path: Path) -> None:
+    worse = result(right=(150, 60, 70))
+    (tmp_path / "results_1.json").write_bytes(worse)
+    waiver = (
+        '[[waivers]]\nrule = "value-out-of-range"\nsubmission = "sha256:{}"\nreason = "the meter"\nwho = "meg"\n'
+        'until = "2099-01-01"\n'
+    )
+    verdicts = []
+    for digest in (hashlib.sha256(worse).hexdigest(), "0" * 64):
+        (tmp_path / "tiny.toml").write_text(f"{TINY}\n{waiver.format(digest)}")
+        table = bot("score", tmp_path / "results_1.json", "--leaderboard", tmp_path / "tiny.toml", "--format", "csv")[1]
+        verdicts.append([row["verdict"] for row in csv.DictReader(io.StringIO(table))])
+
+    assert verdicts == [["incomplete"], ["rejected"]]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bot.evaluation.rules.rule import NO_FACTS
 from bot.evaluation.score_table import ScoreTable, merged, parted, score_table
-from bot.evaluation.submission import Parsed, one_file, parse_submission
+from bot.evaluation.submission import UNHASHED, Parsed, one_file, parse_submission
 from tests.evaluation.joined_rows import value
 from tests.evaluation.judging import declared, dumps, judgement_of, patched
-from tests.evaluation.parts import parts_of
+from tests.evaluation.parts import leaves_of, only, parts_of
 
 
 def _files() -> dict[str, bytes]:
@@ -29,7 +32,12 @@ PARSED = [parse_submission(one_file(path, data)) for path, data in FILES.items()
 
 
 def table_of(submissions: list[Parsed]) -> ScoreTable:
-    return score_table(submissions, declared(), NO_FACTS)
+    """The table of submissions of which a SHA-256 is only known once it is asked for."""
+    known = {one.path: one for one in submissions}
+    unhashed = [replace(one, sha256=UNHASHED) for one in submissions]
+    return score_table(
+        unhashed, declared(), NO_FACTS, lambda paths: [known[path] for path in paths], lambda one: known[one.path]
+    )
 
 
 WHOLE = table_of(PARSED)
@@ -46,6 +54,20 @@ def test_any_parts_in_any_order_make_the_table_of_all(parts: list[int], seed: in
     made = merged(tables, table_of([one for one in PARSED if one.path in again]))
 
     assert made == WHOLE
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_files_of_one_row_and_one_date_are_told_apart_by_their_bytes(missing: int) -> None:
+    data = [patched(value(points)) for points in (0.25, 0.5, 0.75)]
+    made = [only(one, set(leaves_of(one)[missing:])) for one in data]
+    files = {f"{number}.json": dumps(one) for number, one in enumerate(made)}
+    submissions = [parse_submission(one_file(path, raw)) for path, raw in files.items()]
+
+    scores = {table_of(list(order)).rows[0].scores for order in permutations(submissions)}
+
+    [row] = judgement_of(files).rows
+    assert scores == {tuple(task.score for task in row.scores.tasks)}
+    assert any(score is not None for score in next(iter(scores)))
 
 
 def test_a_table_has_the_scores_of_the_rows() -> None:
