@@ -5,6 +5,7 @@ and scored, the table written. The two take turns, so that a change of the machi
 processor time counts, which other work on the machine disturbs least; with all of them the time on the clock does. The
 byte code of our modules is there, as after an installation.
 Run: python benchmarks/score_many.py
+     python benchmarks/score_many.py --named-configs    each configuration names the model, as of harness 0.4.9
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ from make_results import dumps, limited, make_result, of_release, without  # noq
 from bot.evaluation.leaderboard import load_leaderboard  # noqa: E402
 
 
-def write_files(folder: Path, count: int) -> list[str]:
-    """Nine in ten are sound; the others lack a subtask, were limited, or come from an old harness."""
+def write_files(folder: Path, count: int, *, are_named: bool) -> list[str]:
+    """Nine in ten are sound; the others lack a subtask, were limited, or come from an old harness.
+
+    Where `are_named`, no two files have the same configurations: each has the name of the model.
+    """
     random, files = Random(0), []
     board = load_leaderboard("open-llm-v2")
     for number in range(count):
@@ -45,6 +49,8 @@ def write_files(folder: Path, count: int) -> list[str]:
             result = limited(result, 50)
         elif number % 30 == 20:
             result = of_release(result, "3fa4fd72")
+        for config in result["configs"].values() if are_named else ():
+            config["metadata"]["pretrained"] = model
         path = folder / f"results_{number}.json"
         path.write_text(dumps(result), encoding="utf-8")
         files.append(str(path))
@@ -81,11 +87,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=4600)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--named-configs", action="store_true")
     call = parser.parse_args()
     theirs, alone, together = [], [], []
     verdicts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as kept:
-        files = write_files(Path(folder), call.files)
+        files = write_files(Path(folder), call.files, are_named=call.named_configs)
         size = sum(Path(name).stat().st_size for name in files) / len(files)
         load_all(files)
         score_all(files[0], 1, kept)
