@@ -1,6 +1,6 @@
 """The command `score` over 4,600 generated result files of about 70 KB, against json.load on the same files.
 
-Ours is the whole command in a process of its own: start, walking the folder, SHA-256, reading, all rules, rows joined
+Ours is the whole command in a process of its own: start, walking the folder, reading, all rules, rows joined
 and scored, the table written. The two take turns, so that a change of the machine's speed meets both. With one process
 processor time counts, which other work on the machine disturbs least; with all of them the time on the clock does. The
 byte code of our modules is there, as after an installation.
