@@ -48,3 +48,17 @@ def test_no_statement_of_a_push_reads_everything(hub: Hub, tmp_path: Path) -> No
     assert [(plan, statement) for statement, plan in plans.items() if EVERYTHING.search(plan)] == []
     assert any("submissions_by_key (watch=? AND key=?)" in plan for plan in plans.values())
     story.end()
+
+
+def test_the_folders_of_rejected_files_cost_what_is_rejected(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=1000)
+    push_rows(story, 3)
+    story.push(path="b/c/results_1.json", right=(150, 60, 70))
+    story.push(path="a/results_1.json", right=(150, 60, 70), model="acme/borea-1b")
+    story.settle()
+    with plans_of(story.contexts.store) as plans:
+        assert story.contexts.store.rejected_folders("tiny") == ["a", "b/c"]
+
+    assert [plan for plan in plans.values() if EVERYTHING.search(plan)] == []
+    assert any("submissions_by_status (watch=? AND status=?)" in plan for plan in plans.values())
+    story.contexts.store.close()

@@ -149,10 +149,9 @@ class Sources(Database):
 
     def rejected_folders(self, watch: str) -> list[str]:
         """The folders in which a submission is rejected."""
-        where = (submissions.c.watch == watch, submissions.c.status == "rejected")
-        found = select(submissions.c.folder).where(*where).distinct().order_by(submissions.c.folder)
+        found = select(submissions.c.folder).where(submissions.c.watch == watch, submissions.c.status == "rejected")
         with self.transaction() as connection:
-            return list(connection.execute(found).scalars())
+            return sorted(set(connection.execute(found).scalars()))
 
     def _submissions(self, watch: str, wheres: Iterable[ColumnElement[bool]]) -> dict[str, StoredSubmission]:
         """By path; of each part by row and path, for a database gives any order that is not asked for.
