@@ -38,9 +38,8 @@ class LocalRepository(Repository):
             raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
         has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
         if has_files and not self._is_started():  # asked last, for another process may just have made it
-            raise CallError(
-                f"{self.name} is not a git repository and not empty: run git init in it, or name another folder"
-            )
+            is_none = "is not a git repository and not empty: run git init in it, or name another folder"
+            raise CallError(f"{self.name} {self.why_closed() or is_none}")
 
     def _is_started(self) -> bool:
         self._started = self._started or (self.folder.is_dir() and self._own_root() is not None)

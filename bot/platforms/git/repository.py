@@ -7,6 +7,7 @@ killed at any moment leaves either the old state or the new one.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -90,6 +91,16 @@ class Repository:
             return self.git(*args)
         except Unavailable:
             return None
+
+    def why_closed(self) -> str:
+        """Why git does not open a repository that another account owns, and what allows it; "" where it opens it."""
+        try:
+            self.git("rev-parse", "--git-dir")
+        except Unavailable as error:
+            if "safe.directory" in error.why:
+                call = f"git config --global --add safe.directory {shlex.quote(str(self.folder.resolve()))}"
+                return f"belongs to another account, so git does not open it; to allow that, run {call}"
+        return ""
 
     def resolve(self, name: str) -> str:
         """The commit that a ref or revision names, "" where there is none."""

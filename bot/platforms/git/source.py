@@ -26,9 +26,16 @@ class GitSource:
 
     def head(self) -> str:
         """The commit at the branch that stands checked out (in a bare repository, its main branch)."""
-        commit = self._repository.resolve("HEAD") if self.folder.is_dir() else ""
-        if not commit:
-            raise Refused("git", f"{self.folder} is not a git repository with a commit in it")
+        found = (
+            self._repository.try_git("rev-parse", "--show-prefix", "HEAD^{commit}") if self.folder.is_dir() else None
+        )
+        if found is None:
+            why = self._repository.why_closed() if self.folder.is_dir() else ""
+            raise Refused("git", f"{self.folder} {why or 'is not a git repository with a commit in it'}")
+        inside, _, commit = found.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
+        if inside:  # git lists files below this folder, and reads them from the root
+            root = self.folder.resolve().parents[inside.count("/") - 1]
+            raise Refused("git", f"{self.folder} is a folder inside the git repository {root}; name {root} instead")
         return commit
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
