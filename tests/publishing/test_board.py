@@ -151,3 +151,10 @@ def test_the_board_knows_the_values_of_its_complete_rows() -> None:
 def test_a_tie_ends_where_chance_explains_one_in_twenty(points: float, ranks: list[int]) -> None:
     rows = [row(1, 50.0, 1.0), row(2, 50.0 - points, 1.0)]  # 1.96 sqrt(1 + 1) = 2.772
     assert [line.rank for line in make_board(rows, BOARD).rows] == ranks
+
+
+def test_a_difference_of_just_the_threshold_is_a_tie() -> None:
+    rows = [row(1, TIE * 5.0, 3.0), row(2, 5.0, 0.5), row(3, 5.0, 9.0), row(4, 0.0, 4.0)]  # sqrt(3 * 3 + 4 * 4) = 5
+    assert [line.ranks for line in make_board(rows, BOARD).rows] == ["1–4"] * 4
+    rows[0] = row(1, TIE * 5.0 + 1e-9, 3.0)
+    assert [line.ranks for line in make_board(rows, BOARD).rows] == ["1–3", "1–4", "1–4", "2–4"]

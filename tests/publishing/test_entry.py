@@ -19,6 +19,7 @@ from bot.evaluation.finding import Finding, Location, Severity
 from bot.evaluation.leaderboard import Average, Waiver
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import Facts
+from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.submission import Parsed, Submission, parse_submission
 from bot.publishing.entry import (
     MAX_BYTES,
@@ -219,6 +220,21 @@ def test_another_source_other_bytes_or_any_other_number_make_another_row() -> No
     ):  # fmt: skip
         assert not is_same_row(ENTRY.to_bytes(), other.to_bytes())
         assert digest_of(ENTRY) != digest_of(other)
+
+
+def test_the_digest_of_a_row_is_the_same_in_every_version() -> None:
+    """Answers at targets have digests of declined rows: with another one such a row would be proposed again."""
+    leaf = LeafScore("bbh_a", "acc,none", 250, 0.5, 0.03, "0", "1", 50.0, "a.json")
+    small = replace(
+        ENTRY,
+        key="tiny/acme/m/0-bfloat16",
+        average=50.0,
+        stderr=3.0,
+        tasks=(TaskScore("bbh", "BBH", 0.5, 50.0, 3.0, (leaf,)), TaskScore("gpqa", "GPQA", None, None, None, ())),
+        evidence=(Evidence("acme/results", "a.json", sha256="a" * 64), Evidence("", "b.json", sha256="b" * 64)),
+    )
+
+    assert digest_of(small) == "55ee6c1031c5dd4f3a0b1693741161e56bd105951e3f18b07d86106fad718610"
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40))

@@ -31,6 +31,14 @@ END_THE_LEASE = text(
 )
 
 
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path, postgres: Cluster) -> Iterator[Story]:
+    """One whose state is in a database that processes share."""
+    story = Story(hub, tmp_path, database=postgres.database())
+    yield story
+    story.end()
+
+
 def one_pass(story: Story) -> WatchPass:
     [done] = settle_watches(story.contexts, [story.watch])
     return done
@@ -41,7 +49,6 @@ def the_rest_is_done(story: Story, rows: int) -> None:
     assert [one.outcome for one in one_pass(story).outcomes] == ["published"] * len(story.acts())
     titles = sorted(request.title for request in story.requests)
     assert titles == sorted(f"Add acme/m{n} (bfloat16): 58.33" for n in range(rows))
-    story.end()
 
 
 @pytest.mark.parametrize(("at", "acts"), [("/paths-info/", []), ("/commit/main", ["request"])])
@@ -64,6 +71,7 @@ def test_a_pass_stops_when_its_database_was_restarted(hub: Hub, tmp_path: Path, 
             story.contexts.store.all("tiny")
         )
         the_rest_is_done(story, 4)
+        story.end()
 
 
 @contextmanager
@@ -91,11 +99,10 @@ def taken_over(story: Story) -> Iterator[Callable[[], None]]:
     others.close()
 
 
-def test_a_pass_stops_when_another_process_took_its_watch_over(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
-    story = Story(hub, tmp_path, database=postgres.database())
+def test_a_pass_stops_when_another_process_took_its_watch_over(story: Story) -> None:
     push_rows(story, 4)
     with taken_over(story) as take_over:
-        hub.faults.order("/commit/main", before=take_over)
+        story.hub.faults.order("/commit/main", before=take_over)
         done = one_pass(story)
 
     assert story.acts() == ["request"]
@@ -119,10 +126,9 @@ def test_what_is_kept_stays_kept_and_what_is_lost_stays_lost(postgres: Cluster) 
 
 
 def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
-    hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.server.sharing.LEASE_WAIT", 2 * LOOK)
-    story = Story(hub, tmp_path, database=postgres.database())
     story.push()
     with service_of(story) as service:
         with import_lease(story.contexts.store, "HF://datasets/Acme/contents/", tmp_path, tuple):
@@ -132,7 +138,6 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
         wait_until(lambda: service.states["tiny"].settled is not None)
         assert service.states["tiny"].failure == ""
     assert story.acts() == ["request"]
-    story.end()
 
 
 def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_runs(
@@ -168,10 +173,9 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
 
 
 def test_a_command_that_settles_is_told_of_an_import(
-    hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.service.passes.PATIENCE", 2 * LOOK)
-    story = Story(hub, tmp_path, database=postgres.database())
     story.push()
     with import_lease(story.contexts.store, "hf://datasets/acme/contents", tmp_path, tuple):
         [told] = one_pass(story).outcomes
@@ -180,7 +184,6 @@ def test_a_command_that_settles_is_told_of_an_import(
     monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
     assert [one.outcome for one in one_pass(story).outcomes] == ["published"]
     assert story.acts() == ["request"]
-    story.end()
 
 
 def lost() -> None:

@@ -40,6 +40,7 @@ def test_every_module_of_a_rule_is_listed_once() -> None:
 def test_a_page_has_a_title_and_its_four_headings_in_order(rule: Rule) -> None:
     title, blank, *_ = rule.page.splitlines()
     assert title.endswith(".")
+    assert rule.title == title
     assert blank == ""
     assert list(parts(rule)) == HEADINGS
     assert all(parts(rule).values())

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
+from bot.publishing.layout import Draft
 from tests.publishing.tables.boards import Files, change, edited, entry, layout, refusal
 from tests.publishing.tables.contents import CONTENTS, contents
 from tests.publishing.tables.readers import load_contents
@@ -75,6 +76,30 @@ def test_the_card_keeps_everything_but_four_numbers() -> None:
     growth = len(after[FILE]) - len(BOARD[FILE])
     sizes = [int(line.split(":")[1]) for files in (old, new) for line in files if "download_size" in line]
     assert sizes[1] - sizes[0] == growth
+
+
+@pytest.mark.parametrize("named", ["- config_name: default\n  features: []", "- features: []"])
+def test_of_several_configurations_the_one_of_the_files_is_counted(named: str) -> None:
+    other = "- config_name: raw\n  splits:\n  - name: train\n    num_examples: 3\n"
+    ours = f"{named}\n  splits:\n  - name: test\n    num_examples: 9\n  - name: train\n    num_examples: 3\n"
+    card = f"---\ndataset_info:\n{other}{ours}---\n"
+
+    def counted(place: str, text: str) -> tuple[str, Draft]:
+        files = {place.replace("*", "train-00000-of-00001"): BOARD[FILE], "README.md": text.encode()}
+        after, draft = edited({**CONTENTS, "path": place}, files, entry())
+        return after["README.md"].decode(), draft
+
+    assert counted("data/*.parquet", card)[0] == card.replace(ours, ours.replace(": 3", ": 4"))
+    assert counted("raw/*.parquet", card)[0] == card.replace(other, other.replace(": 3", ": 4"))
+    [why] = counted("data/*.parquet", card.replace(ours, ""))[1].refused.values()
+    assert "without num_examples for the split 'train'" in why
+
+
+@pytest.mark.parametrize("info", ["[]", "7", "[7]", "{splits: 7}", "{splits: [7]}", "{splits: [{name: [train]}]}"])
+def test_a_card_of_another_shape_counts_nothing_for_the_split(info: str) -> None:
+    card = f"---\ndataset_info: {info}\n---\n"
+
+    assert "without num_examples for the split 'train'" in refusal(CONTENTS, {**BOARD, "README.md": card.encode()})
 
 
 def test_a_row_of_contents_is_updated_in_its_place(tmp_path: Path) -> None:
