@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.errors import Unwritable
+from bot.evaluation.finding import counted
 from bot.publishing.board import CSV_NAME, Board, BoardRow, to_csv
 from bot.reporting.escape import code_in_table
 from bot.reporting.markdown import cell
@@ -70,7 +71,7 @@ def card_table(board: Board) -> str:
     lines = [f"| {' | '.join(titles)} |", f"| ---: | --- |{' ---: |' * (len(tasks) + 1)}"]
     lines += [_line(row) for row in board.rows[:SHOWN]]
     more = len(board.rows) - SHOWN
-    return "\n".join([*lines, *([f"\n{more} more rows stand in `{CSV_NAME}`."] if more > 0 else [])])
+    return "\n".join([*lines, *([f"\n{counted(more, 'more row')} in `{CSV_NAME}`."] if more > 0 else [])])
 
 
 def _line(row: BoardRow) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
+from bot.errors import Unwritable
 from bot.publishing.board import CSV_NAME, Board, make_board, to_csv
-from bot.publishing.card import BEGIN, CARD, END, SHOWN, declaration_path, derived_files, with_table
-from bot.publishing.entry import Entry
+from bot.publishing.card import BEGIN, CARD, END, SHOWN, card_table, declaration_path, derived_files, with_table
+from bot.publishing.entry import Entry, EntryModel
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES, base, declared, entry_from, patched
 from tests.world.local_git import git
@@ -43,13 +45,34 @@ def test_a_card_without_both_marks_or_that_is_no_text_is_left_alone() -> None:
         assert with_table(card, board()) is None
 
 
-def test_a_long_board_shows_its_best_and_says_where_the_rest_is() -> None:
-    many = [replace(entry(), key=f"o__m{n:03}/x-bfloat16", average=float(n)) for n in range(SHOWN + 7)]
-    card = with_table(OURS.encode(), board(*many))
+def test_what_stands_after_the_first_end_is_kept_even_where_the_marks_stand_again() -> None:
+    twice = f"{OURS}{OURS}"
 
-    assert card is not None
-    assert card.decode().count("\n| ") == SHOWN + 2
-    assert f"\n7 more rows stand in `{CSV_NAME}`.\n{END}" in card.decode()
+    assert with_table(twice.encode(), board()) == (with_table(OURS.encode(), board()) or b"") + OURS.encode()
+
+
+def test_a_long_board_shows_its_best_and_says_where_the_rest_is() -> None:
+    row = entry()
+    many = [replace(row, key=f"o__m{n:03}/x-bfloat16", average=float(n)) for n in range(SHOWN + 7)]
+    lines = card_table(board(*many)).splitlines()
+
+    assert sum(line.startswith("| ") for line in lines) == SHOWN + 2
+    assert lines[-1] == f"7 more rows in `{CSV_NAME}`."
+    assert card_table(board(*many[: SHOWN + 1])).endswith(f"\n1 more row in `{CSV_NAME}`.")
+    assert len(card_table(board(*many[:SHOWN])).splitlines()) == SHOWN + 2
+
+
+def test_a_row_names_its_chat_template_and_says_that_a_precision_is_unknown() -> None:
+    row = replace(entry(), model=EntryModel("acme/m", "a" * 40, "", chat_template=True))
+
+    assert "| 1 | `acme/m` `unknown precision`, chat template | 33.60 |" in card_table(board(row))
+
+
+def test_a_bar_in_the_title_of_a_task_makes_no_column() -> None:
+    first, *others = declared().tasks
+    barred = declared().model_copy(update={"tasks": (first.model_copy(update={"title": "a|b"}), *others)})
+
+    assert card_table(make_board([entry()], barred)).startswith(r"| Rank | Model | Average | a\|b | BBH |")
 
 
 def test_words_of_strangers_are_no_markup_there() -> None:
@@ -77,6 +100,22 @@ def test_what_stands_there_already_is_not_written() -> None:
     assert derived_files(made, there.get) == {}
     assert derived_files(made, {CARD: OURS.encode()}.get) == {CSV_NAME: to_csv(made), CARD: card, **kept}
     assert derived_files(made, {CARD: b"no marks", **kept}.get) == {CSV_NAME: to_csv(made)}
+    assert derived_files(made, kept.get) == {CSV_NAME: to_csv(made)}
+
+
+def test_the_last_row_leaves_an_empty_table_and_without_any_row_none_is_made() -> None:
+    empty = make_board([], declared())
+
+    assert derived_files(empty, {CARD: OURS.encode()}.get) == {}
+    left = derived_files(empty, {CSV_NAME: to_csv(board()), CARD: OURS.encode()}.get)
+    assert left == {CSV_NAME: to_csv(empty), CARD: with_table(OURS.encode(), empty)}
+
+
+def test_a_table_that_is_not_ours_is_not_overwritten() -> None:
+    with pytest.raises(Unwritable, match=f"{CSV_NAME} was not made by leaderboard-bot.*; rename it"):
+        derived_files(board(), {CSV_NAME: b"Model,Score\na,1\n"}.get)
+    other = to_csv(board()).replace(b",ifeval,", b",hellaswag,")
+    assert CSV_NAME in derived_files(board(), {CSV_NAME: other}.get)
 
 
 def test_a_folder_s_card_follows_what_is_merged(tmp_path: Path) -> None:
