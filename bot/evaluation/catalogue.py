@@ -13,14 +13,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from bot.evaluation.declared import Bound, DeclarationModel, FormatId, Text
+from bot.evaluation.declared import Bound, Dataset, DeclarationModel, FormatId, Text
 from bot.evaluation.task import Metric
 from bot.evaluation.toml_file import parse_toml
 
 Count = Annotated[int, Field(gt=0)]
-Dataset = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
 Fact = Literal["members", "samples", "choices", "metrics", "num_fewshot", "dataset"]
 PLACE = "{}"  # stands for the member's name in the key of a group's members
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",

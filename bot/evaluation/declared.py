@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from bot.evaluation.formats import find_format, format_ids
+from bot.evaluation.toml_words import spelled
 
 
 def _known_format(value: str) -> str:
@@ -38,9 +39,15 @@ MmluFamily = Literal[
     "harness_generative",
     "harness_continuation",
 ]
-Revision = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{7,40}$")]
+Revision = Annotated[str, spelled(r"[0-9a-f]{7,40}", "write a commit: 7 to 40 of the characters 0 to 9 and a to f")]
+Dataset = Annotated[str, spelled(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "write org/name of the dataset")]
 Text = Annotated[str, StringConstraints(min_length=1)]
-Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$")]
+Id = Annotated[
+    str,
+    spelled(
+        r"[A-Za-z0-9][A-Za-z0-9_.:-]*", "write letters, digits and _ . : - without spaces; first a letter or digit"
+    ),
+]
 
 
 def _fraction(value: object) -> Fraction:

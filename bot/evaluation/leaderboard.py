@@ -12,13 +12,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, StringConstraints
+from pydantic import Field, PrivateAttr
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.declared import DeclarationModel, FormatId, Id, Revision, Text
 from bot.evaluation.group_leaves import with_group_leaves
 from bot.evaluation.task import Leaf, Task
 from bot.evaluation.toml_file import Fault, parse_toml
+from bot.evaluation.toml_words import spelled
 
 
 class Accepted(DeclarationModel):
@@ -28,7 +29,7 @@ class Accepted(DeclarationModel):
     `formats` are those that the range writes, any where there are none.
     """
 
-    repository: Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
+    repository: Annotated[str, spelled(r"[\w.-]+/[\w.-]+", "write org/name")]
     since: Revision | None = None
     until: Revision | None = None
     commits: tuple[Revision, ...] = ()
@@ -79,7 +80,9 @@ class Join(DeclarationModel):
     settings: Literal["same", "never"] = "same"
 
 
-ModelName = Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?$")]
+ModelName = Annotated[
+    str, spelled(r"[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?", "write org/name, or org/name@ and a full commit")
+]
 # The columns of a board's table and of a table of scores that are not tasks.
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",

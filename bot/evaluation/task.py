@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from bot.evaluation.declared import (
     Bound,
+    Dataset,
     DeclarationModel,
     FormatId,
     Id,
@@ -70,7 +71,7 @@ class HubBenchmark(DeclarationModel):
     what another harness than the benchmark's own measured.
     """
 
-    dataset: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
+    dataset: Dataset
     task_id: Text
     unit: Literal["percent", "proportion"]
     leaf: Id | None = None

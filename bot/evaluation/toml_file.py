@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from bot.errors import MalformedDeclaration
+from bot.evaluation.toml_words import UNKNOWN, fault_of
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Fault = tuple[str, str]
-UNKNOWN = "extra_forbidden"
+MARK = "\ufeff"  # some editors begin a file with it
 
 
 def as_written(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
@@ -36,6 +37,8 @@ def parse_toml(
     `prepare` makes what is checked from what is written, of any type, and gives the key and the reason of each fault
     that no table shows by itself. Raises MalformedDeclaration with the path of every key at fault.
     """
+    if text.startswith(MARK):
+        raise MalformedDeclaration(path, [("", "begins with a byte order mark; save it as UTF-8 without one")])
     try:
         written = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -70,7 +73,7 @@ def _faults(error: ValidationError) -> list[Fault]:
     """Each fault, but for lists that are called too short because of the faults inside them."""
     found = error.errors()
     return [
-        (_key(one["loc"]), _why(one["type"], one["msg"]))
+        (_key(one["loc"]), fault_of(one["type"], one.get("ctx", {}), one["msg"]))
         for one in found
         if one["type"] != "too_short" or not any(_is_inside(other["loc"], one["loc"]) for other in found)
     ]
@@ -82,10 +85,6 @@ def _is_inside(location: tuple[str | int, ...], outer: tuple[str | int, ...]) ->
 
 def _key(location: tuple[str | int, ...]) -> str:
     return ".".join(str(part) for part in location)
-
-
-def _why(kind: str, message: str) -> str:
-    return "is not a known key" if kind == UNKNOWN else message.removeprefix("Value error, ")
 
 
 def _remove(data: Any, location: tuple[str | int, ...]) -> None:

@@ -13,16 +13,25 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.toml_file import parse_toml
+from bot.evaluation.toml_words import spelled
 from bot.platforms.hub.address import MODELS
 from bot.publishing.hub_evals.options import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$")]
+Name = Annotated[
+    str, spelled(r"[A-Za-z0-9][\w.-]*", "write letters, digits and _ . - without spaces; first a letter or digit")
+]
 Text = Annotated[str, StringConstraints(min_length=1)]
 # Nothing in it can end a link of Markdown.
-PublicUrl = Annotated[str, StringConstraints(pattern=r"^$|^https?://[\w.:\[\]-]+(/[\w./~-]*[\w~-])?$")]
+PublicUrl = Annotated[
+    str,
+    spelled(
+        r"|https?://[\w.:\[\]-]+(/[\w./~-]*[\w~-])?",
+        "write an address that begins with https:// or http://, without / at its end",
+    ),
+]
 
 
 def seconds(value: object) -> float:

@@ -48,7 +48,7 @@ dataset = "acme/quiz"
         ("samples = 100", "samples = 0", "greater than 0"),
         ("choices = 4", 'guess = "1/4"', "guess needs a guess_reason"),
         ("choices = 4", "choices = 400", "less than or equal to 20"),
-        ('dataset = "acme/quiz"', 'dataset = "quiz"', "should match pattern"),
+        ('dataset = "acme/quiz"', 'dataset = "quiz"', "write org/name of the dataset"),
         ("num_fewshot = 0", "num_fewshot = 0\nshots = 0", "is not a known key"),
     ],
 )
@@ -161,9 +161,9 @@ def test_the_keys_of_other_formats_are_those_of_formats_that_are_taken() -> None
         ("leaderboard_musr", "leaderboard_muser", "tasks.0.group", "there is no group 'leaderboard_muser' in the"),
         ('group = "leaderboard_musr"\n', 'group = "leaderboard_musr"\n' + WRITTEN, "tasks.0.group", "not both"),
         ('group = "leaderboard_musr"\n', "", "tasks.0", "at least one of its leaves, or the name of a group"),
-        ('group = "leaderboard_musr"\n', "group = 3", "tasks.0.group", "valid string"),
-        ('[harness]\nformats = ["lm-eval-0.4"]', 'harness = "lm-eval"', "harness", "valid dictionary"),
-        ("[[tasks]]", "[tasks]", "tasks", "valid tuple"),
+        ('group = "leaderboard_musr"\n', "group = 3", "tasks.0.group", "write a text in quotes"),
+        ('[harness]\nformats = ["lm-eval-0.4"]', 'harness = "lm-eval"', "harness", "write a table"),
+        ("[[tasks]]", "[tasks]", "tasks", "write a list"),
     ],
 )
 def test_a_wrong_group_is_refused_with_the_path_of_its_key(old: str, new: str, key: str, why: str) -> None:

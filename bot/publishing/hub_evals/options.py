@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
+from bot.evaluation.toml_words import spelled
 from bot.publishing.tables.mapping import TargetOptions
 
 MODEL = re.compile(r"(?![.-])[\w.-]+/(?![.-])[\w.-]+", re.ASCII)
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$")]
+Name = Annotated[str, spelled(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?", "write org, or org/name")]
 
 
 class ModelsOptions(TargetOptions):
