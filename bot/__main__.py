@@ -1,6 +1,6 @@
 """python -m bot."""
 
-from bot.cli.app import main
+from bot.cli.app import run
 
 if __name__ == "__main__":
-    main()
+    run()

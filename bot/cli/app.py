@@ -6,7 +6,9 @@ could not be reached, 4 a service refused, 70 an internal error.
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
 import sys
 from io import StringIO, TextIOWrapper
 from typing import Annotated, ClassVar
@@ -73,6 +75,28 @@ def call(
 ) -> None:
     """Check, score and publish evaluation results of language models."""
     del traceback, version  # read by main and by _version
+
+
+def run() -> None:
+    """Run `main` as a process of its own, which ends without taking apart all that it holds: that takes a while."""
+    statuses: list[int] = []
+    atexit.register(_end, statuses)  # the first that is registered is the last to be called
+    try:
+        main()
+    except SystemExit as end:
+        statuses += [end.code] if isinstance(end.code, int) else []
+        raise
+
+
+def _end(statuses: list[int]) -> None:
+    """End with the status, if there is one; else, and where a stream fails, the interpreter ends as it does."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    for status in statuses:
+        os._exit(status)
 
 
 def main() -> None:
