@@ -13,6 +13,8 @@ from bot.platforms.retry import seconds_in
 
 ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
 SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
+LIMITED = ("rate limit", "abuse detection")
+TOO_QUICK = "submitted too quickly"  # how a 422 says that an account opens requests or comments too fast
 # How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.
 MOVED = ("already exists", "not a fast forward", "does not exist", "no commits between", "badobjectstate")
 # How a 422 says that a rule keeps everybody, or us, from writing to a branch.
@@ -31,8 +33,11 @@ def rate_limit_wait(error: GithubException) -> float | None:
     https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
     """
     headers = {name.lower(): str(value) for name, value in (error.headers or {}).items()}
-    limited = "retry-after" in headers or "rate limit" in said_by(error).lower()
-    if error.status not in {403, 429, ASKED_IN_VAIN} or not limited:
+    said = said_by(error).lower()
+    is_limit = error.status in {403, 429, ASKED_IN_VAIN} and (
+        "retry-after" in headers or any(words in said for words in LIMITED)
+    )
+    if not is_limit and not (error.status in {422, ASKED_IN_VAIN} and TOO_QUICK in said):
         return None
     after, reset = (seconds_in(headers.get(name, "")) for name in ("retry-after", "x-ratelimit-reset"))
     if after is None and reset is not None and headers.get("x-ratelimit-remaining") == "0":

@@ -118,6 +118,31 @@ def test_a_secondary_rate_limit_is_waited_for_and_the_write_made_once(github: Gi
     assert len(requests(github)) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "errors"),
+    [
+        (
+            422,
+            "Validation Failed",
+            [{"resource": "PullRequest", "code": "custom", "message": "was submitted too quickly"}],
+        ),
+        (403, "You have triggered an abuse detection mechanism. Please wait a few minutes.", []),
+    ],
+)
+def test_who_is_told_to_write_slower_waits_a_minute(
+    github: GitHubServer, status: int, message: str, errors: list[dict[str, str]]
+) -> None:
+    waited: list[float] = []
+    client = GitHubClient("bot-token", github.url, sleep=waited.append)
+    body = json.dumps({"message": message, "errors": errors}).encode()
+    github.state.order("POST", "/pulls$", status=status, body=body, times=1)
+
+    publish([entry()], GitHubTarget(client, GitHubAddress(BOARD)), "pull-request")
+
+    assert waited == [60.0]
+    assert len(requests(github)) == 1
+
+
 def test_a_rate_limit_past_our_patience_is_said_with_its_time(github: GitHubServer) -> None:
     waited: list[float] = []
     client = GitHubClient("bot-token", github.url, sleep=waited.append)
