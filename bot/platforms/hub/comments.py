@@ -43,7 +43,7 @@ class HubComments:
         return self.talk.read(nums[0]) if nums else None
 
     def _open_ones(self, holder: Marker, *, also_closed: bool = False) -> list[int]:
-        rows = [(num, row) for num, row in self.talk.ours("discussion") if row["mark"] == holder.render()]
+        rows = self.talk.look("discussion").with_mark(holder.render())
         return [num for num, row in rows if also_closed or row["status"] == "open"]
 
     def post(self, mark: Marker, text: PostText) -> int:

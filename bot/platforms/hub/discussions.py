@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, MutableMapping
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import count
 from typing import Any, Literal
 from warnings import catch_warnings
@@ -18,6 +16,7 @@ from bot.platforms.duplicates import REASON, Duplicate, later_ones
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
+from bot.platforms.hub.known_threads import OPEN, KnownKind, KnownThreads, Row
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread
 from bot.platforms.intents import Intend, held, nobody_else
@@ -44,6 +43,11 @@ class HubDiscussions:
     memory: MutableMapping[int, bytes]
     intend: Intend = field(default=nobody_else, repr=False)
     counts: dict[int, int | None] = field(default_factory=dict, repr=False)
+
+    @kept_property
+    def known(self) -> KnownThreads:
+        """What is remembered of ours."""
+        return KnownThreads(self.memory)
 
     @kept_property
     def source(self) -> HubSource:
@@ -89,8 +93,9 @@ class HubDiscussions:
         if talk.author != self.client.user:
             return
         mark = find_marker(talk.description)
-        if mark is None and talk.num in self.memory:  # of a hidden description the Hub may not give the text
-            mark = find_marker(json.loads(self.memory[talk.num])["mark"])
+        before = self.known.find(talk.num)
+        if mark is None and before is not None:  # of a hidden description the Hub may not give the text
+            mark = find_marker(before["mark"])
         kind: Kind = "pull_request" if talk.pull_request else "discussion"
         self._keep(talk.num, kind, talk.status, mark, talk.closed_by)
 
@@ -99,63 +104,58 @@ class HubDiscussions:
         self._keep(num, "pull_request", "open", mark)
 
     def _keep(self, num: int, kind: Kind, status: str, mark: Marker | None, closed_by: str = "") -> None:
-        known = {"kind": kind, "status": status, "closed_by": closed_by, "mark": mark.render() if mark else ""}
-        self.memory[num] = json.dumps(known).encode()
+        row = {"kind": kind, "status": status, "closed_by": closed_by, "mark": mark.render() if mark else ""}
+        self.known.put(num, row)
 
     def writing(self, text: str) -> AbstractContextManager[object]:
         """Hold what a text of ours is about while it is written; raises Unsettled where another process may."""
         return held(self.intend, self.address.url, text, self.client.unknown_until)
 
-    def ours(
-        self, kind: Kind, *, whole: bool = False, is_after_write: bool = False
-    ) -> Iterator[tuple[int, dict[str, str]]]:
-        """Every discussion of that kind that we opened, oldest first: its number, and what finds it again.
+    def ours(self, kind: Kind, *, whole: bool = False) -> list[tuple[int, Row]]:
+        """Every discussion of that kind that we opened, oldest first: its number, and what finds it again."""
+        return self.look(kind, whole=whole).marked()
+
+    def look(self, kind: Kind, *, whole: bool = False, is_after_write: bool = False) -> KnownKind:
+        """See how the discussions of that kind stand that we opened.
 
         The lists are read no further than until all that they count is known, and only what is new, or changed, is
         read: what this costs follows the change. `whole` reads the lists to their ends. `is_after_write` leaves the
         closed ones alone, unless one is no longer open.
         """
-        known = {num: row for num, data in self.memory.items() if (row := _decoded(data))["kind"] == kind}
-        open_ones = {num for num, row in known.items() if row["status"] in {"open", "draft"}}
-        listed = self._statuses(kind, "open", set() if whole else open_ones)
-        unlisted = open_ones - listed.keys()
-        # What was open and is no longer listed has been closed or merged: it counts among the closed.
-        closed = (known.keys() - open_ones | unlisted) - listed.keys()
-        if unlisted or not is_after_write:
-            listed |= self._statuses(kind, "closed", set() if whole else closed)
+        self.known.ask_memory()
+        known = self.known.take_in(kind)
+        listed, gone = self._read_list(kind, "open", known.open, whole=whole)
+        if gone or not is_after_write:
+            # What was open and is no longer listed has been closed or merged: it counts among the closed.
+            moved = bool(gone) or not known.ended.isdisjoint(listed)
+            closed = (known.ended | gone) - listed.keys() if moved else known.ended
+            listed |= self._read_list(kind, "closed", closed, whole=whole)[0]
         for num, status in listed.items():
-            before = known.get(num) or self._told(num)
-            if before is None or (status and before["status"] != status):
+            before = self.known.find(num)
+            if before is None or before["status"] != status:
                 self.read(num)
-                before = _decoded(self.memory[num])
-            known[num] = before
-        for num in unlisted:
-            if not listed.get(num):
-                self.read(num)
-                known[num] = _decoded(self.memory[num])
-        yield from ((num, known[num]) for num in sorted(known) if known[num]["mark"])
+        for num in sorted(gone - listed.keys()):
+            self.read(num)
+        return self.known.take_in(kind)
 
-    def _told(self, num: int) -> dict[str, str] | None:
-        """What another process remembered of a request meanwhile."""
-        data = self.memory.get(num)
-        return None if data is None else _decoded(data)
-
-    def _statuses(self, kind: Kind, status: Status, known: AbstractSet[int]) -> dict[int, str]:
-        """What a list of ours holds, with the status of each row that was read, "" for the known ones that were not.
+    def _read_list(
+        self, kind: Kind, status: Status, known: AbstractSet[int], *, whole: bool
+    ) -> tuple[dict[int, str], AbstractSet[int]]:
+        """The rows of a list of ours that were read, with the status of each, and the known ones that it lacks.
 
         Reading ends with the page on which the known rows and the new ones are as many as the Hub counts.
         """
         found: dict[int, str] = {}
         for total, rows in self._pages(kind, status, self.client.user):
             found |= {row.num: row.status for row in rows}
-            if len(known | found.keys()) == total:
-                return dict.fromkeys(known, "") | found
-        return found
+            if not whole and len(known) + sum(num not in known for num in found) == total:
+                return found, frozenset()
+        return found, known - found.keys()
 
-    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+    def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
         """What is remembered of the discussions that we opened; nothing is asked."""
-        rows = ((num, _decoded(data)) for num, data in sorted(self.memory.items()))
-        return ((num, row) for num, row in rows if row["kind"] == kind)
+        self.known.ask_memory()
+        return self.known.now(kind)
 
     def may_have_answers(self) -> list[int]:
         """Every discussion and request, open or closed: the Hub does not tell in which of them we wrote."""
@@ -171,10 +171,8 @@ class HubDiscussions:
         """
         mark = find_marker(text)
         if mark is not None:
-            known = self.ours(kind, is_after_write=True)
-            said = mark.render()
-            found = (num for num, row in known if row["status"] == "open" and row["mark"] == said)
-            return next(found, None)
+            rows = self.look(kind, is_after_write=True).with_mark(mark.render())
+            return next((num for num, row in rows if row["status"] == "open"), None)
         for row in sorted(self.listed(kind, "open", self.client.user), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num
@@ -234,7 +232,7 @@ class HubDiscussions:
         """The open requests and discussions of ours, and the comments in those, that repeat an earlier mark."""
         found: list[Duplicate] = []
         for kind, word in KINDS:
-            numbered = [(num, row) for num, row in self.ours(kind, whole=True) if row["status"] in {"open", "draft"}]
+            numbered = [(num, row) for num, row in self.ours(kind, whole=True) if row["status"] in OPEN]
             marked = [(find_marker(row["mark"]), str(num)) for num, row in numbered]
             found += later_ones(word, [(mark, name) for mark, name in marked if mark])
             for num, _ in numbered if kind == "discussion" else ():
@@ -285,13 +283,6 @@ class HubDiscussions:
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
         """Nothing: the Hub shows no verdict beside a commit."""
-
-
-@lru_cache(maxsize=100_000)
-def _decoded(data: bytes) -> dict[str, str]:
-    """What is remembered of one request; nobody changes it."""
-    row: dict[str, str] = json.loads(data)
-    return row
 
 
 __all__ = ["Comment", "HubDiscussions", "Kind", "Listed", "Status", "Thread"]

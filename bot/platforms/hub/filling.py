@@ -9,10 +9,11 @@ from bot.errors import Gone
 from bot.platforms.digest import is_content
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import FILE_LIMIT
+from bot.platforms.hub.known_threads import OPEN
 from bot.platforms.hub.source import HubSource, added
 from bot.platforms.source import in_bulk
 from bot.publishing.entry import FOLDER
-from bot.publishing.publication import Form, Marker, PostText, find_marker
+from bot.publishing.publication import Form, Marker, PostText
 
 
 @dataclass
@@ -40,11 +41,8 @@ class HubFilling:
         refs = self.source.refs(requests=True)
         self.head = refs.get("refs/heads/main", "")
         if self.form == "pull-request":
-            ours = self.talk.ours("pull_request")
-            marked = [
-                num for num, row in ours if row["status"] in {"open", "draft"} and find_marker(row["mark"]) == self.mark
-            ]
-            self.number = min(marked, default=None)
+            marked = self.talk.look("pull_request").with_mark(self.mark.render())
+            self.number = next((num for num, row in marked if row["status"] in OPEN), None)
         if self.number is not None:
             self.head = refs.get(f"refs/pr/{self.number}", "")
         if not self.head:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.errors import Gone, Stale
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.errors import SERVICE
+from bot.platforms.hub.known_threads import OPEN
 from bot.publishing.publication import Marker, OpenRequest, UpdateRequest
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class HubRequests:
 
     def _keep_first(self, mark: Marker, num: int) -> int:
         """Close our new request where an earlier one has its mark: the number of the one that stays."""
-        same = [other for other, row in self.target.requests_of(mark) if row["status"] in {"open", "draft"}]
+        same = [other for other, row in self.target.requests_of(mark) if row["status"] in OPEN]
         first = min([num, *same])
         if first != num:
             self.target.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))

@@ -17,6 +17,7 @@ from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.files import FILE_LIMIT, HubFiles
 from bot.platforms.hub.filling import HubFilling
+from bot.platforms.hub.known_threads import OPEN, KnownKind, Row
 from bot.platforms.hub.requests import HubRequests
 from bot.platforms.hub.source import HubSource
 from bot.platforms.intents import Intend, nobody_else
@@ -109,22 +110,18 @@ class HubTarget:
         return found
 
     @kept_property
-    def requests(self) -> list[tuple[int, dict[str, str]]]:
+    def requests(self) -> list[tuple[int, Row]]:
         """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
-        if not self.has_requests:
-            return []
-        return list(self.talk.ours("pull_request", is_after_write=self._is_after_write))
+        return self._looked.marked() if self.has_requests else []
 
     @kept_property
-    def _requests_by_mark(self) -> Mapping[str, list[tuple[int, dict[str, str]]]]:
-        found: dict[str, list[tuple[int, dict[str, str]]]] = {}
-        for num, row in self.requests:
-            found.setdefault(row["mark"], []).append((num, row))
-        return found
+    def _looked(self) -> KnownKind:
+        """Our requests as they stood at the last look."""
+        return self.talk.look("pull_request", is_after_write=self._is_after_write)
 
-    def requests_of(self, mark: Marker) -> list[tuple[int, dict[str, str]]]:
+    def requests_of(self, mark: Marker) -> list[tuple[int, Row]]:
         """Our requests with a mark, oldest first."""
-        return self._requests_by_mark.get(mark.render(), [])
+        return self._looked.with_mark(mark.render()) if self.has_requests else []
 
     def head(self) -> str:
         """The commit at main. Raises Refused where there is no such branch."""
@@ -136,7 +133,7 @@ class HubTarget:
     def look_again(self, *, is_after_write: bool = False) -> None:
         """Forget how it stood; after a write that ended well, what people closed meanwhile is looked at later."""
         self._is_after_write = is_after_write
-        for name in ("branches", "refs", "requests", "_requests_by_mark"):
+        for name in ("branches", "refs", "requests", "_looked"):
             self.__dict__.pop(name, None)
 
     def check(self) -> None:
@@ -159,7 +156,7 @@ class HubTarget:
         """What stands there: files on main, our open request, what a person closed, our comment."""
         wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
         files = self.read_files(paths)
-        is_open = [num for num, row in wanted if row["status"] in {"open", "draft"}]
+        is_open = [num for num, row in wanted if row["status"] in OPEN]
         declined = self._declined(mark)
         found = [request for num in is_open if (request := self.read_request(num, mark, paths, files))]
         return CurrentState(
@@ -254,9 +251,9 @@ class HubTarget:
             raise
 
     @property
-    def open_requests(self) -> list[tuple[int, dict[str, str]]]:
+    def open_requests(self) -> list[tuple[int, Row]]:
         """Our requests that are open."""
-        return [(num, row) for num, row in self.requests if row["status"] in {"open", "draft"}]
+        return [(num, row) for num, row in self.requests if row["status"] in OPEN]
 
     def find_duplicates(self) -> list[Duplicate]:
         """What of ours stands here twice under one mark."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, MutableMapping
+from collections.abc import ItemsView, Iterator, KeysView, MutableMapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ class Memory(MutableMapping[int, bytes]):
     def __init__(self, store: Store, target: str) -> None:
         self._store, self._target = store, target
         self._known = store.requests(target)
+        self._newest = max(self._known, default=0)
 
     def __getitem__(self, num: int) -> bytes:
         if num not in self._known:
@@ -39,12 +40,18 @@ class Memory(MutableMapping[int, bytes]):
     def __iter__(self) -> Iterator[int]:
         return iter(self._all())
 
+    def keys(self) -> KeysView[int]:
+        """The numbers of all that is known; one by one takes much longer."""
+        return self._all().keys()
+
     def items(self) -> ItemsView[int, bytes]:
-        """All that is known; one by one takes much longer."""
+        """All that is known."""
         return self._all().items()
 
     def _all(self) -> dict[int, bytes]:
-        self._known |= self._store.requests(self._target, after=max(self._known, default=0))
+        found = self._store.requests(self._target, after=self._newest)
+        self._known |= found
+        self._newest = max(found, default=self._newest)
         return self._known.copy()  # another thread may add one meanwhile
 
     def __len__(self) -> int:
