@@ -6,7 +6,9 @@ nothing waits any more; the processes run already. In the end each row must have
 Bar: four processes at least 2.5 times as fast as one. Status 1 where it is missed. Two processors are shared by the
 workers, the Hub and PostgreSQL.
 
-    python benchmarks/workers.py [--rows 1000] [--workers 1 4] [--delay 0.02]
+    python benchmarks/workers.py [--rows 1000] [--workers 1 4] [--delay 0.02] [--open 10000]
+
+With `--open`, so many requests for other rows are open before, and known: what a row costs must not grow with them.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from bot.platforms.hub.known_threads import KnownThreads
+from bot.publishing.publication import Marker
 from bot.service.jobs.queue import Jobs
 from bot.service.store import Store, connect
+from tests.world.git import Repository
 from tests.world.hub import Call, Hub
 from tests.world.postgres import running
 from tests.world.results import TINY, path_of, result
@@ -77,7 +82,16 @@ def kind_of(call: Call) -> str:
     return f"{call.query.get('status', '')} {name}".strip() if name == "discussions" else name
 
 
-def measure(rows: int, workers: int, delay: float) -> Measured:
+def open_others(hub: Hub, target: Repository, store: Store, count: int) -> None:
+    """Open requests of the bot for rows of another leaderboard, and remember them as a service does."""
+    known = KnownThreads(store.memory("hf://datasets/acme/contents"))
+    for number in range(count):
+        mark = Marker("entry", f"other/{number}", "another-board")
+        row, _ = hub.open_request(target, {f"other/{number}.json": b"{}"}, f"Other {number}", mark.render(), "bot")
+        known.put(row.num, {"kind": "pull_request", "status": "open", "closed_by": "", "mark": mark.render()})
+
+
+def measure(rows: int, workers: int, delay: float, others: int) -> Measured:
     """One run."""
     with running() as cluster, served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
         folder, database = Path(name), cluster.database()
@@ -86,10 +100,11 @@ def measure(rows: int, workers: int, delay: float) -> Measured:
         source, target = hub.repository("acme/results"), hub.repository("acme/contents")
         environment = {**os.environ, "DATABASE_URL": database, "PYTHONPATH": str(ROOT)}
         environment |= {"HF_TOKEN": hub.person("bot"), "HF_ENDPOINT": hub.url, "XDG_CACHE_HOME": str(folder / "cache")}
+        store, jobs = Store(connect(database)), Jobs(database)
+        open_others(hub, target, store, others)
         command = [sys.executable, "-m", "bot", "work"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         started = [subprocess.Popen(command, cwd=folder, env=environment, **quiet) for _ in range(workers)]  # type: ignore[call-overload]
-        store, jobs = Store(connect(database)), Jobs(database)
         jobs.open()
         while store.cursor("tiny", "tried") is None or jobs.undone():
             time.sleep(0.2)
@@ -106,7 +121,7 @@ def measure(rows: int, workers: int, delay: float) -> Measured:
         for process in started:
             process.send_signal(signal.SIGKILL)
             process.wait()
-        titles = Counter(request.title for request in hub.requests(target))
+        titles = Counter(request.title for request in hub.requests(target)[others:])
         jobs.close()
         store.close()
     if len(titles) != rows or set(titles.values()) != {1}:
@@ -126,10 +141,11 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--delay", type=float, default=0.02, help="seconds that the Hub takes for each request")
+    parser.add_argument("--open", type=int, default=0, help="requests for other rows that are open before")
     call = parser.parse_args()
     first = 0.0
     for workers in call.workers:
-        found = measure(call.rows, workers, call.delay)
+        found = measure(call.rows, workers, call.delay, call.open)
         first = first or found.seconds
         print(
             f"{workers} processes: {call.rows:,} rows in {found.seconds:.1f} s, {call.rows / found.seconds:.1f} a "

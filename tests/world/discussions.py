@@ -49,10 +49,12 @@ class Discussions:
     def __init__(self, clock: Callable[[], str]) -> None:
         self.clock = clock
         self.all: dict[int, Discussion] = {}
+        self._groups: dict[tuple[bool, str, str], dict[int, Discussion]] = {}
 
     def open(self, title: str, text: str, author: str, *, pull_request: bool, status: str = "open") -> Discussion:
         made = Discussion(len(self.all) + 1, title, author, self.clock(), pull_request, status)
         self.all[made.num] = made
+        self._group(made)[made.num] = made
         if text:
             self.comment(made, text, author)
         return made
@@ -83,16 +85,21 @@ class Discussions:
         return event
 
     def set_status(self, discussion: Discussion, status: str, author: str) -> Json:
+        del self._group(discussion)[discussion.num]
         discussion.status = status
+        self._group(discussion)[discussion.num] = discussion
         return self.event(discussion, "status-change", author, {"status": status})
+
+    def _group(self, one: Discussion) -> dict[int, Discussion]:
+        """Those that one filter of the list gives: a benchmark has very many."""
+        status = "open" if one.status in {"open", "draft"} else "closed"
+        return self._groups.setdefault((one.pull_request, status, one.author), {})
 
     def listed(self, kind: str, status: str, author: str) -> list[Discussion]:
         """Newest first, as the filters of the list say (open means drafts too, closed means merged too)."""
-        statuses = {"open": {"open", "draft"}, "closed": {"closed", "merged"}}.get(status)
-        return [
-            d
-            for d in sorted(self.all.values(), key=lambda d: -d.num)
-            if (kind in {"", "all"} or d.pull_request == (kind == "pull_request"))
-            and (statuses is None or d.status in statuses)
-            and author in {"", d.author}
-        ]
+        found: list[int] = []
+        for (is_request, state, name), group in self._groups.items():
+            is_kind = kind in {"", "all"} or is_request == (kind == "pull_request")
+            if is_kind and status in {"", "all", state} and author in {"", name}:
+                found += group
+        return list(map(self.all.__getitem__, sorted(found, reverse=True)))
