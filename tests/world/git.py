@@ -139,6 +139,7 @@ class Repository:
         self.has_discussions = True
         self.id = hashlib.sha1(f"{kind}/{name}".encode(), usedforsecurity=False).hexdigest()[:24]
         self.refs: dict[str, Commit] = {}
+        self.branches: dict[str, None] = {}  # their names: nobody looks for them among ten thousand requests
         self.commits: dict[str, Commit] = {}
         self.objects: dict[str, bytes] = {}
         self.bare: Any = None  # what the git protocol serves, once somebody asked for it
@@ -154,6 +155,8 @@ class Repository:
         data = commit_object(commit)
         made = replace(commit, oid=git_id("commit", data))
         self.objects[made.oid] = data
+        if ref.startswith("refs/heads/"):
+            self.branches[ref] = None
         self.refs[ref] = self.commits[made.oid] = self.commits[commit.oid] = made  # blobs name it by the first id
         return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -33,16 +34,16 @@ def info(hub: Hub, call: Call, repository: Repository, revision: str) -> Reply:
 
 
 def refs(hub: Hub, call: Call, repository: Repository) -> Reply:
-    def named(prefix: str) -> list[dict[str, str]]:
+    def named(prefix: str, refs: Iterable[str]) -> list[dict[str, str]]:
         return [
-            {"name": ref.removeprefix(prefix), "ref": ref, "targetCommit": commit.oid}
-            for ref, commit in list(repository.refs.items())  # others may open requests at the same moment
-            if ref.startswith(prefix)
+            {"name": ref.removeprefix(prefix), "ref": ref, "targetCommit": repository.refs[ref].oid}
+            for ref in list(refs)  # others may open requests at the same moment
+            if ref.startswith(prefix) and ref in repository.refs
         ]
 
-    found: dict[str, Any] = {"branches": named("refs/heads/"), "tags": [], "converts": []}
+    found: dict[str, Any] = {"branches": named("refs/heads/", repository.branches), "tags": [], "converts": []}
     if call.query.get("include_prs"):
-        found["pullRequests"] = named("refs/pr/")
+        found["pullRequests"] = named("refs/pr/", repository.refs)
     return answer(found)
 
 
