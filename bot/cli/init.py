@@ -44,22 +44,31 @@ def init(
     if not places and not like:
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
+    read_at, written_at = source or _asked(SOURCE, "--source"), to or _asked(TARGET, "--to TARGET")
+    open_target(checked_folder(written_at), read_access(), form.value)  # refuses what is none; nothing is asked
     board = NewBoard(
-        checked_folder(source or _asked(SOURCE, "--source")),
-        checked_folder(to or _asked(TARGET, "--to TARGET")),
+        _seen_from(folder, checked_folder(read_at)),
+        _seen_from(folder, written_at),
         form.value,
         title or _offered("What people call the board (may wait)"),
         description or _offered("One sentence that says what it compares (may wait)"),
     )
-    open_target(board.target, read_access(), form.value)  # refuses what is none; nothing is asked
     declaration = _drafted(places, board) if places else copied(like, board)
     declared = _declared(folder, declaration)
     _write(folder, {BOARD: declared, SETTINGS: settings_text(board), CARD: _card(declared, board)})
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
     settings = shlex.quote(str(folder / SETTINGS))
     warn(f"when nothing is left to decide: leaderboard-bot settle --config {settings} --dry-run")
-    warn(f"{CARD} and {BOARD} belong into {board.target}: the table will stand in the card")
+    warn(f"{CARD} and {BOARD} belong into {written_at}: the table will stand in the card")
     warn(f"what token, rights and webhook still lack: leaderboard-bot doctor --config {settings}")
+
+
+def _seen_from(folder: Path, place: str) -> str:
+    """A place as the settings in a folder name it: a path that begins here is another one there."""
+    if "://" in place or Path(place).is_absolute() or folder.resolve() == Path.cwd():
+        return place
+    path = os.path.relpath(place, folder)
+    return path if path.startswith(os.pardir) else f"./{path}"
 
 
 def _asked(question: str, flag: str, default: str | None = None) -> str:

@@ -106,6 +106,17 @@ def test_what_is_missing_or_wrong_is_one_line_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_paths_begin_where_the_command_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("--like", "open-llm-v1", "--title", "Ours", "--source", "results", "--to", "boards/ours/rows")
+
+    assert init("boards/ours", *words).exit_code == 0
+
+    [watch] = load_settings(tmp_path / "boards/ours/bot.toml").watches
+    assert (watch.source, watch.targets[0].to) == ("../../results", "./rows")
+    assert "`../../results`" in (tmp_path / "boards/ours/README.md").read_text(encoding="utf-8")
+
+
 def test_a_card_that_the_hub_does_not_read_has_no_head(tmp_path: Path) -> None:
     words = ("--like", "open-llm-v1", "--source", SOURCE, "--to", "github://acme/board", "--title", "Ours")
     assert init(tmp_path, *words).exit_code == 0
