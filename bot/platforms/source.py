@@ -35,12 +35,19 @@ def named_change(path: str, oid: str | None, size: int) -> Change:
 
     Half surrogates stand in `path` for bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
     """
+    if is_text(path):
+        return Change(path, oid, size)
+    shown = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
+    return Change(shown.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
+
+
+def is_text(path: str) -> bool:
+    """Whether a name is UTF-8, without half surrogates."""
     try:
         path.encode()
     except UnicodeEncodeError:
-        shown = path.encode("utf-8", "surrogateescape" if _is_escaped(path) else "surrogatepass")
-        return Change(shown.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
-    return Change(path, oid, size)
+        return False
+    return True
 
 
 def _is_escaped(path: str) -> bool:

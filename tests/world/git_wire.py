@@ -18,7 +18,7 @@ from .git import Blob, Commit, Repository, Tree
 from .reply import Failure, Reply
 
 if TYPE_CHECKING:
-    from .hub import Call
+    from .hub import Call, Hub
 
 TYPES = {"commit": 1, "tree": 2, "blob": 3}
 SETTINGS = ("-c", "uploadpack.allowAnySHA1InWant=true", "-c", "gc.auto=0")
@@ -31,6 +31,7 @@ class Bare:
         self.repository = repository
         self.folder = Path(tempfile.mkdtemp(prefix="world-git-"))
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.answers: list[bytes] = []
         self._written: set[str] = set()
         self._git("init", "--bare", "--quiet", "--initial-branch=main")
 
@@ -62,16 +63,18 @@ class Bare:
         for below in item.items.values():
             yield from self._below(below)
 
-    def serve(self, call: Call, service: str) -> Reply:
+    def serve(self, call: Call, service: str, *, filters: bool) -> Reply:
         """One call of the smart protocol."""
         asks = call.method == "GET"
         version = call.headers.get("git-protocol", "")
         body = gzip.decompress(call.body) if call.headers.get("content-encoding") == "gzip" else call.body
         self.follow()
         args = ("upload-pack", "--stateless-rpc", *(("--advertise-refs",) if asks else ()), str(self.folder))
-        found = self._git(*SETTINGS, *args, data=body, protocol=version)
+        able = ("-c", f"uploadpack.allowFilter={str(filters).lower()}")
+        found = self._git(*SETTINGS, *able, *args, data=body, protocol=version)
         if asks and "version=2" not in version:
             found = b"001e# service=git-upload-pack\n0000" + found
+        self.answers.append(found)
         kind = "advertisement" if asks else "result"
         return Reply(200, found, {"Content-Type": f"application/x-{service}-{kind}", "Cache-Control": "no-cache"})
 
@@ -100,11 +103,11 @@ def packed(objects: list[tuple[str, bytes]]) -> bytes:
     return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
 
-def serve(repository: Repository, call: Call, rest: list[str]) -> Reply:
+def serve(hub: Hub, repository: Repository, call: Call, rest: list[str]) -> Reply:
     """What git asks of a repository: `info/refs`, then `git-upload-pack`; nobody pushes this way."""
     if repository.bare is None:
         repository.bare = Bare(repository)
     service = call.query.get("service", "") if rest == ["info", "refs"] else rest[0]
     if service != "git-upload-pack":
         raise Failure(403, "only reading is served")
-    return repository.bare.serve(call, service)
+    return repository.bare.serve(call, service, filters=hub.filters)

@@ -21,7 +21,8 @@ class Failure(Exception):
 
     def __init__(self, status: int, message: str, code: str = "") -> None:
         super().__init__(message)
-        headers = {"X-Error-Message": message, "Content-Type": "application/json"}
+        shown = message.encode("ascii", "backslashreplace").decode()
+        headers = {"X-Error-Message": shown, "Content-Type": "application/json"}
         if code:
             headers["X-Error-Code"] = code
         self.reply = Reply(status, json.dumps({"error": message}).encode(), headers)

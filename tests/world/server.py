@@ -164,7 +164,8 @@ def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
     kind = KINDS.get(parts[0], "model")
     rest = parts[1:] if parts[0] in KINDS else parts
     if rest[2:] in (["info", "refs"], ["git-upload-pack"]):
-        return git_wire.serve(find(hub, call, kind, "/".join(rest[:2]).removesuffix(".git")), call, rest[2:])
+        repository = find(hub, call, kind, "/".join(rest[:2]).removesuffix(".git"))
+        return git_wire.serve(hub, repository, call, rest[2:])
     if len(rest) < 5 or rest[2] != "resolve":
         raise Failure(404, "Not found")
     repository = find(hub, call, kind, "/".join(rest[:2]))

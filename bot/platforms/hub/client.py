@@ -177,6 +177,10 @@ class HubClient:
 
         return self.patiently(call, where)
 
+    def web(self, address: HubAddress) -> str:
+        """Where the repository stands for people and for git."""
+        return f"{self.endpoint}/{'' if address.kind == 'model' else f'{address.kind}s/'}{address.name}"
+
     def file_url(self, address: HubAddress, path: str, revision: str) -> str:
         """Where the raw file stands."""
         return hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)

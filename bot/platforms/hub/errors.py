@@ -28,7 +28,7 @@ from bot.platforms.retry import seconds_in
 
 SERVICE = "the Hub"
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
-READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml")  # that change nothing
+READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from bot.platforms.hub.source import HubSource, added
+from bot.platforms.hub.changes import added
+from bot.platforms.hub.source import HubSource
 from bot.platforms.source import in_bulk
 from bot.publishing.layout import RowFiles
 from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries

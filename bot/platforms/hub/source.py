@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from itertools import zip_longest
-from typing import Any, TypeVar
+from itertools import islice, zip_longest
+from typing import TypeVar
 from urllib.parse import quote
 
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
@@ -15,21 +15,24 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 from bot.errors import Refused
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
+from bot.platforms.hub.changes import Comparison, Listing, added, tree_item
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.errors import SERVICE
-from bot.platforms.source import Change, LastCommit, Source, named_change
+from bot.platforms.hub.folders import Folders, Held
+from bot.platforms.source import Change, LastCommit, Source
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
 KEPT, KEPT_ITEMS = 64, 20_000  # listings that are kept, and the length beyond which one is not
-FEW, ENTRIES = 4, 500  # new folders that are listed together, at half a page of a thousand entries for each at most
 EXPANDED = 100  # paths of one question that also asks for their last commits
-Listing = dict[str, RepoFile | RepoFolder]
 
 
-def object_id(item: RepoFile | RepoFolder) -> str:
-    """The id of what lies at a path; equal ids are equal contents."""
-    return item.blob_id if isinstance(item, RepoFile) else item.tree_id
+@dataclass
+class Memory:
+    """What is kept of a source between two passes: short listings, and long folders over git."""
+
+    listings: dict[str, Listing] = field(default_factory=dict)
+    folders: Held = field(default_factory=Held)
 
 
 @dataclass
@@ -38,7 +41,7 @@ class HubSource:
 
     client: HubClient
     address: HubAddress
-    listings: dict[str, Listing] = field(default_factory=dict, repr=False)
+    memory: Memory = field(default_factory=Memory, repr=False)
 
     @property
     def name(self) -> str:
@@ -78,77 +81,41 @@ class HubSource:
         """
         if old == new:
             return
-        before = self.kept(old, old, "") if old else None
-        if before is None:  # never settled, or the history was rewritten
+        comparison = Comparison(self, old or "", new)
+        pair = comparison.pair("", old, new) if old else None
+        if pair is None:  # never settled, or the history was rewritten
             everything = self.tree(new, "", recursive=True)
             yield from (added(item) for item in everything if isinstance(item, RepoFile))
             return
-        yield from self.compare(before, self.kept(new, new, "") or {}, old or "", new)
+        yield from comparison.compare(pair, "")
 
-    def compare(self, before: Listing, after: Listing, old: str, new: str, folder: str = "") -> Iterator[Change]:
-        """What differs between two listings of one folder, and below."""
-        gone, come = self.below(folder, before, after, old), self.below(folder, after, before, new)
-        for path in sorted(before.keys() | after.keys()):
-            was, now = before.get(path), after.get(path)
-            if was and now and object_id(was) == object_id(now) and type(was) is type(now):
-                continue
-            if isinstance(was, RepoFolder) and isinstance(now, RepoFolder):
-                then, today = self.kept(was.tree_id, old, path), self.kept(now.tree_id, new, path)
-                yield from self.compare(then or {}, today or {}, old, new, path)
-                continue
-            yield from map(removed, gone[path] if path in gone else self.files_of(was, old))
-            yield from map(added, come[path] if path in come else self.files_of(now, new))
+    @property
+    def folders(self) -> Folders:
+        """The long folders of the repository, over git."""
+        return Folders(self.client, self.address, self.memory.folders)
 
-    def below(self, folder: str, there: Listing, elsewhere: Listing, commit: str) -> dict[str, list[RepoFile]]:
-        """The files below each folder in `folder` that is only `there`, from one listing of everything in `folder`.
+    def kept(self, oid: str, commit: str, path: str, most: int | None = None) -> Listing | None:
+        """A folder's listing; what an object id or a commit names never changes, so it is kept for the next push.
 
-        Empty where that takes more requests than a listing of each.
+        Of a folder that is not kept, only the first `most` entries are asked for.
         """
-        found: dict[str, list[RepoFile]] = {
-            path: [] for path, item in there.items() if isinstance(item, RepoFolder) and path not in elsewhere
-        }
-        if len(found) < FEW:
-            return {}
-        start, most = len(folder) + bool(folder), ENTRIES * len(found)
-
-        def take() -> dict[str, list[RepoFile]]:
-            for count, item in enumerate(self.tree(commit, folder, recursive=True)):
-                if count >= most:
-                    return {}
-                name, slash, _ = item.path[start:].partition("/")
-                path = item.path[:start] + name
-                if isinstance(item, RepoFile) and slash and path in found:
-                    found[path].append(item)
-            return found
-
-        return self.if_there(take) or {}
-
-    def files_of(self, item: RepoFile | RepoFolder | None, commit: str) -> Iterator[RepoFile]:
-        """The file itself, or the files below a folder."""
-        if isinstance(item, RepoFile):
-            yield item
-        elif item is not None:
-            yield from self.walk(commit, item.path)
-
-    def kept(self, oid: str, commit: str, path: str) -> Listing | None:
-        """A folder's listing; what an object id or a commit names never changes, so it is kept for the next push."""
-        key = f"{oid} {path}"  # two folders may be equal, but not their paths
-        if key not in self.listings:
-            found = self.listing(commit, path)
-            if found is None or len(found) > KEPT_ITEMS:
+        key, listings = f"{oid} {path}", self.memory.listings  # two folders may be equal, but not their paths
+        if key not in listings:
+            found = self.listing(commit, path, most)
+            if found is None or len(found) > KEPT_ITEMS or len(found) == most:
                 return found
-            while len(self.listings) >= KEPT:
-                del self.listings[next(iter(self.listings))]
-            self.listings[key] = found
-        return self.listings[key]
+            while len(listings) >= KEPT:
+                del listings[next(iter(listings))]
+            listings[key] = found
+        return listings[key]
 
-    def listing(self, commit: str, path: str) -> Listing | None:
+    def listing(self, commit: str, path: str, most: int | None = None) -> Listing | None:
         """What lies in a folder, not below it; None where the commit or the folder is not there."""
-        return self.if_there(lambda: {item.path: item for item in self.tree(commit, path)})
+        return self.if_there(lambda: {item.path: item for item in islice(self.tree(commit, path), most)})
 
     def tree(self, commit: str, path: str, *, recursive: bool = False) -> Iterator[RepoFile | RepoFolder]:
         """What lies in a folder, or everywhere below it."""
-        below = f"/{quote(path, safe='')}" if path else ""
+        below = f"/{quote(path, safe='', errors='surrogatepass')}" if path else ""  # an odd name stops nothing
         where = f"{self._api}/tree/{quote(commit, safe='')}{below}"
         yield from self.client.get_pages(where, tree_item, recursive=str(recursive).lower(), expand="false")
 
@@ -220,11 +187,8 @@ class HubSource:
         is_many = count > MANY
         if not is_many and not has_copy(self.address, self.client.cache):
             return nullcontext(self)
-        prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
-        web = f"{self.client.endpoint}/{prefix}{self.address.name}"
-        return fetched_source(
-            self, self.address, web, self.client.token, commit, cache=self.client.cache, is_many=is_many
-        )
+        web, cache = self.client.web(self.address), self.client.cache
+        return fetched_source(self, self.address, web, self.client.token, commit, cache=cache, is_many=is_many)
 
     def fork_point(self, one: str, other: str) -> str | None:
         """The newest commit that both histories hold, read as far as needed."""
@@ -244,20 +208,3 @@ def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
                 return item
             seen[side].add(item or "")
     return None
-
-
-def tree_item(row: dict[str, Any]) -> RepoFile | RepoFolder:
-    """A row of a listing."""
-    made: type[Any] = RepoFile if row["type"] == "file" else RepoFolder
-    item: RepoFile | RepoFolder = made(**row)
-    return item
-
-
-def added(item: RepoFile) -> Change:
-    """A file as it is now."""
-    return named_change(item.path, item.lfs.sha256 if item.lfs else item.blob_id, item.size)
-
-
-def removed(item: RepoFile) -> Change:
-    """A file that is no more."""
-    return named_change(item.path, None, 0)

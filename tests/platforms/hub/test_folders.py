@@ -1,0 +1,274 @@
+"""What changed in a long folder: over git as by the API, in fewer requests, whatever the repository holds."""
+
+from __future__ import annotations
+
+import base64
+import random
+
+import pytest
+
+from bot.errors import Unavailable
+from bot.platforms.git import trees
+from bot.platforms.hub import changes, folders
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.source import HubSource
+from bot.platforms.source import Change
+from tests.world import routes_files
+from tests.world.git import Blob, Repository, Tree
+from tests.world.hub import Hub
+
+PAGE = 10
+
+
+@pytest.fixture(autouse=True)
+def _short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page have ten entries, and let what is compared at once be as short."""
+    monkeypatch.setattr(routes_files, "PAGE", PAGE)
+    monkeypatch.setattr(changes, "PAGE", PAGE)
+    monkeypatch.setattr(trees, "STRIDE", 100)
+    monkeypatch.setattr(trees, "BLOCK", 64)
+
+
+def new_source(client: HubClient) -> HubSource:
+    """A source of which nothing is known yet."""
+    return HubSource(client, parse_address("hf://datasets/acme/results"))
+
+
+def asked(hub: Hub, what: str) -> int:
+    return len([call for call in hub.calls if what in call.raw_path])
+
+
+def by_api(hub: Hub, client: HubClient, old: str, new: str) -> list[Change]:
+    """The changes where git leaves out no files."""
+    hub.filters = False
+    found = list(new_source(client).changes(old, new))
+    hub.filters = True
+    return found
+
+
+def models(count: int) -> dict[str, bytes | None]:
+    return {f"org__model-{n:03}/results_{n}.json": b'{"n": %d}' % n for n in range(count)}
+
+
+MORE: dict[str, dict[str, bytes | None]] = {
+    "a new model": {"org__model-new/results.json": b"1"},
+    "the first and the last model": {"a/results.json": b"1", "zz/deep/er/results.json": b"2"},
+    "a second result of a model": {"org__model-050/later.json": b"1"},
+    "another result in the place of one": {"org__model-050/results_50.json": b"1"},
+    "a model that goes": {"org__model-050": None},
+    "a model in the place of another": {"org__model-050": None, "org__model-050x/results_50.json": b'{"n": 50}'},
+    "many models": {f"org__more-{n}/results.json": b"%d" % n for n in range(40)},
+    "many models that go": {f"org__model-{n:03}": None for n in range(20, 60)},
+    "a file": {"README.md": b"text", "org__model-000.json": b"1"},
+    "a file in the place of a folder": {"org__model-050": b"1"},
+    "a folder in the place of a file": {"plain.json": None, "plain.json/results.json": b"1"},
+    "a file that goes": {"plain.json": None},
+    "odd names": {"a b/é ü.json": b"1", "line\nbreak/tab\t.json": b"2", "x\\y/'\".json": b"3", "x=&%2e?.json": b"4"},
+    "the folder of another": {"twin/results_7.json": b'{"n": 7}'},
+    "a name that is not UTF-8": {"odd\udcff/results.json": b"1", "odd\udcff.json": b"2", "good/results.json": b"3"},
+}
+
+
+@pytest.mark.parametrize("folder", ["", "deep/er/"])
+@pytest.mark.parametrize("story", MORE)
+def test_git_tells_what_the_api_tells(
+    hub: Hub, repository: Repository, client: HubClient, story: str, folder: str
+) -> None:
+    start: dict[str, bytes | None] = {**models(100), "plain.json": b"plain"}
+    old = hub.push(repository, {f"{folder}{path}": data for path, data in start.items()}).oid
+    new = hub.push(repository, {f"{folder}{path}": data for path, data in MORE[story].items()}).oid
+    expected = by_api(hub, client, old, new)
+    source = new_source(client)
+
+    assert list(source.changes(old, new)) == expected
+    assert expected
+    assert asked(hub, "git-upload-pack") >= 2
+    again = hub.push(repository, {f"{folder}last/results.json": b"1"}).oid
+    assert [change.path for change in source.changes(new, again)] == [f"{folder}last/results.json"]
+
+
+def test_random_pushes_are_told_as_by_the_api(hub: Hub, repository: Repository, client: HubClient) -> None:
+    chance = random.Random(7)
+    old = hub.push(repository, models(60)).oid
+    source = new_source(client)
+    for _ in range(25):
+        names = [f"{chance.choice('amz')}{chance.randrange(60):02}" for _ in range(chance.choice([1, 1, 2, 9]))]
+        ends = ["/results.json", "/x/y.json", "", ".json"]
+        pushed = {
+            f"{name}{chance.choice(ends)}": chance.choice([None, b"%d" % chance.randrange(9)])
+            for name in [*names, f"org__model-{chance.randrange(60):03}"]
+        }
+        new = hub.push(repository, pushed).oid
+        assert list(source.changes(old, new)) == by_api(hub, client, old, new)
+        old = new
+    assert list(source.changes(repository.main.parent.parent.oid, old)) == by_api(  # type: ignore[union-attr]
+        hub,
+        client,
+        repository.main.parent.parent.oid,
+        old,  # type: ignore[union-attr]
+    )
+
+
+@pytest.mark.parametrize("count", [1, 50])
+def test_a_push_costs_two_requests_however_long_the_folder_is(
+    hub: Hub, repository: Repository, client: HubClient, count: int
+) -> None:
+    source = new_source(client)
+    old = hub.push(repository, models(300)).oid
+    first = hub.push(repository, {"org__first/results.json": b"1"}).oid
+    hub.calls.clear()
+    assert len(list(source.changes(old, first))) == 1
+    assert len(hub.calls) == 5  # a page, what git can do, the folder, what came, sizes
+
+    new = hub.push(repository, {f"org__new-{n}/results.json": b"new %d" % n for n in range(count)}).oid
+    hub.calls.clear()
+    assert len(list(source.changes(first, new))) == count
+    assert [call.raw_path.rpartition("/")[2] for call in hub.calls] == ["git-upload-pack", new]
+    assert len(repository.bare.answers[-1]) < 500 + 100 * count  # the difference came, not the folder
+
+
+def test_a_hub_that_leaves_out_nothing_is_asked_once_and_by_pages(
+    hub: Hub, repository: Repository, client: HubClient
+) -> None:
+    hub.filters = False
+    source = new_source(client)
+    old = hub.push(repository, models(35)).oid
+    for n in range(2):
+        new = hub.push(repository, {f"new-{n}/results.json": b"1"}).oid
+        assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
+        old = new
+    assert asked(hub, "info/refs") == 1
+    assert asked(hub, "git-upload-pack") == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 403},
+        {"status": 503},
+        {"reset": True},
+        {"body": b"<!doctype html><html>The Hub is being repaired</html>"},
+        {"body": b""},
+        {"body": b"0000"},
+        {"body": b"000dpackfile\n0009\x01PACK"},
+        {"body": b"000dpackfile\n0012\x03out of memory\n0000"},
+        {"body": b"0018ERR not our ref 12340000"},
+        {"body": b"zzzz"},
+    ],
+)
+@pytest.mark.parametrize("where", ["info/refs", "git-upload-pack"])
+def test_where_git_fails_the_api_tells_it_and_git_is_left_alone_for_a_while(
+    hub: Hub, repository: Repository, client: HubClient, fault: dict[str, object], where: str
+) -> None:
+    old = hub.push(repository, models(35)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    hub.faults.order(where, **fault, times=-1)
+    source = new_source(client)
+
+    assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
+    hub.calls.clear()
+    newer = hub.push(repository, {"newer/results.json": b"1"}).oid
+    assert [change.path for change in source.changes(new, newer)] == ["newer/results.json"]
+    assert asked(hub, ".git/") == 0
+
+
+def test_what_git_brings_is_bounded(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "MOST", 2000)
+    old = hub.push(repository, models(100)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    source = new_source(client)
+
+    assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
+    assert not source.folders.can_be_asked
+
+
+def test_folders_that_hold_each_other_many_times_over_end(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "ROOM", 5000)
+    old = hub.push(repository, models(100)).oid
+    bomb = Tree({"x.json": Blob("0" * 40, b"", old)})
+    for _ in range(60):
+        bomb = Tree({"a": bomb, "b": bomb})
+    parsed: dict[bytes, bytes] = {}
+
+    def gather(tree: Tree) -> None:
+        while isinstance(tree, Tree):
+            parsed[bytes.fromhex(tree.oid)] = tree.object
+            tree = tree.items.get("a")  # type: ignore[assignment]
+
+    gather(bomb)
+    item = trees.Item(trees.FOLDER, bytes.fromhex(bomb.oid))
+    assert folders.files_below(parsed, {"bomb": item}, {}) == {}
+    assert old
+
+
+def test_a_history_that_was_written_anew_is_a_change_of_everything(
+    hub: Hub, repository: Repository, client: HubClient
+) -> None:
+    old = hub.push(repository, models(35)).oid
+    new = repository.squash().oid
+
+    assert len(list(new_source(client).changes(old, new))) == 35
+    source = new_source(client)
+    first = hub.push(repository, {"a/results.json": b"1"}).oid
+    assert [change.path for change in source.changes(new, first)] == ["a/results.json"]
+    repository.squash()
+    again = hub.push(repository, {"b/results.json": b"1"}).oid
+    assert [change.path for change in source.changes(first, again)] == ["b/results.json"]
+
+
+def test_the_token_opens_a_private_repository_and_a_stranger_reads_nothing(hub: Hub, client: HubClient) -> None:
+    repository = hub.repository("bot/private", private=True)
+    old = hub.push(repository, models(35), user="bot").oid
+    new = hub.push(repository, {"new/results.json": b"1"}, user="bot").oid
+    address = parse_address("hf://datasets/bot/private")
+
+    assert [change.path for change in HubSource(client, address).changes(old, new)] == ["new/results.json"]
+    sent = {call.headers["authorization"] for call in hub.calls if ".git/" in call.raw_path}
+    assert [base64.b64decode(one.removeprefix("Basic ")) for one in sent] == [b"leaderboard-bot:hf_bot"]
+
+
+def test_large_files_keep_the_identity_of_their_content(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = routes_files.shown
+
+    def with_pointer(path: str, item: Tree | Blob, *rest: object, **how: object) -> dict[str, object]:
+        row = shown(path, item, *rest, **how)  # type: ignore[arg-type]
+        large = {"lfs": {"oid": "5" * 64, "size": 10**9, "pointerSize": 134}, "size": 10**9}
+        return row | large if path.endswith("large.json") else row
+
+    monkeypatch.setattr(routes_files, "shown", with_pointer)
+    old = hub.push(repository, models(35)).oid
+    new = hub.push(repository, {"new/large.json": b"pointer", "top.large.json": b"pointer"}).oid
+
+    found = list(new_source(client).changes(old, new))
+    assert found == by_api(hub, client, old, new)
+    assert {(change.oid, change.size) for change in found} == {("5" * 64, 10**9)}
+
+
+def test_a_file_that_only_git_knows_is_left_to_the_api(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = hub.push(repository, models(35)).oid
+    new = hub.push(repository, {"new/results.json": b"1", "plain.json": b"1"}).oid
+    hub.faults.order("/paths-info/", body=b"[]", headers={"Content-Type": "application/json"}, times=-1)
+
+    found = [change.path for change in new_source(client).changes(old, new)]
+    assert found == ["new/results.json", "plain.json"]
+
+
+def test_an_outage_of_the_api_is_one_whatever_git_said(hub: Hub, repository: Repository, client: HubClient) -> None:
+    old = hub.push(repository, models(35)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    source = new_source(client)
+    hub.faults.order("/paths-info/", status=503, times=-1)
+
+    with pytest.raises(Unavailable):
+        list(source.changes(old, new))
+    hub.faults.ordered.clear()
+    assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
