@@ -192,10 +192,9 @@ class YamlSheet:
         return line_end(self.text).join(parts)
 
     def _flow(self, row: int, node: Node, way: Way, cells: Mapping[Way, Cell]) -> str:
-        inner = {key.value: value for key, value in entries(node)}
-        said = {name: cells.get((*way, name)) for name in inner}
-        parts = (f"{self._key((*way, name), row)}: {scalar(said[name], inner[name])}" for name in inner)
-        return ", ".join(part for part, name in zip(parts, inner, strict=True) if said[name] is not ABSENT)
+        models = {(*way, str(key.value)): value for key, value in entries(node)}
+        said = {inner: cells.get(inner) for inner in models if cells.get(inner) is not ABSENT}
+        return ", ".join(f"{self._key(inner, row)}: {scalar(cell, models[inner])}" for inner, cell in said.items())
 
     def _key(self, way: Way, row: int) -> str:
         """A key as the row, or else another one, writes it."""

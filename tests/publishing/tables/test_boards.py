@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.publishing.tables.boards import MODEL, edited, entry, lines_changed
+from bot.publishing.layout import CellChange
+from tests.publishing.tables.boards import JSON, MODEL, YAML, edited, entry, lines_changed
 from tests.publishing.tables.readers import BOARDS
 
 
@@ -109,3 +112,42 @@ def test_the_row_of_another_board_in_the_same_file_is_not_ours() -> None:
     rows = [row for row in read(after[mapping["path"]]) if row["name"] == MODEL]
 
     assert [row["resolved"] for row in rows] == [9.0, 33.6]
+
+
+NESTED: dict[str, Any] = {
+    **YAML,
+    "columns": {
+        **YAML["columns"],
+        "share": {"name": ["run", "share"], "value": "tasks.gpqa.raw", "missing": "omit"},
+        "precision": {"name": ["run", "precision"], "value": "model.precision"},
+        "musr": {"name": ["more", "musr"], "value": "tasks.musr.raw"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("gpqa", "run"), [(0.125, "share: 0.125, precision: 'bfloat16'"), (None, "precision: 'bfloat16'")]
+)
+def test_a_new_row_of_yaml_has_each_key_of_its_neighbour_in_the_same_form(gpqa: float | None, run: str) -> None:
+    row = (
+        "- Model: a\n  tags:\n  - x\n  run: {share: 1, precision: ''}\n  more:\n    musr: 2\n  'a key': v\n  BBH: 0.5\n"
+    )
+    after, draft = edited(NESTED, {"t.yml": row.encode()}, entry(scores={"bbh": 0.25, "gpqa": gpqa, "musr": 3.0}))
+
+    assert draft.refused == {}
+    assert after["t.yml"].decode() == (
+        f"{row}- Model: {MODEL}\n  tags: []\n  run: {{{run}}}\n  more:\n    musr: 3.0\n  'a key': null\n  BBH: 0.25\n"
+    )
+
+
+def test_a_request_shows_each_cell_before_and_after() -> None:
+    there = {"t.json": f'[{{"Model": "{MODEL}", "BBH": 0.25, "n": null}}]'.encode()}
+    columns = {**JSON["columns"], "n": {"value": "tasks.gpqa.raw", "missing": "null"}}
+    rows = entry(scores={"bbh": 0.5}), entry("acme/new", {"bbh": 0.75, "gpqa": None}, key="new")
+    _, draft = edited(JSON, there, *rows, columns=columns, on_existing="update")
+
+    gpqa = next(task.raw for task in rows[0].tasks if task.id == "gpqa")
+    assert draft.cells == {
+        rows[0].key: (CellChange("BBH", "0.25", "0.5"), CellChange("n", "", repr(gpqa))),
+        "new": (CellChange("Model", None, "acme/new"), CellChange("BBH", None, "0.75"), CellChange("n", None, "")),
+    }

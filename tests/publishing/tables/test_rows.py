@@ -142,6 +142,12 @@ def test_an_empty_table_takes_its_first_row() -> None:
         assert draft.refused == {}
         whole = json.loads(after["t.json"])
         assert (whole["rows"] if at else whole) == [row]
+    for text in (b"", b"\n\n"):
+        after, _ = edited(LINES, {"rows.jsonl": text}, entry(average=50.0), entry("a/b", {"bbh": None}, key="other"))
+        assert after["rows.jsonl"].decode() == (
+            '{"model": "example-org/kestrel-7b", "acc": 0.5336990825602492, "avg": 50}\n'
+            '{"model": "a/b", "avg": 33.60379482268062}\n'
+        )
     after, _ = edited(CSV, {"t.csv": b"Model,BBH\n"}, entry(scores={"bbh": 0.5}))
     assert after["t.csv"] == b"Model,BBH\nexample-org/kestrel-7b,0.5\n"
     after, _ = edited(MARKDOWN, {"t.md": b"| Model | BBH |\n|---|---|\n\nEnd\n"}, entry(scores={"bbh": 0.5}))
