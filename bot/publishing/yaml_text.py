@@ -48,9 +48,11 @@ def load(text: str) -> Any:
     """The values of a text of one document, as PyYAML gives them. Raises Unwritable."""
     compose(text)
     try:
-        return yaml.load(text, Loader=LOADER)  # noqa: S506 - both loaders are safe
+        found = yaml.load(text, Loader=LOADER)  # noqa: S506 - both loaders are safe
+        repr(found)  # an integer that is not decimal may have more digits than Python writes
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise Unwritable(f"PyYAML does not read it: {' '.join(str(error).split())}") from None
+    return found
 
 
 def _check_depth(text: str) -> None:

@@ -85,3 +85,13 @@ def test_nothing_is_read_again_once_the_limit_is_reached(hub: Hub, tmp_path: Pat
     story.settle()
     assert story.acts() == ["request"] * 2
     story.end()
+
+
+def test_values_of_no_measure_on_the_board_of_a_benchmark_stop_nothing(hub: Hub, tmp_path: Path) -> None:
+    values = ("1" + "0" * 400, "true", '"x"', "null", "1e999", "58.0")
+    board = ", ".join(f'{{"value": {value}}}' for value in values)
+    answer = {"headers": {"Content-Type": "application/json"}, "body": f"[{board}, 7]".encode(), "times": -1}
+    hub.faults.order("/api/datasets/bench/sums/leaderboard", **answer)
+
+    story = ModelStory(hub, tmp_path).begun()
+    story.end()

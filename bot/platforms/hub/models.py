@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -220,4 +219,4 @@ def _proposed_files(answer: Any) -> dict[int, list[str]]:
 def _values(answer: Any) -> tuple[Decimal, ...]:
     found = [row.get("value") for row in answer if isinstance(row, dict)]
     numbers = [value for value in found if isinstance(value, int | float) and not isinstance(value, bool)]
-    return tuple(Decimal(repr(value)) for value in numbers if math.isfinite(value))
+    return tuple(value for value in map(eval_result.number_of, map(repr, numbers)) if value is not None)

@@ -19,6 +19,7 @@ from bot.publishing.yaml_text import compose, entries, is_safe, single_quoted
 
 LARGEST = 100_000  # bytes of one file
 LONGEST = 1_000  # characters of one text
+WIDEST = 400  # digits before or behind the point: more than any double has
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?")
 ADDRESS = re.compile(r"https?://[^\s<>\"']+")
@@ -181,15 +182,16 @@ def claims_in(data: bytes, place: str, *, is_ours: bool = False) -> tuple[Claim,
         if {"id", "task_id"} <= dataset.keys():
             notes = fields["notes"].value if isinstance(fields.get("notes"), yaml.ScalarNode) else ""
             tools = HubEvalResult("", "", Decimal(0), notes=notes).has_tools
-            value = _number(fields.get("value"))
+            said = fields.get("value")
+            value = number_of(str(said.value)) if isinstance(said, yaml.ScalarNode) else None
             found.append(Claim(place, dataset["id"], dataset["task_id"], value, tools, is_ours))
     return tuple(found)
 
 
-def _number(node: yaml.Node | None) -> Decimal | None:
-    """A value in any form; None where it is not a finite number."""
+def number_of(text: str) -> Decimal | None:
+    """A value in any form; None where it is not a finite number, or far from every double."""
     try:
-        number = Decimal(str(node.value)) if isinstance(node, yaml.ScalarNode) else None
+        number = Decimal(text)
     except ArithmeticError:
         return None
-    return number if number is not None and number.is_finite() else None
+    return number if number.is_finite() and abs(number.adjusted()) < WIDEST else None

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from math import isfinite
 from typing import Any
 
 import yaml
 
 from bot.errors import Unwritable
 from bot.publishing.front_matter import front_matter
-from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult
+from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, number_of
 from bot.publishing.hub_evals.model_page import signature, signed_by
 from bot.publishing.publication import Marker
 from bot.publishing.tables.sheet import line_end
@@ -109,7 +107,7 @@ def _claims(index: Any) -> Iterator[Claim]:
         name = dataset.get("type") if isinstance(dataset, dict) else None
         for metric in _mappings(result.get("metrics")):
             value = metric.get("value")
-            number = Decimal(repr(value)) if isinstance(value, int | float) and isfinite(value) else None
+            number = number_of(repr(value)) if isinstance(value, int | float) else None
             yield Claim(CARD, str(name), str(metric.get("type")), number, has_tools=False)
 
 

@@ -15,6 +15,7 @@ from bot.reporting.escape import brief
 ADVICE = "nothing is written over it; compare how both were measured, and if theirs is wrong, tell its author there"
 SAME = Decimal("1e-9")  # values that differ by less are the same, for readers keep doubles
 PLACE = 300  # letters of a path and an address
+DIGITS = 60  # of a value of somebody else
 AgreementState = Literal["absent", "same", "ours", "conflict"]
 
 
@@ -110,7 +111,7 @@ def judge_value(result: HubEvalResult, said: Sequence[Claim]) -> Agreement:
     if agreeing:
         return Agreement("same", f"{brief(agreeing[0].place, PLACE)} already has this value")
     if others:
-        there = "another value" if others[0].value is None else f"{others[0].value:f}"
+        there = "another value" if others[0].value is None else brief(f"{others[0].value:f}", DIGITS)
         why = f"{brief(others[0].place, PLACE)} says {there}, and this result {result.value:f}: {ADVICE}"
         return Agreement("conflict", why)
     return Agreement("ours" if about else "absent")

@@ -18,6 +18,7 @@ from bot.reporting.escape import code
 
 RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
 FEW, MANY = 5, 20  # rows and columns that a sentence names
+HUGE = 1e100  # a number past this is no score, and sums of such numbers may be past what a float holds
 
 
 class EditedGrid:
@@ -139,7 +140,7 @@ def odd_averages(grid: Grid, key: Sequence[Way], average: Way, parts: Sequence[W
     odd = []
     for row in range(len(grid)):
         stated, scores = number_in(grid.cell(row, average)), [number_in(grid.cell(row, way)) for way in parts]
-        numbers = [score for score in scores if score is not None]
+        numbers = [score for score in scores if score is not None and abs(float(score)) < HUGE]
         if stated is not None and numbers and len(numbers) == len(parts):
             room = _half_digit(stated) + max(map(_half_digit, numbers))
             if abs(float(stated) - fsum(map(float, numbers)) / len(parts)) > room:

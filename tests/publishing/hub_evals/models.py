@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import Leaderboard
@@ -27,6 +28,7 @@ tasks:
   scorers: [{name: choice}]
 - id: mmlu_pro_easy
 """
+PRINTABLE = st.just(" ") | st.characters(exclude_categories=["C", "Z"])  # a filter would draw too much for it
 LINKS = Links(entry=f"https://huggingface.co/datasets/acme/board/blob/{'a' * 40}/entries/x.json")
 DIFFERS = "the harness is not one of the Hub's frameworks"
 HUB = {"dataset": DATASET, "task_id": "mmlu_pro", "unit": "percent", "framework_differs": DIFFERS}

@@ -18,7 +18,7 @@ from bot.publishing.hub_evals.benchmark import parse_benchmark
 from bot.publishing.hub_evals.eval_result import HubEvalResult, claims_in, parse_eval_results, to_yaml
 from bot.publishing.hub_evals.model_page import is_ours, signed
 from bot.publishing.publication import Marker
-from tests.publishing.hub_evals.models import DATASET, EVAL_YAML, PATH, drafted, row, written
+from tests.publishing.hub_evals.models import DATASET, EVAL_YAML, PATH, PRINTABLE, drafted, row, written
 from tests.publishing.tables.test_damaged_files import CHANGES, damaged
 
 GOOD = """\
@@ -72,7 +72,7 @@ def test_what_we_write_is_what_the_client_and_both_dialects_of_yaml_read() -> No
         assert eval_result_entries_to_yaml([theirs])[0]["date"] == "2026-03-03"
 
 
-texts = st.text(min_size=1, max_size=60).filter(str.isprintable)
+texts = st.text(PRINTABLE, min_size=1, max_size=60)
 
 
 @given(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
 from bot.publishing.layout import Draft, RowChange
-from tests.publishing.hub_evals.models import HUB, LINKS, board, page, row
+from tests.publishing.hub_evals.models import HUB, LINKS, PRINTABLE, board, page, row
 from tests.publishing.tables.boards import entry
 from tests.publishing.tables.test_damaged_files import CHANGES, damaged
 
@@ -112,6 +112,14 @@ def test_a_new_value_replaces_ours_in_its_place() -> None:
     ]
 
 
+@pytest.mark.parametrize("value", ["true", "1" + "0" * 400, f"0x{'f' * 3_000}", ".inf", "'61.5'"])
+def test_a_value_of_others_that_is_no_number_of_any_measure_is_another_value(value: str) -> None:
+    theirs = OTHERS.replace("ai2_arc", "TIGER-Lab/MMLU-Pro").replace("61.50", value)
+
+    assert "mmlu_pro: conflict: README.md says another value" in drafted(theirs).refused["a"]
+    assert drafted(OTHERS.replace("61.50", value)).refused == {}
+
+
 def test_a_block_that_its_owner_edited_is_not_ours_any_more() -> None:
     made = after(PLAIN, row(0.5)).replace("value: 50", "value: 51")
     draft = drafted(made, row(0.5))
@@ -178,7 +186,7 @@ def test_cards_compare_by_our_block() -> None:
     assert layout.read(row(), {}) is None
 
 
-texts = st.text(min_size=1, max_size=40).filter(str.isprintable)
+texts = st.text(PRINTABLE, min_size=1, max_size=40)
 
 
 @settings(deadline=None)

@@ -144,6 +144,17 @@ def test_what_somebody_else_says_is_never_written_over(path: str) -> None:
     assert draft.remarks == (f"mmlu_pro: {path} already has this value.",)
 
 
+@pytest.mark.parametrize("value", ["1e401", "1e999999999", "-1e-999999999", "9" * 500, "0x10", "'x'"])
+def test_a_value_that_is_no_number_of_any_measure_is_another_value(value: str) -> None:
+    assert "a.yaml says another value, and this result 50:" in refusal(files={"a.yaml": foreign(value)})
+
+
+def test_a_value_of_very_many_digits_is_shown_in_part() -> None:
+    why = refusal(files={"a.yaml": foreign(f"0.{'7' * 50_000}")})
+
+    assert f"a.yaml says 0.{'7' * 58}…, and this result 50:" in why
+
+
 def test_other_tasks_and_runs_with_tools_are_other_results() -> None:
     assert drafted(files={"a.yaml": foreign("49", task="mmlu_pro_easy")}).files.keys() == {PATH}
     assert drafted(files={"a.yaml": foreign("49", "With tools")}).files.keys() == {PATH}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.publishing.tables.boards import edited, entry
 
 RANKED: dict[str, Any] = {
@@ -103,6 +105,15 @@ def test_an_average_that_is_not_the_mean_of_its_columns_is_named() -> None:
     table = f"Model,Average,{','.join(tasks)}\ngood,35.0,{scores}odd,36.0,{scores}"
 
     assert said(mapping, table, entry()) == ("The average is not the mean of its columns in `odd`.",)
+
+
+@pytest.mark.parametrize("scores", [["1e308"] * 6, ["1e999", "-1e999", *"1234"], ["1e-999999999"] * 6])
+def test_scores_beyond_all_measure_break_nothing(scores: list[str]) -> None:
+    tasks = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro")
+    columns = {"Model": "model.id", "Average": "average", **{task: f"tasks.{task}.score" for task in tasks}}
+    cells = ", ".join(f'"{name}": {number}' for name, number in zip(("Average", *tasks), ["1", *scores], strict=True))
+
+    said({"path": "t.json", "key": ["Model"], "columns": columns}, f'[{{"Model": "a", {cells}}}]', entry())
 
 
 def test_names_of_strangers_are_no_markup_in_a_remark() -> None:
