@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from bot.errors import Stale
 from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
-from bot.publishing.publication import Form, Marker, PostText, decide
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide
 
 
 class Filling(Protocol):
@@ -56,14 +57,21 @@ class PlainFilling:
 
     def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """What stands, or is proposed, at the paths of these files."""
-        state = self.target.read_state(self.mark, tuple(files))
-        proposed = state.request.files if state.request else {}
-        found = {path: proposed.get(path) or state.files.get(path) for path in files}
-        return {path: data for path, data in found.items() if data is not None}
+        return _standing(files, self.target.read_state(self.mark, tuple(files)))
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
-        """Write new files, and say where."""
+        """Write new files, and say where. Raises Stale where one of them is not new any more."""
         state = self.target.read_state(self.mark, tuple(files))
+        if others := _standing(files, state):
+            were = "row was" if len(others) == 1 else "rows were"
+            raise Stale(f"{len(others):,} {were} written there meanwhile")
         proposed = dict(state.request.files) if state.request else {}
         decision = decide(self.mark, text, {**proposed, **files}, state, self.form)
         return self.target.apply(decision.publication) if decision.publication else ""
+
+
+def _standing(files: Iterable[str], state: CurrentState) -> dict[str, bytes]:
+    """What stands, or is proposed, at these paths."""
+    proposed = state.request.files if state.request else {}
+    found = {path: proposed.get(path) or state.files.get(path) for path in files}
+    return {path: data for path, data in found.items() if data is not None}
