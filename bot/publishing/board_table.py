@@ -43,7 +43,7 @@ def _table(board: Board) -> Table:
     doubted = [task.id for task in tasks if task.quarantined]
     without = [f"without {', '.join(doubted)}"] if doubted else []
     titles = ("rank", "model", "average", *without, *(task.id for task in tasks))
-    return Table(titles, tuple(_cells(row, board.leaderboard) for row in board.rows))
+    return Table(titles, tuple(_cells(row, board.leaderboard) for row in board.rows), names=2)
 
 
 def _notes(board: Board) -> list[str]:

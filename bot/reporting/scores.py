@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score_table import ScoredRow, ScoreTable
 from bot.reporting.escape import brief, inert
 from bot.reporting.markdown import cell
-from bot.reporting.table import Table, cut_front, markdown_table, table_width, text_table
+from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table
 from bot.reporting.text import SIGNS, WIDTH
 
 
@@ -18,15 +19,16 @@ def scores_text(table: ScoreTable, leaderboard: Leaderboard) -> str:
     titles = ("", "model", "average", *(task.id for task in leaderboard.tasks))
     rows = [(SIGNS[row.status], _name(row), *(cell(score, 2) for score in _scores(row))) for row in table.rows]
     rows += [(SIGNS["rejected"], path, *_holes(leaderboard)) for path in table.unreadable]
-    return text_table(fit(Table(titles, tuple(rows)))) + "\n"
+    return text_table(fit(Table(titles, tuple(rows), names=2))) + "\n"
 
 
 def fit(table: Table, column: int = 1) -> Table:
     """The table within the terminal, and 80 columns at most: names are cut from the front."""
     widths = [max(len(str(cell)) for cell in cells) for cells in zip(table.columns, *table.rows, strict=True)]
     room = min(WIDTH, table_width()) - sum(widths) + widths[column] - 2 * (len(widths) - 1)
+    room = room if room > 0 else NARROWEST  # the table has a second part, and no name is wrapped there
     rows = tuple((*row[:column], cut_front(str(row[column]), room), *row[column + 1 :]) for row in table.rows)
-    return Table(table.columns, rows, table.caption)
+    return replace(table, rows=rows)
 
 
 def scores_markdown(table: ScoreTable, leaderboard: Leaderboard) -> str:

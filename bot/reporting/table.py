@@ -25,11 +25,15 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under column titles; `caption` says what they are."""
+    """Rows of cells under column titles; `caption` says what they are.
+
+    The first `names` columns say what a row is about: where a table is too wide, each part of it begins with them.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    names: int = 1
 
 
 def table_width() -> int:
@@ -52,23 +56,24 @@ def text_table(table: Table, width: int | None = None) -> str:
     """Return aligned columns under their titles, numbers to the right; the caption is above.
 
     No line is wider than `width`, by default that of the terminal and 100 at most: long texts continue below each
-    other, and columns that do not fit continue in another table with the same first column.
+    other, and columns that do not fit continue in another table that begins with the columns of names.
     """
     width = width or table_width()
     right = [any(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
     columns = [(title, *(_text(row[i]) for row in table.rows)) for i, title in enumerate(table.columns)]
-    blocks = [_block([columns[i] for i in part], [right[i] for i in part], width) for part in _parts(columns, width)]
+    parts = _parts(columns, width, table.names)
+    blocks = [_block([columns[i] for i in part], [right[i] for i in part], width) for part in parts]
     return "\n".join([*(_wrapped(table.caption, width) if table.caption else []), "\n\n".join(blocks)])
 
 
-def _parts(columns: Sequence[Sequence[str]], width: int) -> Iterator[list[int]]:
-    """Yield the columns of each block: the first one, and as many others as fit beside it at their narrowest."""
+def _parts(columns: Sequence[Sequence[str]], width: int, names: int) -> Iterator[list[int]]:
+    """Yield the columns of each block: those of names, and as many others as fit beside them at their narrowest."""
     least = [min(NARROWEST, max(map(_width, column))) for column in columns]
-    part = [0]
-    for i in range(1, len(columns)):
-        if len(part) > 1 and sum(least[j] + GAP for j in part) + least[i] > width:
+    part = list(range(names))
+    for i in range(names, len(columns)):
+        if len(part) > names and sum(least[j] + GAP for j in part) + least[i] > width:
             yield part
-            part = [0]
+            part = list(range(names))
         part.append(i)
     yield part
 

@@ -138,6 +138,26 @@ def test_neither_a_path_nor_a_command_is_wrapped_and_a_summary_fits_100_columns(
     assert "…" in lines[0]
 
 
+def test_each_part_of_a_wide_table_names_its_rows(tmp_path: Path) -> None:
+    tasks = [f"task_{n}" for n in range(30)]
+    task = '[[tasks]]\nid = "{0}"\ntitle = "{0}"\nmetrics = [{{ name = "acc" }}]\nleaves = [{{ id = "{0}" }}]\n'
+    head = 'title = "Wide"\ndescription = "Thirty."\n[harness]\nformats = ["lm-eval-0.4"]\n'
+    declared = tmp_path / "wide.toml"
+    declared.write_text(head + "".join(map(task.format, tasks)))
+    for name in ("kestrel", "osprey"):
+        rows = {"/results": {one: {"acc,none": 0.5} for one in tasks}, "/model_name": f"example-org/{name}-instruct-7b"}
+        (tmp_path / f"{name}.json").write_bytes(dumps(patched(rows)))
+
+    parts = CliRunner().invoke(app, ["score", str(tmp_path), "-l", str(declared)]).stdout.strip().split("\n\n")
+
+    assert len(parts) > 1
+    for part in parts:
+        assert [line.split()[1] for line in part.splitlines()[1:]] == [
+            "…rel-instruct-7b",
+            "…rey-instruct-7b",
+        ]
+
+
 def test_a_table_fits_the_terminal_and_100_columns_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table(("name", *"abcdefgh"), tuple((f"a name of some length {i}", *[1234.5678] * 8) for i in range(3)))
     assert 60 < max(map(len, text_table(table).splitlines())) <= 100
