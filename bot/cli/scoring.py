@@ -15,7 +15,7 @@ from bot.evaluation.score_table import ScoreTable, merged, parted, score_table
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.waiving import names_hash
 from bot.platforms.inputs import Place, find_places
-from bot.processes import run_jobs, without_collector
+from bot.processes import share_work, without_collector
 from bot.service.environment import read_access
 
 PART = 64  # files that are read and joined at once: most rows have all of their files side by side
@@ -41,7 +41,7 @@ def score_paths(
             return scorer.table(parse_places(places, [], quiet=quiet))
         parts = [range(start, min(start + PART, len(places))) for start in range(0, len(places), PART)]
         quiet = quiet or len(places) < MANY
-        tables = list(run_jobs(scorer, parts, jobs_for(places, jobs), label="reading", quiet=quiet))
+        tables = share_work(scorer, parts, jobs_for(places, jobs), label="reading", quiet=quiet)
         again = parted(tables)
         return merged(tables, scorer.read([place for place in places if place.name in again]))
 
