@@ -122,7 +122,7 @@ def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
 def serve(
     config: CONFIG = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="The port to listen on.")] = 7860,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port to listen on.")] = 7860,
 ) -> None:
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")

@@ -175,7 +175,7 @@ def test_settings_that_cannot_be_read_leave_nothing_behind(command: str, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["typo.toml"]
 
 
-@pytest.mark.parametrize("call", [["chekc"], ["check", KESTREL, "-f", "yaml"]])
+@pytest.mark.parametrize("call", [["chekc"], ["check", KESTREL, "-f", "yaml"], ["serve", "--port", "65536"]])
 def test_a_call_that_does_not_parse_shows_how_to_call_it(call: list[object]) -> None:
     status, out, err = bot(*call)
 
