@@ -91,7 +91,7 @@ def _plain_values(numbers: Numbers, rows: Sequence[Mapping[str, Any]]) -> list[f
 def make_plan(result: Result, leaderboard: Leaderboard, rules: Iterable[Rule]) -> Plan | None:
     """The plan for files of a result's shape, which these rules are still to be asked of; None where there is none.
 
-    A rule that only warns is not asked: no score depends on it, and no verdict.
+    A rule that only warns is not asked: no score depends on it, and no verdict, not even where it fails.
     """
     measurements = take_measurements(result, leaderboard)
     present = measurements.present

@@ -61,7 +61,7 @@ class Verdict:
 
 
 def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rules: Iterable[Rule] = RULES) -> Verdict:
-    """Check one submission by the rules. A rule that fails is an error finding of this submission."""
+    """Check one submission by the rules. A rule that fails is a finding of this submission."""
     parsed = with_names(parsed, leaderboard.models)
     own, committed = own_date(parsed.result, parsed.path), facts.committed.get(parsed.path)
     date = believed_date(own, committed, facts.today)
@@ -109,15 +109,13 @@ def _may_speak(rule: Rule, leaderboard: Leaderboard, spoke: Collection[str]) -> 
 
 
 def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
-    """What one rule finds, as severe as the leaderboard says; one that raises blocks its case and names itself."""
+    """What one rule finds, as severe as the leaderboard says; one that raises names itself, and blocks if it can."""
+    severity = rule.severity_on(leaderboard)
     try:
         violations = [*rule.check(case)]
     except Exception as error:
         log.exception("the rule %s failed on %s", rule.id, parsed.path)
-        return [_failure(rule, error, parsed.path)]
-    if not violations:
-        return []
-    severity = rule.severity_on(leaderboard)
+        return [_failure(rule, severity, error, parsed.path)]
     return [finding_of(rule, severity, violation, violation.file or parsed.path, line=line) for violation in violations]
 
 
@@ -138,7 +136,11 @@ def finding_of(rule: Rule, severity: Severity, violation: Violation, path: str, 
     )
 
 
-def _failure(rule: Rule, error: Exception, path: str) -> Finding:
-    message = f"the rule {rule.id} failed, so nothing is accepted: {shown(f'{type(error).__name__}: {error}', 200)}"
+def _failure(rule: Rule, severity: Severity, error: Exception, path: str) -> Finding:
+    """That a rule failed: an error of one whose findings are errors; one that never blocks anything blocks nothing."""
+    is_error = severity is Severity.ERROR
+    left = "nothing is accepted" if is_error else "what it warns of is not known"
+    message = f"the rule {rule.id} failed, so {left}: {shown(f'{type(error).__name__}: {error}', 200)}"
     hint = f"report it at {HOME}/issues, with the file"
-    return Finding(rule.id, Severity.ERROR, message, hint, Location(path), invalidates_score=True)
+    failed = Severity.ERROR if is_error else Severity.WARNING
+    return Finding(rule.id, failed, message, hint, Location(path), invalidates_score=is_error)

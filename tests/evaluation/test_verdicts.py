@@ -31,7 +31,7 @@ def crashing(_: Case) -> Iterator[Violation]:
 
 
 def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest.LogCaptureFixture) -> None:
-    rule = Rule("crashing-rule", Severity.NOTICE, "0.1.0", False, crashing, "Crashes.")
+    rule = Rule("crashing-rule", Severity.ERROR, "0.1.0", False, crashing, "Crashes.")
     with caplog.at_level(logging.ERROR):
         verdict = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule])
     (finding,) = verdict.findings
@@ -41,6 +41,22 @@ def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest
     assert finding.hint == f"report it at {HOME}/issues, with the file"
     assert (finding.location.path, finding.invalidates_score) == ("x.json", True)
     assert "the rule crashing-rule failed on x.json\nTraceback" in caplog.text
+
+
+@pytest.mark.parametrize("severity", [Severity.WARNING, Severity.NOTICE])
+def test_a_rule_that_fails_and_never_blocks_is_a_warning(severity: Severity) -> None:
+    rule = Rule("crashing-rule", severity, "0.1.0", False, crashing, "Crashes.")
+    verdict = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule])
+    (finding,) = verdict.findings
+    assert verdict.status == "accepted"
+    assert (finding.rule, finding.severity, finding.invalidates_score) == ("crashing-rule", Severity.WARNING, False)
+    assert finding.message == "the rule crashing-rule failed, so what it warns of is not known: KeyError: 'the fault'"
+
+
+def test_a_pin_that_a_leaderboard_demands_blocks_where_its_rule_fails() -> None:
+    rule = Rule("crashing-pin", Severity.NOTICE, "0.1.0", False, crashing, "Crashes.", is_pin=True)
+    strict = declared().model_copy(update={"harness": declared().harness.model_copy(update={"pins": "required"})})
+    assert judge(parse_submission(one_file("x.json", dumps(base()))), strict, rules=[rule]).status == "rejected"
 
 
 def test_the_rules_that_are_asked_are_the_ones_handed_in() -> None:
@@ -87,7 +103,7 @@ def test_a_long_fault_of_a_rule_is_cut() -> None:
     def shouting(_: Case) -> Iterator[Violation]:
         raise ValueError("a" * 1000)
 
-    rule = Rule("shouting", Severity.NOTICE, "0.1.0", False, shouting, "Shouts.")
+    rule = Rule("shouting", Severity.ERROR, "0.1.0", False, shouting, "Shouts.")
     (finding,) = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule]).findings
     said = "ValueError: " + "a" * (200 - 13) + "…"
     assert finding.message == f"the rule shouting failed, so nothing is accepted: {said}"
