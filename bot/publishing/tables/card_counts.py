@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from bot.publishing.tables.sheet import Splice, spliced
 from bot.publishing.yaml_text import compose, entries
 
 INFO = "dataset_info"
+COUNT = re.compile(r"[0-9]{1,18}")
 Counted = tuple[int, int, int]  # where a number begins and ends in the card, and the number
 
 
@@ -74,6 +76,6 @@ def _text(node: yaml.Node | None, default: str = "") -> str:
 
 
 def _count(node: yaml.Node, start: int) -> Counted:
-    if not isinstance(node, yaml.ScalarNode) or node.style or not str(node.value).isdecimal():
+    if not isinstance(node, yaml.ScalarNode) or node.style or not COUNT.fullmatch(node.value):
         raise Unwritable(f"the card has a count in {INFO} that is not a plain number")
     return start + node.start_mark.index, start + node.end_mark.index, int(node.value)

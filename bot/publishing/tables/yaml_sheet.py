@@ -175,9 +175,9 @@ class YamlSheet:
 
     def _members(self, row: int, node: Node, way: Way, cells: Mapping[Way, Cell]) -> str:
         indent, parts = " " * node.start_mark.column, []
-        names = {key.value: value for key, value in entries(node)}
+        names = {str(key.value): value for key, value in entries(node)}
         for name, value in names.items():
-            inner = (*way, str(name))
+            inner = (*way, name)
             if cells.get(inner) is ABSENT:
                 continue
             head = f"{indent}{self._key(inner, row)}:"

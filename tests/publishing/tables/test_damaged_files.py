@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -50,6 +52,39 @@ def test_a_damaged_text_is_edited_rightly_or_refused(name: str, changes: list[tu
 @given(changes=CHANGES)
 def test_a_thousand_damaged_texts(name: str, changes: list[tuple[int, int, bytes]]) -> None:
     check(name, changes)
+
+
+# Scalars that are odd in one of the formats, or past what Python reads or writes.
+ODD = [
+    b"1e999999999",
+    b"-1e999",
+    b"1e-999999999",
+    b"9" * 5_000,
+    b"0x" + b"f" * 4_000,
+    b"true",
+    b"null",
+    b"NaN",
+    b".nan",
+]
+ODD += [b"1:30:00", b"2024-13-45", b"{}", b"[]", b"[[]]", b"''", b"!!binary x", b"!!set {a}", b"? x", b"|", b"\xd9\xa3"]
+WORD = re.compile(rb"[\w.+-]+|\"[^\"\n]*\"|'[^'\n]*'")
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@settings(max_examples=SHORT, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(words=st.lists(st.tuples(st.integers(0, 300), st.sampled_from(ODD)), min_size=1, max_size=3))
+def test_a_text_with_odd_values_is_edited_rightly_or_refused(name: str, words: list[tuple[int, bytes]]) -> None:
+    mapping, make, _ = BOARDS[name]
+    path = mapping["path"]
+    data = make()[path]
+    for number, odd in words:
+        spots = list(WORD.finditer(data))
+        start, end = spots[number % len(spots)].span()
+        data = data[:start] + odd + data[end:]
+
+    after, draft = edited(mapping, {path: data}, entry(), on_existing="update")
+
+    assert not draft.refused or after == {path: data}
 
 
 BOARD = contents()

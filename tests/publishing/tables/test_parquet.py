@@ -160,8 +160,9 @@ def test_a_card_that_does_not_count_the_rows_is_refused() -> None:
     assert "README.md does not say num_examples for 'train'" in refusal(CONTENTS, bare)
     wrong = two["README.md"].replace(b"num_examples: 3", b"num_examples: 7")
     assert "README.md says num_examples 7, and the files have 3 rows" in refusal(CONTENTS, {**two, "README.md": wrong})
-    quoted = two["README.md"].replace(b"num_examples: 3", b"num_examples: '3'")
-    assert "not a plain number" in refusal(CONTENTS, {**two, "README.md": quoted})
+    for number in ("'3'", "3.0", "-3", "1_0", "[3]", "9" * 5_000):
+        odd = two["README.md"].replace(b"num_examples: 3", f"num_examples: {number}".encode())
+        assert "not a plain number" in refusal(CONTENTS, {**two, "README.md": odd})
 
 
 def test_a_single_file_without_a_card_that_counts_is_edited_alone() -> None:

@@ -96,6 +96,7 @@ def test_no_table_with_these_columns_is_found_in_a_markdown_file() -> None:
         (YAML, "[" * 100_000, "nested more than 100 deep"),
         (YAML, "{a: " * 100_000, "nested more than 100 deep"),
         (YAML, "- Model: a\n  BBH: !!python/object:os.system 1\n", "PyYAML does not read it"),
+        (YAML, "- Model: a\n  BBH: 1\n  [n]: 1\n", "PyYAML does not read it: while constructing a mapping"),
         (YAML, f"- Model: a\n  BBH: 1\n  n: 0x{'f' * 4_000}\n", "PyYAML does not read it: Exceeds the limit"),
         (YAML, "- Model: \x07a\n  BBH: 1\n", "characters that YAML readers treat differently"),
         (MARKDOWN, "| Model | BBH |\n| --- | --- |\n| a \\\\| b | 0.5 |\n", "Markdown readers split in different ways"),
