@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import permutations
 from random import Random
 
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bot.evaluation.rules.rule import NO_FACTS
+from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.score_table import ScoreTable, merged, parted, score_table
 from bot.evaluation.submission import UNHASHED, Parsed, one_file, parse_submission
 from tests.evaluation.joined_rows import value
@@ -19,11 +21,12 @@ from tests.evaluation.parts import leaves_of, only, parts_of
 
 
 def _files() -> dict[str, bytes]:
-    """Three models: two in parts, of which one is measured again and lacks a part; one with a fault. One is broken."""
+    """Two models in parts, of which one is measured again, lacking one; one with a fault, one sound. One is broken."""
     kestrel, heron = parts_of(patched({}), 3), parts_of(patched({"/model_name": "acme/heron"}), 4)[:3]
     again = patched({**value(0.25), "/model_name": "acme/heron"})
     limited = patched({"/config/limit": 50.0, "/model_name": "acme/egret"})
-    files = {f"{number}.json": dumps(data) for number, data in enumerate([*kestrel, *heron, again, limited])}
+    sound = patched({"/model_name": "acme/wren"})
+    files = {f"{number}.json": dumps(data) for number, data in enumerate([*kestrel, *heron, again, limited, sound])}
     return files | {"broken.json": b'{"results": {'}
 
 
@@ -31,12 +34,12 @@ FILES = _files()
 PARSED = [parse_submission(one_file(path, data)) for path, data in FILES.items()]
 
 
-def table_of(submissions: list[Parsed]) -> ScoreTable:
+def table_of(submissions: list[Parsed], facts: Facts = NO_FACTS) -> ScoreTable:
     """The table of submissions of which a SHA-256 is only known once it is asked for."""
     known = {one.path: one for one in submissions}
     unhashed = [replace(one, sha256=UNHASHED) for one in submissions]
     return score_table(
-        unhashed, declared(), NO_FACTS, lambda paths: [known[path] for path in paths], lambda one: known[one.path]
+        unhashed, declared(), facts, lambda paths: [known[path] for path in paths], lambda one: known[one.path]
     )
 
 
@@ -79,3 +82,28 @@ def test_a_table_has_the_scores_of_the_rows() -> None:
     assert [row.key for row in WHOLE.rows] == [row.key for row in judgement.rows]
     assert (WHOLE.has_errors, WHOLE.submissions) == (True, len(FILES))
     assert WHOLE.unreadable == ("broken.json",)
+    assert sum(row.status == "accepted" and len(row.files) == 1 for row in WHOLE.rows) == 1
+    assert score_table(PARSED, declared(), NO_FACTS) == WHOLE
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_what_is_known_from_outside_decides_in_a_table_too(parts: int) -> None:
+    data = parts_of(patched({"/config/limit": 50.0}), parts)
+    files = {f"{number}.json": dumps(part) for number, part in enumerate(data)}
+    parsed = [parse_submission(one_file(path, raw)) for path, raw in files.items()]
+    waived = {"rule": "limited-run", "submission": "*", "reason": "a test", "who": "me", "until": "2026-06-01"}
+    waiver = Waiver.model_validate(waived)
+
+    for day, status in ((date(2026, 6, 1), "accepted"), (date(2026, 6, 2), "rejected")):
+        facts = Facts(today=day, waivers=(waiver,))
+        [row] = table_of(parsed, facts).rows
+        assert row.status == judgement_of(files, facts=facts).rows[0].status == status
+        assert table_of(parsed, facts).has_errors == (status == "rejected")
+
+
+def test_a_hole_is_an_error_of_a_row_whose_files_have_none() -> None:
+    whole = patched({})
+    hole = only(whole, leaves_of(whole)[1:])
+    tables = [table_of([parse_submission(one_file("a.json", dumps(data)))]) for data in (whole, hole)]
+
+    assert [(table.has_rejected, table.has_errors) for table in tables] == [(False, False), (False, True)]
