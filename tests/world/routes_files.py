@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from . import eval_results
 from .git import Blob, Commit, Repository, Tree
@@ -97,6 +97,15 @@ def commits(hub: Hub, call: Call, repository: Repository, revision: str) -> Repl
 
 
 def resolve(hub: Hub, call: Call, repository: Repository, revision: str, path: str) -> Reply:
+    found = small_file(hub, call, repository, revision, path)
+    if hub.sends_on and found.body and not repository.private:
+        place = f"{repository.kind}s/{repository.name}/{found.headers['X-Repo-Commit']}/{quote(path)}"
+        where = f"/api/resolve-cache/{place}?etag={quote(found.headers['ETag'])}"
+        return Reply(307, b"Temporary Redirect", {"Location": where})
+    return found
+
+
+def small_file(hub: Hub, call: Call, repository: Repository, revision: str, path: str) -> Reply:
     commit = at(repository, revision)
     item = commit.tree.at(path)
     if not isinstance(item, Blob):
@@ -106,7 +115,7 @@ def resolve(hub: Hub, call: Call, repository: Repository, revision: str, path: s
     headers = {
         "X-Repo-Commit": commit.oid,
         "ETag": f'"{item.oid}"',
-        "Content-Type": "application/octet-stream",
+        "Content-Type": "text/plain; charset=utf-8",
     }
     return Reply(200, item.data, headers)
 

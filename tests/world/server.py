@@ -31,7 +31,7 @@ def route(hub: Hub, call: Call) -> Reply:
     if parts[0] in {"mint", "oauth"}:
         return trusted_publishing(hub, call, parts)
     call.user = signed_in(hub, call)
-    if parts[0] != "api":
+    if parts[0] != "api" or parts[1] == "resolve-cache":
         return download(hub, call, parts)
     if parts[1] == "whoami-v2":
         return whoami(hub, call)
@@ -161,6 +161,9 @@ def of_discussions(hub: Hub, call: Call, repository: Repository, below: list[str
 
 
 def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
+    if parts[0] == "api":
+        repository = find(hub, call, KINDS[parts[2]], "/".join(parts[3:5]))
+        return files.small_file(hub, call, repository, parts[5], "/".join(parts[6:]))
     kind = KINDS.get(parts[0], "model")
     rest = parts[1:] if parts[0] in KINDS else parts
     if rest[2:] in (["info", "refs"], ["git-upload-pack"]):

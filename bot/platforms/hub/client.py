@@ -211,10 +211,15 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
             body += piece
             if len(body) > limit:
                 raise TooLarge(f"more than {limit:,} bytes")
-        first = response.history[0] if response.history else response  # large files come from another host
-        tag = first.headers.get("x-linked-etag") or first.headers.get("etag") or ""
-        oid = tag.removeprefix("W/").strip('"') or None
-        return Downloaded(bytes(body), first.headers.get("x-repo-commit") or "", oid)
+        told = _last_of_the_hub(response).headers
+        oid = (told.get("x-linked-etag") or told.get("etag") or "").removeprefix("W/").strip('"') or None
+        return Downloaded(bytes(body), told.get("x-repo-commit") or "", oid)
+
+
+def _last_of_the_hub(response: httpx2.Response) -> httpx2.Response:
+    """The answer that says what a file is: small ones are at another path of the Hub, large ones at another host."""
+    answers = [*response.history, response]
+    return [one for one in answers if one.url.netloc == answers[0].url.netloc][-1]
 
 
 def hub_client(access: Access) -> HubClient:

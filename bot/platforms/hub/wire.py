@@ -20,6 +20,9 @@ from bot.platforms.limits import TIMEOUT, Limits, current_limits
 from bot.platforms.registry import NO_ADDRESS
 from bot.platforms.retry import LONGEST_WAIT
 
+SMALL_FILES = "/api/resolve-cache/"  # where the Hub sends who asks for a small file of a public repository
+MOST_BYTES = 256_000_000  # of one answer of the API, unpacked; files are read with limits of their own
+
 
 @cache
 def install_client_factory() -> None:
@@ -28,7 +31,7 @@ def install_client_factory() -> None:
     def factory() -> httpx2.Client:
         hooks: dict[str, list[Callable[..., Any]]] = {
             "request": [hf_request_event_hook, limit_time, spend_budget],
-            "response": [count_answer, refuse_long_waits, refuse_moved, refuse_pages, end_in_time],
+            "response": [count_answer, refuse_long_waits, refuse_moved, refuse_pages, end_in_time, read_in_bounds],
         }
         try:
             return httpx2.Client(event_hooks=hooks, follow_redirects=True, timeout=httpx2.Timeout(TIMEOUT))
@@ -49,10 +52,16 @@ def count_answer(response: httpx2.Response) -> None:
         BUDGETS.learn(key, limit.limit, limit.remaining, limit.reset_in_seconds)
 
 
+def is_api(path: str) -> bool:
+    """Whether a path is one of the API, whose answers are JSON, and not a small file of a public repository."""
+    return path.startswith("/api/") and not path.startswith(SMALL_FILES)
+
+
 def spend_budget(request: httpx2.Request) -> None:
     """Count a request. Raises Unavailable where the account has none left, or where bulk work used its half."""
     path = request.url.path
-    kind = "api" if path.startswith("/api/") else "resolvers" if "/resolve/" in path else "pages"
+    is_file = "/resolve/" in path or path.startswith(SMALL_FILES)
+    kind = "resolvers" if is_file else "api" if is_api(path) else "pages"
     BUDGETS.spend(budget_of(request, kind), SERVICE)
 
 
@@ -89,9 +98,8 @@ def refuse_moved(response: httpx2.Response) -> None:
 
 def refuse_pages(response: httpx2.Response) -> None:
     """Take a page for people with status 200 in place of an answer for the outage that it is."""
-    is_api = response.request.url.path.startswith("/api/")
     kind = response.headers.get("content-type", "")
-    if is_api and response.status_code == 200 and "json" not in kind:
+    if is_api(response.request.url.path) and response.status_code == 200 and "json" not in kind:
         why = about(response.request, f"{kind.partition(';')[0] or 'something'} came instead of an answer")
         raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
 
@@ -100,6 +108,20 @@ def end_in_time(response: httpx2.Response) -> None:
     """Let an answer that comes drop by drop end with its operation."""
     if isinstance(response.stream, httpx2.SyncByteStream):
         response.stream = Timed(response.stream, current_limits(), response.request)
+
+
+def read_in_bounds(response: httpx2.Response) -> None:
+    """Read an answer of the API here: the client would unpack any number of bytes."""
+    if not is_api(response.request.url.path) or response.has_redirect_location:
+        return
+    pieces, size = list[bytes](), 0
+    for piece in response.iter_bytes():
+        size += len(piece)
+        if size > MOST_BYTES:
+            why = about(response.request, f"the answer is too large: more than {MOST_BYTES:,} bytes")
+            raise Unavailable(SERVICE, why, may_have_landed=is_write(response.request))
+        pieces.append(piece)
+    response._content = b"".join(pieces)  # noqa: SLF001 - where the client keeps what it read itself
 
 
 class Timed(httpx2.SyncByteStream):

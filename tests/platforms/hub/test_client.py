@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable
 
 import pytest
@@ -36,6 +37,16 @@ CALLS: dict[str, tuple[str, Callable[[HubSource, HubDiscussions], object]]] = {
     "discussion": ("/discussions/1$", lambda _, talk: talk.read(1)),
     "account": ("/whoami-v2", lambda _, talk: talk.client.user),
 }
+
+
+def test_an_answer_that_unpacks_to_far_more_than_the_hub_gives_is_refused(hub: Hub, source: HubSource) -> None:
+    packer = zlib.compressobj(wbits=31)
+    bomb = b"".join([packer.compress(b" " * 10_000_000) for _ in range(60)]) + packer.flush()
+    hub.faults.order("/refs", body=bomb, headers={**JSON, "Content-Encoding": "gzip"}, times=-1)
+
+    assert len(bomb) < 1_000_000
+    with pytest.raises(Unavailable, match="the answer is too large"):
+        source.head()
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -141,6 +141,21 @@ def test_a_file_past_the_limit_is_not_read(hub: Hub, repository: Repository, sou
         source.read("big.json", commit, LIMIT)
 
 
+def test_a_small_file_of_a_public_repository_is_read_where_the_hub_sends_us(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    hub.sends_on = True
+    commit = hub.push(repository, {"a b/x é.json": b"[1]"}).oid
+
+    assert source.read("a b/x é.json", commit, LIMIT) == b"[1]"
+    assert source.read("a b/x é.json", commit, LIMIT, blob_id(b"[1]")) == b"[1]"
+    assert "/api/resolve-cache/" in hub.calls[-1].raw_path
+    with pytest.raises(Unavailable):
+        source.read("a b/x é.json", commit, LIMIT, blob_id(b"[2]"))
+    with pytest.raises(TooLarge):
+        source.read("a b/x é.json", commit, 2)
+
+
 def test_a_compressed_bomb_is_refused_unopened(
     hub: Hub, repository: Repository, source: HubSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
