@@ -14,7 +14,13 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from bot.evaluation.catalogue import CatalogueFile, Group, Known, catalogue  # noqa: E402 - the folder above is found first
+from bot.evaluation.catalogue import (  # noqa: E402 - the folder above is found first
+    CatalogueFile,
+    Group,
+    Known,
+    catalogue,
+    members_of,
+)
 from bot.evaluation.rules import ALL_RULES  # noqa: E402 - the folder above is found first
 from bot.evaluation.rules.rule import Rule  # noqa: E402 - the same
 
@@ -97,7 +103,7 @@ def _catalogue_file(name: str, file: CatalogueFile) -> Iterator[str]:
 
 
 def _group(group: Group) -> str:
-    members = catalogue().members(group).values()
+    members = members_of(group).values()
     guesses = {(one if one.choices or one.guess is not None else group).guessing for one in members}
     guess = f"{min(guesses)} to {max(guesses)}" if len(guesses) > 1 else str(*guesses)
     return _known(group, f"{len(members)}: {sum(one.samples for one in members):,}", guess)
