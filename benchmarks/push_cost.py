@@ -7,6 +7,7 @@ Two layouts are measured: `org/model/results.json`, as the Open LLM Leaderboard 
 
 With `--open 0 100 1000` the whole path is measured: `serve` in a process of its own takes the webhook of the push and
 opens the request, while so many requests of its own are open at the target. Bar: the same number of requests, within 5.
+With `--merge` a person merges one of them before each push: it is found among the others.
 """
 
 from __future__ import annotations
@@ -194,7 +195,9 @@ def open_many(hub: Hub, target: Repository, count: int) -> None:
         hub.open_request(target, {f"entries/{key}.json": b"{}"}, f"Add waiting-{n}", text, "bot")
 
 
-def measure_served(size: int, waiting: int, pushes: int, delay: float) -> tuple[list[int], Counter[str], float]:
+def measure_served(
+    size: int, waiting: int, pushes: int, delay: float, *, merges: bool
+) -> tuple[list[int], Counter[str], float]:
     """Requests of each push from its webhook until the Hub is quiet, their kinds, and the least seconds it took."""
     with served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -223,6 +226,8 @@ def measure_served(size: int, waiting: int, pushes: int, delay: float) -> tuple[
             for number in range(pushes + 1):  # the first one warms up both sides, and is not counted
                 hub.faults.ordered.clear()
                 hub.faults.order("", delay=delay, times=-1)
+                if merges:
+                    hub.merge(target, hub.requests(target)[waiting // 2])
                 hub.calls.clear()
                 open_before, start = len(hub.requests(target)), time.perf_counter()
                 hub.push(source, {LAYOUTS["nested"].format(org=0, n=f"new-{number}"): result(f"org-0/new-{number}")})
@@ -243,11 +248,11 @@ def kind_of(path: str) -> str:
     return next((word for word in words if f"/{word}" in path), "other")
 
 
-def show_served(sizes: list[int], waiting: list[int], pushes: int, delay: float) -> None:
+def show_served(sizes: list[int], waiting: list[int], pushes: int, delay: float, *, merges: bool) -> None:
     """Measure the whole path, with boards of these sizes and so many open requests."""
     for size in sizes:
         for count in waiting:
-            counts, kinds, seconds = measure_served(size, count, pushes, delay)
+            counts, kinds, seconds = measure_served(size, count, pushes, delay, merges=merges)
             said = ", ".join(f"{kind} {number / pushes:.1f}" for kind, number in kinds.most_common())
             print(
                 f"serve, {size:7,} entries, {count:5,} requests open: {min(counts)} to {max(counts)} requests a push, "
@@ -261,10 +266,11 @@ def main() -> None:
     parser.add_argument("--pushes", type=int, default=7)
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 10_000, 100_000])
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that the Hub takes for each request")
+    parser.add_argument("--merge", action="store_true", help="one of the open requests is merged before each push")
     parser.add_argument("--open", type=int, nargs="*", default=[], help="requests that are open while `serve` works")
     options = parser.parse_args()
     if options.open:
-        show_served(options.sizes, options.open, options.pushes, options.delay)
+        show_served(options.sizes, options.open, options.pushes, options.delay, merges=options.merge)
         return
     for layout in LAYOUTS:
         smallest = least = 0.0

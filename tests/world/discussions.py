@@ -49,6 +49,7 @@ class Discussions:
     def __init__(self, clock: Callable[[], str]) -> None:
         self.clock = clock
         self.all: dict[int, Discussion] = {}
+        self.pinned: set[int] = set()  # listed before all others
         self._groups: dict[tuple[bool, str, str], dict[int, Discussion]] = {}
 
     def open(self, title: str, text: str, author: str, *, pull_request: bool, status: str = "open") -> Discussion:
@@ -102,4 +103,7 @@ class Discussions:
             is_kind = kind in {"", "all"} or is_request == (kind == "pull_request")
             if is_kind and status in {"", "all", state} and author in {"", name}:
                 found += group
-        return list(map(self.all.__getitem__, sorted(found, reverse=True)))
+        numbers = sorted(found, reverse=True)
+        if self.pinned:
+            numbers.sort(key=lambda num: num not in self.pinned)
+        return list(map(self.all.__getitem__, numbers))

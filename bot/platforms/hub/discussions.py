@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.known_threads import OPEN, KnownKind, KnownThreads, Row
+from bot.platforms.hub.list_changes import ListChanges, UnexpectedOrder
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread
 from bot.platforms.intents import Intend, held, nobody_else
@@ -65,21 +66,22 @@ class HubDiscussions:
 
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
         """The discussions that the filters name."""
-        return list({row.num: row for _, rows in self._pages(kind, status, author) for row in rows}.values())
+        found: dict[int, Listed] = {}
+        for page in count():
+            total, rows = self._page(kind, status, author, page)
+            is_new = not found.keys() >= {row.num for row in rows}
+            found |= {row.num: row for row in rows}
+            if len(found) >= total or not is_new:  # a page that brings nothing new is the last
+                break
+        return list(found.values())
 
-    def _pages(self, kind: Kind, status: Status, author: str) -> Iterator[tuple[int, list[Listed]]]:
-        """The pages of a list, each with how many rows the Hub counts; the client's own list does not tell."""
+    def _page(self, kind: Kind, status: Status, author: str, page: int) -> tuple[int, list[Listed]]:
+        """One page of a list, and how many rows the Hub counts; the client's own list does not tell."""
         filters = {"type": kind, "status": status} | ({"author": author} if author else {})
         path = f"/api/{self.address.kind}s/{self.address.name}/discussions"
-        seen: set[int] = set()
-        for page in count():
-            total, rows = self.client.get_json(path, as_page, **filters, p=page)
-            self.counts |= {row.num: row.comments for row in rows}
-            is_new = not seen.issuperset(row.num for row in rows)
-            seen.update(row.num for row in rows)
-            yield total, rows
-            if len(seen) >= total or not is_new:  # a page that brings nothing new is the last
-                return
+        total, rows = self.client.get_json(path, as_page, **filters, p=page)
+        self.counts |= {row.num: row.comments for row in rows}
+        return total, rows
 
     def read(self, num: int) -> Thread:
         """One discussion or request, now; what it is and how it stands is remembered."""
@@ -118,38 +120,36 @@ class HubDiscussions:
     def look(self, kind: Kind, *, whole: bool = False, is_after_write: bool = False) -> KnownKind:
         """See how the discussions of that kind stand that we opened.
 
-        The lists are read no further than until all that they count is known, and only what is new, or changed, is
-        read: what this costs follows the change. `whole` reads the lists to their ends. `is_after_write` leaves the
-        closed ones alone, unless one is no longer open.
+        Of the lists only what is new, or changed, is read: what this costs follows the change. `whole` reads them to
+        their ends. `is_after_write` leaves the closed ones alone, unless one is no longer open.
         """
         self.known.ask_memory()
         known = self.known.take_in(kind)
         listed, gone = self._read_list(kind, "open", known.open, whole=whole)
         if gone or not is_after_write:
             # What was open and is no longer listed has been closed or merged: it counts among the closed.
-            moved = bool(gone) or not known.ended.isdisjoint(listed)
-            closed = (known.ended | gone) - listed.keys() if moved else known.ended
+            has_moved = bool(gone) or not known.ended.isdisjoint(listed)
+            closed = (known.ended | gone) - listed.keys() if has_moved else known.ended
             listed |= self._read_list(kind, "closed", closed, whole=whole)[0]
         for num, status in listed.items():
             before = self.known.find(num)
             if before is None or before["status"] != status:
                 self.read(num)
-        for num in sorted(gone - listed.keys()):
-            self.read(num)
+        unlisted = [self.read(num) for num in sorted(gone - listed.keys())]
+        if not whole and any(thread.is_open for thread in unlisted):  # the list is not as it was thought to be
+            return self.look(kind, whole=True)
         return self.known.take_in(kind)
 
     def _read_list(
         self, kind: Kind, status: Status, known: AbstractSet[int], *, whole: bool
     ) -> tuple[dict[int, str], AbstractSet[int]]:
-        """The rows of a list of ours that were read, with the status of each, and the known ones that it lacks.
-
-        Reading ends with the page on which the known rows and the new ones are as many as the Hub counts.
-        """
-        found: dict[int, str] = {}
-        for total, rows in self._pages(kind, status, self.client.user):
-            found |= {row.num: row.status for row in rows}
-            if not whole and len(known) + sum(num not in known for num in found) == total:
-                return found, frozenset()
+        """The rows of a list of ours that were read, with the status of each, and the known ones that it lacks."""
+        if not whole:
+            changes = ListChanges(lambda page: self._page(kind, status, self.client.user, page), known)
+            with suppress(UnexpectedOrder):
+                gone = changes.search()
+                return changes.found, gone
+        found = {row.num: row.status for row in self.listed(kind, status, self.client.user)}
         return found, known - found.keys()
 
     def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:

@@ -223,3 +223,35 @@ def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
 
     hub.set_status(contents, rows[40], "closed", "ann")
     assert dict(look()) == {**dict(first), 96: "open", 41: "closed"}
+
+
+def test_one_of_many_requests_that_a_person_closes_or_opens_again_costs_few_pages(
+    hub: Hub, contents: Repository, client: HubClient
+) -> None:
+    talk = HubDiscussions(client, parse_address("hf://datasets/acme/contents"), {})
+    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", MARK.render(), "bot")[0] for _ in range(600)]
+    for row in rows:
+        talk.opened(row.num, MARK)
+    told = []
+    for status in ("open", "closed", "open"):
+        if rows[299].status != status:
+            hub.set_status(contents, rows[299], status, "ann")
+        before = lists_asked(hub)
+        known = talk.look("pull_request")
+        told.append((known.rows[300]["status"], len(known.open), lists_asked(hub) - before <= 14))
+        before = lists_asked(hub)
+        talk.look("pull_request")
+        assert lists_asked(hub) - before == 2
+
+    assert told == [("open", 600, True), ("closed", 599, True), ("open", 600, True)]
+
+
+def test_a_list_in_another_order_is_read_to_its_end(hub: Hub, contents: Repository, client: HubClient) -> None:
+    talk = HubDiscussions(client, parse_address("hf://datasets/acme/contents"), {})
+    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", MARK.render(), "bot")[0] for _ in range(60)]
+    talk.look("pull_request")
+    hub.talk(contents).pinned = {rows[20].num}
+    hub.set_status(contents, rows[40], "closed", "ann")
+
+    known = talk.look("pull_request")
+    assert (len(known.open), known.ended) == (59, {rows[40].num})
