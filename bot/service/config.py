@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -146,6 +147,17 @@ class _WatchKeys(_Declared):
         for target in self.targets:
             if target.kind != "entries" and addresses.count(target.to) > 1:
                 raise ValueError(f'{target.to} is a target of kind = "{target.kind}": the watch names it once')
+        return self
+
+    @model_validator(mode="after")
+    def _no_place_gets_a_row_twice(self) -> Self:
+        """Requests and commits of the same rows at one place would publish what people still review."""
+        places: dict[str, str] = {}
+        for to in (target.to for target in self.targets if target.form != "comment"):
+            place = to.rstrip("/").casefold() if "://" in to else normpath(to)
+            if place in places:
+                raise ValueError(f"the targets {places[place]} and {to} are one place: name it once")
+            places[place] = to
         return self
 
 

@@ -19,6 +19,7 @@ source = "hf://datasets/acme/results"
 [[watches.targets]]
 to = "board"
 """
+TARGET = "[[watches.targets]]\n"
 TABLE = """to = "board"
 kind = "table"
 [watches.targets.table]
@@ -71,6 +72,14 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (
             ('to = "board"', 'to = "board"\n[[watches.targets]]\n' + TABLE + 'path = "x.csv"'),
             r"watches.0: board is a target of kind = \"table\": the watch names it once",
+        ),
+        (
+            ('to = "board"', f'to = "board"\nas = "commit"\n{TARGET}to = "./board/"'),
+            "watches.0: the targets board and ./board/ are",
+        ),
+        (
+            ('to = "board"', f'to = "hf://datasets/a/b"\n{TARGET}to = "hf://datasets/A/b"'),
+            "watches.0: the targets hf://datasets/a/b and hf://datasets/A/b are one place: name it once",
         ),
         (('to = "board"', 'to = "hf://models"'), r"targets.0: to = \"hf://models\" and .* which lists organizations"),
         (('to = "board"', MODELS.replace("hf://models", "board")), r"targets.0: to = \"hf://models\" and"),
