@@ -21,7 +21,7 @@ class Failure(Exception):
 
     def __init__(self, status: int, message: str, code: str = "") -> None:
         super().__init__(message)
-        shown = message.encode("ascii", "backslashreplace").decode()
+        shown = " ".join(message.encode("ascii", "backslashreplace").decode().split())
         headers = {"X-Error-Message": shown, "Content-Type": "application/json"}
         if code:
             headers["X-Error-Code"] = code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 STRIDE = 8_192  # bytes between two entries of which the place is kept
@@ -52,42 +52,78 @@ def find(data: bytes, name: str) -> Item | None:
 def difference(old: Tree, new: bytes) -> tuple[dict[str, Item], dict[str, Item], Tree]:
     """The entries of the old folder that the new one has not, those of the new one that the old has not, the new one.
 
-    The bytes that both begin and end with are not read. Raises ValueError for what is no folder.
+    Where many bytes are the same, they are not read. Raises ValueError for what is no folder.
     """
-    start, least = _shared_start(old.data, new), min(len(old.data), len(new))
-    if start == len(old.data) == len(new):
-        return {}, {}, old
-    end = len(old.data) - _shared_end(old.data, new, least - start)
-    kept = bisect_right(old.marks, start)
-    was, now, marks = dict[str, Item](), dict[str, Item](), list(old.marks[:kept])
-    here = there = marks[-1]
-    by = len(new) - len(old.data)
-    while here < end or there != here + by:
-        if there < here + by:
-            if there - marks[-1] >= STRIDE:
-                marks.append(there)
-            name, now[name], there = _item(new, there)
-        else:
-            name, was[name], here = _item(old.data, here)
-    marks += [mark + by for mark in old.marks[kept:] if mark >= here]
-    same = was.items() & now.items()
-    return dict(was.items() - same), dict(now.items() - same), Tree(new, tuple(marks))
+    walk = _Walk(old, new)
+    while walk.here < len(old.data) and walk.there < len(new):
+        walk.skip()
+        walk.go_on()
+    walk.take_rest()
+    same = walk.was.items() & walk.now.items()  # of a folder that is not in order
+    return dict(walk.was.items() - same), dict(walk.now.items() - same), Tree(new, tuple(walk.marks))
 
 
-def _shared_start(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with; at most BLOCK fewer than in truth."""
-    at, least = 0, min(len(one), len(other))
-    while at < least and one[at : at + BLOCK] == other[at : at + BLOCK]:
-        at += BLOCK
-    return min(at, least)
+@dataclass
+class _Walk:
+    """Goes through two folders side by side; both are in the same order."""
 
+    old: Tree
+    new: bytes
+    was: dict[str, Item] = field(default_factory=dict)
+    now: dict[str, Item] = field(default_factory=dict)
+    here: int = 0
+    there: int = 0
+    marks: list[int] = field(default_factory=lambda: [0])
 
-def _shared_end(one: bytes, other: bytes, most: int) -> int:
-    """How many bytes both end with, at most so many; at most BLOCK fewer than in truth."""
-    at, far, away = 0, len(one) - BLOCK, len(other) - BLOCK
-    while at + BLOCK <= most and one[far - at : far - at + BLOCK] == other[away - at : away - at + BLOCK]:
-        at += BLOCK
-    return at
+    def skip(self) -> None:
+        """Leave out what both have from here on, up to the last place of which it is known that an entry begins."""
+        old, new, marks = self.old.data, self.new, self.old.marks
+        at, by = self.here, self.there - self.here
+        end = min(len(old), len(new) - by)
+        while at < end and old[at : at + BLOCK] == new[at + by : at + by + BLOCK]:
+            at += BLOCK
+        kept = marks[bisect_right(marks, self.here) : bisect_right(marks, min(at, end))]
+        if kept:
+            self.marks += [mark + by for mark in kept]
+            self.here, self.there = kept[-1], kept[-1] + by
+
+    def go_on(self) -> None:
+        """Read entries, until both have the same one after some that differ."""
+        is_same = True
+        while self.here < len(self.old.data) and self.there < len(self.new):
+            here, there = _after(self.old.data, self.here), _after(self.new, self.there)
+            one, other = self.old.data[self.here : here], self.new[self.there : there]
+            if one == other:
+                self.here = here
+                self._go_to(there)
+                if not is_same:
+                    return
+                continue
+            is_same = False
+            first, second = _place(one), _place(other)
+            if first <= second:
+                self._note(self.was, one)
+                self.here = here
+            if second <= first:
+                self._note(self.now, other)
+                self._go_to(there)
+
+    def take_rest(self) -> None:
+        """Read what only one of them has at its end."""
+        self.was |= items_of(self.old.data[self.here :])
+        while self.there < len(self.new):
+            there = _after(self.new, self.there)
+            self._note(self.now, self.new[self.there : there])
+            self._go_to(there)
+
+    def _go_to(self, there: int) -> None:
+        self.there = there
+        if there - self.marks[-1] >= STRIDE and there < len(self.new):
+            self.marks.append(there)
+
+    @staticmethod
+    def _note(found: dict[str, Item], entry: bytes) -> None:
+        found |= items_of(entry)
 
 
 def _after(data: bytes, at: int) -> int:
@@ -104,3 +140,9 @@ def _item(data: bytes, at: int) -> tuple[str, Item, int]:
     if not name or b"/" in name:
         raise ValueError("an entry without a name of its own")
     return name.decode("utf-8", "surrogateescape"), Item(mode, data[end - 20 : end]), end
+
+
+def _place(entry: bytes) -> bytes:
+    """What decides on an entry's place in its folder: its name, with a slash after that of a folder."""
+    mode, _, name = entry[:-21].partition(b" ")
+    return name + b"/" if mode == FOLDER else name

@@ -113,7 +113,7 @@ class Folders:
             way = self._walked(folder, new, objects)
         before, after, tree = difference(held.tree, way.last)
         self._keep(folder, HeldFolder(new, way.trees, tree))
-        was, now = _named(folder, before), _named(folder, after)
+        was, now = named(folder, before), named(folder, after)
         return Difference(was, now, files_below(objects.trees, now, was))
 
     def _walked(self, folder: str, commit: str, objects: Objects) -> Way:
@@ -196,7 +196,7 @@ class Way:
         return self.is_whole
 
 
-def _named(folder: str, items: dict[str, Item]) -> dict[str, Item]:
+def named(folder: str, items: dict[str, Item]) -> dict[str, Item]:
     """The entries by their full paths; a repository in the place of a folder (a submodule) is nothing."""
     start = f"{folder}/" if folder else ""
     return {f"{start}{name}": item for name, item in items.items() if item.mode != SUBMODULE}

@@ -110,6 +110,12 @@ def test_a_difference_that_makes_much_of_little_is_refused() -> None:
         patched(b"x", delta, spent.append)
 
 
+def test_a_difference_takes_up_to_64_kilobytes_at_once() -> None:
+    base = random.Random(1).randbytes(70_000)
+
+    assert patched(base, b"\xf0\xa2\x04\x83\x80\x04\x80\x03end", list[int]().append) == base[:65_536] + b"end"
+
+
 def test_whatever_comes_is_a_folder_or_refused(git_packs: tuple[bytes, bytes, list[str]]) -> None:
     whole, thin, _ = git_packs
     known, chance, refused = objects_in(whole).trees, random.Random(3), 0

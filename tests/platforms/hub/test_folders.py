@@ -185,6 +185,18 @@ def test_what_git_brings_is_bounded(
     assert not source.folders.can_be_asked
 
 
+def test_a_folder_that_is_too_long_to_be_kept_is_read_whole_each_time(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "HELD_BYTES", 100)
+    source, old = new_source(client), hub.push(repository, models(35)).oid
+    for n in range(2):
+        new = hub.push(repository, {f"new-{n}/results.json": b"%d" % n}).oid
+        assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
+        assert source.memory.folders.folders == {}
+        old = new
+
+
 def test_folders_that_hold_each_other_many_times_over_end(
     hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +216,28 @@ def test_folders_that_hold_each_other_many_times_over_end(
     item = trees.Item(trees.FOLDER, bytes.fromhex(bomb.oid))
     assert folders.files_below(parsed, {"bomb": item}, {}) == {}
     assert old
+
+
+def test_a_repository_in_the_place_of_a_folder_is_nothing() -> None:
+    module, folder = trees.Item(trees.SUBMODULE, bytes(20)), trees.Item(trees.FOLDER, bytes(20))
+    inside = {bytes(20): b"160000 module\0" + bytes(20) + b"100644 plain.json\0" + bytes(20)}
+
+    assert folders.named("deep", {"module": module, "new": folder}) == {"deep/new": folder}
+    assert folders.files_below(inside, {"deep/new": folder}, {}) == {"deep/new": ["deep/new/plain.json"]}
+
+
+def test_a_folder_that_took_the_content_of_another_is_read_whole(
+    hub: Hub, repository: Repository, client: HubClient
+) -> None:
+    start = {f"{name}/{name}-{n}.json": b"%d" % n for name in ("one", "two") for n in range(35)}
+    old = hub.push(repository, start).oid
+    gone: dict[str, bytes | None] = {path: None for path in start if path.startswith("one/")}
+    new = hub.push(repository, {**gone, **{f"one/two-{n}.json": b"%d" % n for n in range(35)}}).oid
+
+    found = list(new_source(client).changes(old, new))
+    assert found == by_api(hub, client, old, new)
+    assert len(found) == 70
+    assert asked(hub, "git-upload-pack") == 3
 
 
 def test_a_history_that_was_written_anew_is_a_change_of_everything(
@@ -258,8 +292,9 @@ def test_a_file_that_only_git_knows_is_left_to_the_api(
     new = hub.push(repository, {"new/results.json": b"1", "plain.json": b"1"}).oid
     hub.faults.order("/paths-info/", body=b"[]", headers={"Content-Type": "application/json"}, times=-1)
 
-    found = [change.path for change in new_source(client).changes(old, new)]
-    assert found == ["new/results.json", "plain.json"]
+    found = list(new_source(client).changes(old, new))
+    assert [change.path for change in found] == ["new/results.json", "plain.json"]
+    assert found == by_api(hub, client, old, new)
 
 
 def test_an_outage_of_the_api_is_one_whatever_git_said(hub: Hub, repository: Repository, client: HubClient) -> None:
