@@ -6,10 +6,10 @@ for everybody look facts up. One file of `bot/data/catalogue/` is read as `Catal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, Self
 
@@ -144,7 +144,7 @@ class Catalogue:
                 found = KnownLeaf(benchmark, benchmark.id, benchmark.samples, benchmark)
                 self._add(benchmark.id, file, found)
             for group in file.groups:
-                for name, member in self.members(group).items():
+                for name, member in members_of(group).items():
                     guessable = member if member.choices or member.guess is not None else group
                     self._add(group.key.replace(PLACE, name), file, KnownLeaf(group, name, member.samples, guessable))
 
@@ -155,12 +155,6 @@ class Catalogue:
         for format_id, pattern in known.keys.items():
             self._leaves.setdefault((format_id, pattern.replace(PLACE, found.name)), found)
 
-    def members(self, group: Group) -> Mapping[str, Member]:
-        """The members of a group by their names, those of the group that it names where it does."""
-        if isinstance(group.members, str):
-            return self.members(self.groups[group.members])
-        return group.members
-
     def find(self, format_id: str, key: str) -> KnownLeaf | None:
         """What is known of a leaf by its key in a format, None where nothing is."""
         return self._leaves.get((format_id, key))
@@ -169,11 +163,33 @@ class Catalogue:
 @cache
 def catalogue() -> Catalogue:
     """The shipped catalogue, read once."""
-    return Catalogue(dict(_read()))
+    return Catalogue({name: _file(name) for name in _texts()})
 
 
-def _read() -> Iterator[tuple[str, CatalogueFile]]:
-    folder = files("bot").joinpath("data", "catalogue")
-    for file in sorted(folder.iterdir(), key=lambda item: item.name):
-        if file.name.endswith(".toml"):
-            yield file.name, parse_toml(file.read_text(encoding="utf-8"), file.name, CatalogueFile)
+@lru_cache(maxsize=64)  # anybody's declaration may name anything
+def find_group(group_id: str) -> Group | None:
+    """A group of the catalogue by its id, None where there is none. Only the file that it stands in is read."""
+    holding = [name for name, text in _texts().items() if f'\nid = "{group_id}"\n' in text]
+    return next((group for name in holding for group in _file(name).groups if group.id == group_id), None)
+
+
+def members_of(group: Group) -> Mapping[str, Member]:
+    """The members of a group by their names, those of the group that it names where it does."""
+    if not isinstance(group.members, str):
+        return group.members
+    named = find_group(group.members)
+    if named is None:
+        raise LookupError(f"{group.id} has the members of {group.members}, which is no group")
+    return members_of(named)
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """The files of the catalogue by their names."""
+    found = {item.name: item for item in files("bot").joinpath("data", "catalogue").iterdir()}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found) if name.endswith(".toml")}
+
+
+@cache
+def _file(name: str) -> CatalogueFile:
+    return parse_toml(_texts()[name], name, CatalogueFile)

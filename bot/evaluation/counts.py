@@ -9,8 +9,9 @@ one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
-from operator import mul, sub
+from itertools import repeat
+from math import isfinite, remainder
+from operator import mul
 
 # Files carry 16 or 17 digits: a count that the numbers really hold comes out far closer than this.
 TOLERANCE = 1e-6
@@ -62,10 +63,9 @@ def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> i
 
 def are_counts(values: Sequence[float], samples: Sequence[int]) -> bool:
     """Whether `right_answers` finds one for each value and its number of samples; many times as fast."""
-    products = list(map(mul, values, samples))
     try:
-        return max(map(abs, map(sub, products, map(round, products))), default=0.0) <= TOLERANCE
-    except (OverflowError, ValueError):  # what is infinite or NaN has no nearest whole number
+        return all(map(TOLERANCE.__ge__, map(abs, map(remainder, map(mul, values, samples), repeat(1.0)))))
+    except ValueError:  # what is infinite has no nearest whole number
         return False
 
 

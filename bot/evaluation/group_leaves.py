@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.evaluation.catalogue import PLACE, Group, Guessable, catalogue
+from bot.evaluation.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.toml_file import Fault
 
 
@@ -27,14 +27,14 @@ def _faults(number: int, task: Any) -> Iterator[Fault]:
         return
     if "leaves" in task:
         yield f"tasks.{number}.group", "a task has leaves or a group, not both"
-    if name not in catalogue().groups:
+    if find_group(name) is None:
         known = ", ".join(sorted(catalogue().groups))
         yield f"tasks.{number}.group", f"there is no group {name!r} in the catalogue; there are {known}"
 
 
 def _with_leaves(task: Any, formats: list[str]) -> Any:
     name = task.get("group") if isinstance(task, dict) else None
-    group = catalogue().groups.get(name) if isinstance(name, str) else None
+    group = find_group(name) if isinstance(name, str) else None
     if group is None or "leaves" in task:
         return task
     return {"groups": list(group.rows), **task, "leaves": list(_leaves(group, task, formats))}
@@ -44,7 +44,7 @@ def _leaves(group: Group, task: Mapping[str, Any], formats: list[str]) -> Iterat
     given = task.get("group_keys")
     patterns = {**group.keys, **(given if isinstance(given, dict) else {})}
     has_bounds = task.get("normalize") == "leaf" and "lower_bound" not in task
-    for name, member in catalogue().members(group).items():
+    for name, member in members_of(group).items():
         leaf: dict[str, Any] = {"id": group.key.replace(PLACE, name), "samples": member.samples}
         keys = {one: patterns[one].replace(PLACE, name) for one in formats if isinstance(patterns.get(one), str)}
         known = member if member.choices or member.guess is not None else group

@@ -19,7 +19,7 @@ SKIP_MARK = re.compile(
 )
 # Beside the controls that JSON escapes anyway: further controls, marks of direction, halves of surrogates.
 UNSHOWN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
-HARMLESS = re.compile(r"[A-Za-z0-9][\w./ %~-]*", re.ASCII)  # the names and keys of most rows
+HARMLESS = re.compile(r"[\w./][\w./ %~-]*", re.ASCII)  # the names, keys and paths of most rows
 FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 
 
@@ -63,7 +63,8 @@ def inert(text: str) -> str:
 
 def without_commands(text: str) -> str:
     """A text of any number of lines in which the runner of a workflow hears no command: a backslash breaks each."""
-    return COMMAND_INSIDE.sub(r"#\\", COMMAND_LINE.sub(r"\1\2\\", text))
+    text = COMMAND_LINE.sub(r"\1\2\\", text) if "::" in text else text
+    return COMMAND_INSIDE.sub(r"#\\", text) if "##" in text else text
 
 
 def plain_json(text: str) -> str:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import MalformedDeclaration
-from bot.evaluation.catalogue import PLACE, CatalogueFile, catalogue
+from bot.evaluation.catalogue import PLACE, CatalogueFile, catalogue, find_group, members_of
 from bot.evaluation.counts import samples_behind, whole
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.toml_file import parse_toml
@@ -63,7 +63,7 @@ def test_no_key_of_a_format_is_described_twice() -> None:
     for file in catalogue().files.values():
         for known in (*file.benchmarks, *file.groups):
             patterns = {one: getattr(known, "key", known.id) for one in known.formats or file.formats}
-            names = catalogue().members(known) if hasattr(known, "members") else [""]
+            names = members_of(known) if hasattr(known, "members") else [""]
             for format_id, pattern in {**patterns, **known.keys}.items():
                 keys.update((format_id, pattern.replace(PLACE, name)) for name in names)
     assert [key for key, count in keys.items() if count > 1] == []
@@ -91,7 +91,7 @@ def test_thirty_tasks_of_the_harness_and_mmlu_in_its_families_are_known() -> Non
         if "lm-eval-0.4" in (known.formats or file.formats) and not known.id.startswith("leaderboard_")
     ]
     assert len(today) >= 30
-    families = {group.id for group in catalogue().groups.values() if len(catalogue().members(group)) == 57}
+    families = {group.id for group in catalogue().groups.values() if len(members_of(group)) == 57}
     assert {"mmlu", "mmlu_continuation", "mmlu_generative", "mmlu_llama", "hendrycksTest"} <= families
 
 
@@ -247,3 +247,14 @@ def test_sizes_are_those_of_published_files(reference: Path) -> None:
                     checked[key] += 1
     assert len(checked) > 150
     assert sum(checked.values()) > 1_000
+
+
+def test_a_group_is_found_without_the_whole_catalogue() -> None:
+    groups = catalogue().groups
+    assert {group_id: find_group(group_id) for group_id in groups} == groups
+    assert len(groups) == sum(len(file.groups) for file in catalogue().files.values())
+
+
+@pytest.mark.parametrize("name", ["quiz", "", "ifeval", 'bbh_cot_fewshot"\nid = "x', "leaderboard"])
+def test_what_is_no_group_is_not_found(name: str) -> None:
+    assert find_group(name) is None

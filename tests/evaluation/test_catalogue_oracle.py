@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.catalogue import PLACE, Group, KnownBenchmark, catalogue
+from bot.evaluation.catalogue import PLACE, Group, KnownBenchmark, catalogue, members_of
 from tests.evaluation import harness_tasks
 
 TODAY = "lm-eval-0.4"
@@ -43,7 +43,7 @@ def check(known: KnownBenchmark | Group, config: dict[str, Any]) -> None:
 
 def has_choices(known: KnownBenchmark | Group) -> bool:
     if isinstance(known, Group):
-        return bool(known.choices) or all(one.choices for one in catalogue().members(known).values())
+        return bool(known.choices) or all(one.choices for one in members_of(known).values())
     return bool(known.choices) or known.id in {"cola", "webqs"}  # a correlation; one of hundreds of answers
 
 
@@ -60,7 +60,7 @@ def test_a_benchmark_is_what_the_harness_says(benchmark: KnownBenchmark) -> None
 
 @pytest.mark.parametrize("group", of_today(Group), ids=lambda known: known.id)
 def test_a_group_has_the_members_that_the_harness_gives_it(group: Group) -> None:
-    keys = {group.key.replace(PLACE, name) for name in catalogue().members(group)}
+    keys = {group.key.replace(PLACE, name) for name in members_of(group)}
     there = harness_tasks.members(group.id)
     assert keys == there
     assert group.id in NO_ROW or group.id in group.rows

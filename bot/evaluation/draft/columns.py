@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.evaluation.aggregates import leaves_of
-from bot.evaluation.catalogue import Group, catalogue
+from bot.evaluation.catalogue import Group, catalogue, members_of
 from bot.evaluation.draft.seen import Seen
 from bot.evaluation.result import Result
 
@@ -23,7 +23,7 @@ class DraftColumn:
     @property
     def is_whole_group(self) -> bool:
         """Whether all members of the catalogue's group are there."""
-        return self.group is not None and len(self.leaves) == len(catalogue().members(self.group))
+        return self.group is not None and len(self.leaves) == len(members_of(self.group))
 
 
 def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[DraftColumn]:
