@@ -126,10 +126,14 @@ def _rows(
 ) -> tuple[tuple[GroupRow, ...], LeafRows]:
     """Part the rows of `results` into aggregates and leaves; `groups` holds the aggregates a second time."""
     results, aggregates = document.results or EMPTY, document.groups or EMPTY
-    for key, numbers in results.items():
-        if type(numbers) is not dict:
+    for key in results if document.top is None else ():  # elsewhere the decoder has seen to it
+        if type(results[key]) is not dict:
             raise not_a_row("/results", key)
-    leaves = _leaves(results, runs_of(document, subtasks, limit, harness), _untils(document))
+    runs = runs_of(document, subtasks, limit, harness)
+    leaves = _leaves(results, runs, _untils(document))
+    if runs.shape is not None:
+        rows = [results[key] for key in runs.group_keys[: len(runs.group_keys) - len(aggregates)]]
+        return tuple(map(GroupRow, runs.group_keys, runs.pointers, [*rows, *aggregates.values()])), leaves
     groups = [GroupRow(key, f"/results/{escape_pointer(key)}", results[key]) for key in results if key not in leaves]
     groups += [GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates]
     return tuple(groups), leaves

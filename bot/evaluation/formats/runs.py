@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from bot.evaluation.formats.document import KEPT, Document, Part, TaskConfig, task_configs
 from bot.evaluation.formats.fields import shots as number_of_shots
 from bot.evaluation.formats.fields import version, whole
-from bot.evaluation.result import HarnessVersion, Shape
+from bot.evaluation.result import HarnessVersion, Shape, escape_pointer
 
 Run = tuple[int | None, float | str | None, int | None, int | None]  # shots, version, samples, size of the task
 FIELDS = ("n-shot", "versions", "n-samples")
@@ -34,13 +34,16 @@ class Recorded(NamedTuple):
 class Runs(NamedTuple):
     """The run of each row, None of one that is an aggregate; and the shape where nothing is unrecorded.
 
-    With a shape, `leaf_keys` are the rows that are leaves, and `columns` has their shots, versions, samples and sizes.
+    With a shape, `leaf_keys` are the rows that are leaves, and `columns` has their shots, versions, samples and sizes;
+    `group_keys` are the rows of `results` that are none, then those of `groups`, `pointers` say where they lie.
     """
 
     of: Mapping[str, Run | None]
     shape: Shape | None = None
     leaf_keys: tuple[str, ...] = ()
     columns: tuple[tuple[Any, ...], ...] = ()
+    group_keys: tuple[str, ...] = ()
+    pointers: tuple[str, ...] = ()
 
 
 class Keys(NamedTuple):
@@ -107,7 +110,11 @@ def _known(
     if any(run and None in run for run in runs.values()) or any(runs[key] for key in _with_blank(keys)):
         return None
     leaf_keys = tuple([key for key, run in runs.items() if run is not None])
-    return Runs(runs, Shape(), leaf_keys, tuple(zip(*[runs[key] or () for key in leaf_keys], strict=True)))
+    columns = tuple(zip(*[runs[key] or () for key in leaf_keys], strict=True))
+    summed = [key for key in keys.rows if runs[key] is None]
+    pointers = [f"/results/{escape_pointer(key)}" for key in summed]
+    pointers += [f"/groups/{escape_pointer(key)}" for key in keys.aggregates]
+    return Runs(runs, Shape(), leaf_keys, columns, (*summed, *keys.aggregates), tuple(pointers))
 
 
 def _with_blank(keys: Keys) -> Iterator[str]:
