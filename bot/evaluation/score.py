@@ -112,16 +112,16 @@ def _task_points(task: Task, measurements: list[Measurement], is_whole: bool) ->
     lowest, highest = task.range
     if not (is_whole and all([lowest <= one.value <= highest for one in measurements])):  # noqa: C419 - twice as fast
         return TaskScore(task.id, task.title, None, None, None, ())
-    raw, score = points_of(task, [one.required for one in measurements], [one.value for one in measurements])
+    required, values = [one.required for one in measurements], [one.value for one in measurements]
+    raw, score = raw_of(task, required, values), score_of(task, required, values)
     return TaskScore(task.id, task.title, raw, score, None, ())
 
 
-def points_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> tuple[float, float]:
-    """The raw value and the score of a task of which every value is there and in its range."""
-    raw = raw_of(task, required, values)
+def score_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> float:
+    """The score of a task of which every value is there and in its range."""
     if task.normalize == "leaf":
-        return raw, _mean(task, required, values)
-    return raw, normalize(raw, required[0].lower, required[0].span)
+        return _mean(task, required, values)
+    return normalize(raw_of(task, required, values), required[0].lower, required[0].span)
 
 
 def _leaf_scores(task: Task, measurements: list[Measurement]) -> tuple[LeafScore, ...]:

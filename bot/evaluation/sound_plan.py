@@ -20,7 +20,7 @@ from bot.evaluation.rules.rule import Rule, in_tasks
 from bot.evaluation.rules.stderr_contradicts_samples import all_fit, stderr_contradicts_samples
 from bot.evaluation.rules.value_not_integral import value_not_integral
 from bot.evaluation.rules.value_out_of_range import value_out_of_range
-from bot.evaluation.score import points_of
+from bot.evaluation.score import score_of
 from bot.evaluation.task import Task
 
 # The rules on numbers that are silent where a plan finds all numbers plain.
@@ -71,7 +71,7 @@ class Plan:
         values = _plain_values(self.numbers, [leaves[key].numbers for key in self.numbers.leaf_keys])
         if values is None:
             return None
-        return tuple([points_of(task, required, values[part])[1] for task, required, part in self.columns])
+        return tuple([score_of(task, required, values[part]) for task, required, part in self.columns])
 
 
 def _plain_values(numbers: Numbers, rows: Sequence[Mapping[str, Any]]) -> list[float] | None:

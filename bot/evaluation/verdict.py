@@ -110,12 +110,14 @@ def _may_speak(rule: Rule, leaderboard: Leaderboard, spoke: Collection[str]) -> 
 
 def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
     """What one rule finds, as severe as the leaderboard says; one that raises names itself, and blocks if it can."""
-    severity = rule.severity_on(leaderboard)
     try:
         violations = [*rule.check(case)]
     except Exception as error:
         log.exception("the rule %s failed on %s", rule.id, parsed.path)
-        return [_failure(rule, severity, error, parsed.path)]
+        return [_failure(rule, rule.severity_on(leaderboard), error, parsed.path)]
+    if not violations:
+        return []
+    severity = rule.severity_on(leaderboard)
     return [finding_of(rule, severity, violation, violation.file or parsed.path, line=line) for violation in violations]
 
 

@@ -28,6 +28,8 @@ HINT = "submit it where the organization submits, or ask the maintainers of the 
 @rule(Severity.ERROR, invalidates_score=False, reads="file")
 def wrong_owner(case: Case) -> Iterator[Violation]:
     """Yield a violation where the path and the model's organization do not belong together."""
+    if not case.facts.owners:
+        return
     owners, path, organization = case.facts.owners, case.path, case.result.model.id.partition("/")[0]
     here = max((prefix for prefix in owners if path.startswith(prefix)), key=len, default=None)
     elsewhere = [prefix for prefix, allowed in owners.items() if _is_among(organization, allowed)]
