@@ -11,6 +11,7 @@ from bot.publishing.board import Board, BoardRow, average_without, records
 from bot.publishing.ranks import TIE
 from bot.reporting.markdown import cell
 from bot.reporting.prose import escaped
+from bot.reporting.row_names import NamedRow, row_names
 from bot.reporting.scores import fit
 from bot.reporting.table import Table, markdown_table, text_table
 from bot.reporting.text import WIDTH
@@ -43,7 +44,10 @@ def _table(board: Board) -> Table:
     doubted = [task.id for task in tasks if task.quarantined]
     without = [f"without {', '.join(doubted)}"] if doubted else []
     titles = ("rank", "model", "average", *without, *(task.id for task in tasks))
-    return Table(titles, tuple(_cells(row, board.leaderboard) for row in board.rows), names=2)
+    models = [row.entry.model for row in board.rows]
+    names = row_names(NamedRow(one.id, one.revision, one.precision, one.chat_template) for one in models)
+    rows = [_cells(row, name, board.leaderboard) for row, name in zip(board.rows, names, strict=True)]
+    return Table(titles, tuple(rows), names=2)
 
 
 def _notes(board: Board) -> list[str]:
@@ -55,14 +59,9 @@ def _notes(board: Board) -> list[str]:
     return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted)]
 
 
-def _cells(row: BoardRow, leaderboard: Leaderboard) -> tuple[str, ...]:
+def _cells(row: BoardRow, name: str, leaderboard: Leaderboard) -> tuple[str, ...]:
     entry = row.entry
-    chat = " (chat)" if entry.model.chat_template else ""
-    front: tuple[str, ...] = (
-        row.ranks,
-        f"{entry.model.id}{chat}",
-        cell(entry.average, 2),
-    )
+    front: tuple[str, ...] = (row.ranks, name, cell(entry.average, 2))
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, cell(average_without(entry, leaderboard), 2))
     return (*front, *(cell(task.score, 2) for task in entry.tasks))

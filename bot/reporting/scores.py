@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.score_table import ScoredRow, ScoreTable
 from bot.reporting.escape import brief, inert
 from bot.reporting.markdown import cell
+from bot.reporting.row_names import NamedRow, row_names
 from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, table_width, text_table
 from bot.reporting.text import SIGNS, WIDTH
 
@@ -17,7 +19,8 @@ from bot.reporting.text import SIGNS, WIDTH
 def scores_text(table: ScoreTable, leaderboard: Leaderboard) -> str:
     """Aligned columns, rounded for people."""
     titles = ("", "model", "average", *(task.id for task in leaderboard.tasks))
-    rows = [(SIGNS[row.status], _name(row), *(cell(score, 2) for score in _scores(row))) for row in table.rows]
+    named = zip(_names(table.rows), table.rows, strict=True)
+    rows = [(SIGNS[row.status], name, *(cell(score, 2) for score in _scores(row))) for name, row in named]
     rows += [(SIGNS["rejected"], path, *_holes(leaderboard)) for path in table.unreadable]
     return text_table(fit(Table(titles, tuple(rows), names=2))) + "\n"
 
@@ -34,7 +37,8 @@ def fit(table: Table, column: int = 1) -> Table:
 def scores_markdown(table: ScoreTable, leaderboard: Leaderboard) -> str:
     """A table of GitHub's Markdown, rounded for people."""
     titles = ("model", "verdict", "average", *(task.title for task in leaderboard.tasks))
-    rows = [(_name(row), row.status, *(cell(score, 2) for score in _scores(row))) for row in table.rows]
+    named = zip(_names(table.rows), table.rows, strict=True)
+    rows = [(name, row.status, *(cell(score, 2) for score in _scores(row))) for name, row in named]
     rows += [(path, "rejected", *_holes(leaderboard)) for path in table.unreadable]
     return markdown_table(Table(titles, tuple(rows))) + "\n"
 
@@ -52,8 +56,11 @@ def scores_csv(table: ScoreTable, leaderboard: Leaderboard) -> str:
     return text.getvalue()
 
 
-def _name(row: ScoredRow) -> str:
-    return brief(row.model) or row.files[0]
+def _names(rows: Sequence[ScoredRow]) -> list[str]:
+    keys = [(row, row.key) for row in rows]
+    return row_names(
+        NamedRow(brief(row.model) or row.files[0], key.revision, key.precision, key.chat_template) for row, key in keys
+    )
 
 
 def _scores(row: ScoredRow) -> list[float | None]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from bot.publishing.board import Board, make_board, records
@@ -31,6 +33,30 @@ A rank is the best and the worst place that a row could have by chance: averages
 that differ by at most 1.96 standard errors of the difference may change places.
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ([{}, {"precision": "4bit"}], ["acme/a (4bit)", "acme/a (bfloat16)"]),
+        (
+            [{}, {"revision": "b" * 40}, {"revision": ""}],
+            ["acme/a (0123abcd)", "acme/a (bbbbbbbb)", "acme/a (unpinned)"],
+        ),
+        ([{}, {"chat_template": True}], ["acme/a", "acme/a (chat)"]),
+        (
+            [{}, {"precision": "4bit"}, {"revision": "b" * 40}],
+            ["acme/a (4bit, 0123abcd)", "acme/a (bfloat16, 0123abcd)", "acme/a (bfloat16, bbbbbbbb)"],
+        ),
+    ],
+)
+def test_rows_of_one_model_say_how_they_differ(changes: list[dict[str, Any]], names: list[str]) -> None:
+    model = replace(ROWS[0].model, revision="0123abcd" * 5)
+    rows = [replace(ROWS[0], model=replace(model, **change)) for change in changes]
+
+    text = board_text(make_board([*rows, entry("acme/other", (9, 60, 70))], doubted()))
+
+    assert sorted(line[6:].split("  ")[0] for line in text.splitlines()[1 : len(rows) + 2]) == [*names, "acme/other"]
 
 
 def test_columns_in_doubt_are_named_with_the_average_without_them() -> None:
