@@ -54,9 +54,9 @@ def is_mean_of_shares(leaf_key: str, metric: str) -> bool:
 
 def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> int | None:
     """Return k where `value` is k / samples, to `tolerance` in k; None where it is no such fraction."""
-    if not isfinite(value):
-        return None
     product = value * samples
+    if not isfinite(product):
+        return None
     nearest = round(product)
     return nearest if abs(product - nearest) <= tolerance else None
 
