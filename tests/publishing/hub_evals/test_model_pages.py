@@ -171,6 +171,26 @@ def test_what_open_requests_say_counts_too_but_not_our_own() -> None:
     assert "b.yaml says 48" in refusal(files={"b.yaml": foreign("48")}, requests=[unchanged])
 
 
+def test_our_file_in_a_request_of_somebody_else_is_no_value_of_theirs() -> None:
+    files = written(drafted(row(0.5)))
+    theirs = OpenFiles("#3", is_ours=False, files={**files, "a.yaml": foreign("1", task="mmlu_pro_easy")})
+
+    assert drafted(row(0.75), files=files, requests=[theirs]).files.keys() == {PATH}
+
+
+def test_the_notes_leave_out_what_is_unknown() -> None:
+    known = row()
+    assert known.entry is not None
+    task = next(task for task in known.entry.tasks if task.id == "mmlu_pro")
+    [leaf] = task.leaves
+    bare = replace(task, leaves=(replace(leaf, samples=None),))
+    tasks = tuple(bare if each is task else each for each in known.entry.tasks)
+    made = replace(known.entry, tasks=tasks, model=replace(known.entry.model, revision="", chat_template=True))
+    (data,) = written(drafted(RowChange("a", made, links=LINKS))).values()
+
+    assert b"  notes: 'lm-evaluation-harness 0.4.9, 5-shot, chat template'\n" in data
+
+
 def test_an_unreadable_file_of_somebody_else_stops_nothing_but_its_own_path() -> None:
     assert drafted(files={".eval_results/a.yaml": b"\xff", ".eval_results/b.yaml": b"["}).files.keys() == {PATH}
     assert "conflict" in refusal(files={PATH: b"["})
