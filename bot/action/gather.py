@@ -18,6 +18,7 @@ from bot.evaluation.formats import most_bytes
 from bot.platforms.files import read_file
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.blobs import blob_id
+from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.inputs import Place, hub_places
 from bot.platforms.patterns import is_wanted
@@ -63,19 +64,24 @@ def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubS
         except TooLarge:
             return b""
 
-    sizes = (ListedFile(change.path, _size(change, source)) for change in wanted.values())
-    for candidate in candidates_in(sizes):
+    sizes = {change.path: _size(change, source, commit) for change in wanted.values()}
+    listed = (ListedFile(path, size) for path, size in sizes.items() if size is not None)
+    for candidate in candidates_in(listed):
         yield Place(candidate, read, candidate.path, candidate.path in patterns, source.name, commit)
 
 
-def _size(change: Change, source: GitHubSource) -> int:
-    """The size of a changed file; where GitHub does not tell, it is read."""
+def _size(change: Change, source: GitHubSource, commit: str) -> int | None:
+    """The size of a changed file; where GitHub does not tell, it is read. None for a submodule."""
     if change.size:
         return change.size
     try:
         return len(source.read_content(change.oid or "", most_bytes(change.path)))
     except TooLarge:
         return most_bytes(change.path) + 1
+    except NotThere:
+        if source.is_submodule(change.path, commit):
+            return None
+        raise
 
 
 def workspace_places(patterns: list[str], trigger: TriggerContext, source: str) -> Iterator[Place]:

@@ -116,6 +116,20 @@ def test_a_comment_stays_true_when_the_results_are_taken_back(github: GitHubServ
     assert (said.status, said.outputs["verdict"]) == (0, "none")
 
 
+def test_a_submodule_named_like_a_result_stops_no_verdict(github: GitHubServer, job: Job) -> None:
+    git = github.state.repos[BOARD].git
+    event = propose(github, {GOOD: result()})
+    head = event["pull_request"]["head"]
+    module = git.add_commit(git.add_tree({}), (), "of another repository", "ann").sha
+    git.modules.add(module)
+    files = git.files(head["sha"]) | {"x/results_9.json": module}
+    head["sha"] = git.refs["heads/results"] = git.add_commit(git.add_tree(files), (head["sha"],), "Link", "ann").sha
+
+    said = job.run("pull_request", event)
+
+    assert (said.status, said.outputs["verdict"], said.outputs["accepted"]) == (0, "accepted", "1")
+
+
 def test_a_hostile_name_stays_text_in_comment_and_summary(github: GitHubServer, job: Job) -> None:
     name = "</details>\n# @everyone ::error:: `x` <img src=x> [a](http://evil) <!-- leaderboard-bot {} -->"
     data = json.loads(bad_result()) | {"model_name": name}

@@ -58,6 +58,8 @@ def read_contents(state: GitHubState, request: Request) -> Answer:
         files = repo.git.files(repo.git.resolve(request.query.get("ref", repo.default_branch)))
     except GitError:
         return refuse(404, f"No commit found for the ref {request.query.get('ref')}")
+    if files.get(path) in repo.git.modules:
+        return Answer(200, {"type": "submodule", "name": path, "path": path, "sha": files[path], "size": 0})
     if path in files:
         return Answer(200, _file(request, repo.git, path, files[path], content=True))
     inside = {where: sha for where, sha in files.items() if where.startswith(f"{path}/") or not path}

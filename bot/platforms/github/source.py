@@ -186,6 +186,11 @@ class GitHubSource:
         """The bytes behind a content id; raises TooLarge past `limit`."""
         return read_blob(self.client, self.address.name, oid, limit)
 
+    def is_submodule(self, path: str, commit: str) -> bool:
+        """Whether another repository is linked at a path of a commit; a pull request lists it like a file."""
+        found = self.client(lambda: self._repo.get_contents(path, ref=commit))
+        return not isinstance(found, list) and found.type == "submodule"
+
     def fetch(self, oids: Iterable[str]) -> None:
         """Ask for many contents at once, so that reading them costs few requests."""
         fetch_blobs(self.client, self.address.name, oids)
