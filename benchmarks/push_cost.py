@@ -196,7 +196,7 @@ def open_many(hub: Hub, target: Repository, count: int) -> None:
 
 
 def measure_served(
-    size: int, waiting: int, pushes: int, delay: float, *, merges: bool
+    layout: str, size: int, waiting: int, pushes: int, delay: float, *, merges: bool
 ) -> tuple[list[int], Counter[str], float]:
     """Requests of each push from its webhook until the Hub is quiet, their kinds, and the least seconds it took."""
     with served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
@@ -207,7 +207,7 @@ def measure_served(
         )
         source, target = hub.repository("acme/results"), hub.repository("acme/contents")
         numbers = [(n // FILES_OF_AN_ORG, n) for n in range(size)]
-        paths = [LAYOUTS["nested"].format(org=org, n=n) for org, n in numbers]
+        paths = [LAYOUTS[layout].format(org=org, n=n) for org, n in numbers]
         fill(source, paths)
         fill(target, [f"entries/tiny/org-{org}/model-{n}/{n:040x}-bfloat16.json" for org, n in numbers])
         open_many(hub, target, waiting)
@@ -230,7 +230,7 @@ def measure_served(
                     hub.merge(target, hub.requests(target)[waiting // 2])
                 hub.calls.clear()
                 open_before, start = len(hub.requests(target)), time.perf_counter()
-                hub.push(source, {LAYOUTS["nested"].format(org=0, n=f"new-{number}"): result(f"org-0/new-{number}")})
+                hub.push(source, {LAYOUTS[layout].format(org=0, n=f"new-{number}"): result(f"org-0/new-{number}")})
                 while len(hub.requests(target)) == open_before:
                     time.sleep(0.005)
                 took = time.perf_counter() - start
@@ -248,15 +248,15 @@ def kind_of(path: str) -> str:
     return next((word for word in words if f"/{word}" in path), "other")
 
 
-def show_served(sizes: list[int], waiting: list[int], pushes: int, delay: float, *, merges: bool) -> None:
+def show_served(layout: str, sizes: list[int], waiting: list[int], pushes: int, delay: float, *, merges: bool) -> None:
     """Measure the whole path, with boards of these sizes and so many open requests."""
     for size in sizes:
         for count in waiting:
-            counts, kinds, seconds = measure_served(size, count, pushes, delay, merges=merges)
+            counts, kinds, seconds = measure_served(layout, size, count, pushes, delay, merges=merges)
             said = ", ".join(f"{kind} {number / pushes:.1f}" for kind, number in kinds.most_common())
             print(
-                f"serve, {size:7,} entries, {count:5,} requests open: {min(counts)} to {max(counts)} requests a push, "
-                f"{seconds:5.2f} s from push to request ({said})",
+                f"serve, {layout}, {size:7,} entries, {count:5,} requests open: {min(counts)} to {max(counts)} "
+                f"requests a push, {seconds:5.2f} s from push to request ({said})",
                 flush=True,
             )
 
@@ -268,11 +268,11 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that the Hub takes for each request")
     parser.add_argument("--merge", action="store_true", help="one of the open requests is merged before each push")
     parser.add_argument("--open", type=int, nargs="*", default=[], help="requests that are open while `serve` works")
+    parser.add_argument("--layouts", nargs="*", choices=LAYOUTS, default=list(LAYOUTS), help="of the source")
     options = parser.parse_args()
-    if options.open:
-        show_served(options.sizes, options.open, options.pushes, options.delay, merges=options.merge)
-        return
-    for layout in LAYOUTS:
+    for layout in options.layouts if options.open else ():
+        show_served(layout, options.sizes, options.open, options.pushes, options.delay, merges=options.merge)
+    for layout in () if options.open else options.layouts:
         smallest = least = 0.0
         for size in options.sizes:
             count, kinds, seconds, own = measure(layout, size, options.pushes, options.delay)

@@ -125,9 +125,9 @@ def patched(base: bytes, delta: bytes, spend: Callable[[int], None]) -> bytes:
     spend(size)
     if was != len(base):
         raise ValueError("a difference to something else")
-    parts, left = list[bytes](), size
+    parts, left, given = list[bytes | memoryview](), size, memoryview(base)
     while at < len(delta) and left >= 0:
-        part, at = _copied(base, delta, at) if delta[at] & 0x80 else _inserted(delta, at)
+        part, at = _copied(given, delta, at) if delta[at] & 0x80 else _inserted(delta, at)
         parts.append(part)
         left -= len(part)
     if left:
@@ -135,7 +135,7 @@ def patched(base: bytes, delta: bytes, spend: Callable[[int], None]) -> bytes:
     return b"".join(parts)
 
 
-def _copied(base: bytes, delta: bytes, at: int) -> tuple[bytes, int]:
+def _copied(base: memoryview, delta: bytes, at: int) -> tuple[bytes | memoryview, int]:
     """Bytes of the base: seven bits say which bytes of the offset (four) and of the size (three) follow."""
     flags, at = delta[at], at + 1
     number = 0
