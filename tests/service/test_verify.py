@@ -207,6 +207,7 @@ def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice
     heads["acme/none"] = "e" * 40
     assert ModelLookup(opener).look("acme/none", "e" * 40).said == "the model is not at the Hub, or may not be seen"
     assert not ModelLookup(opener).look("../x", "e" * 40).is_gone
+    assert ModelLookup(opener).look("acme/none", "main").said == "the row names no commit of the model"
 
     rows = list(Verifier(opener.target("board"), opener, None, asks_models=True).verify())
     assert outcomes(rows) == ["model", "model"]
