@@ -1,0 +1,48 @@
+"""What the Hub's client raises becomes an error of ours, with the reason and without a secret."""
+
+from __future__ import annotations
+
+from json import JSONDecodeError
+
+import httpx2
+import pytest
+from huggingface_hub.errors import HFValidationError, OIDCError
+
+from bot.errors import BotError, CallError, Refused, Unavailable
+from bot.platforms.hub.errors import hub_errors
+
+CASES: list[tuple[Exception, type[BotError], str]] = [
+    (ConnectionResetError("by peer"), Unavailable, "ConnectionResetError: by peer"),
+    (httpx2.ReadTimeout("too slow"), Unavailable, "ReadTimeout: too slow"),
+    (JSONDecodeError("no JSON", "<html>", 0), Unavailable, "refs: an answer came that is not the Hub's (JSONDecode"),
+    (KeyError("sha"), Unavailable, "refs: an answer came that is not the Hub's (KeyError)"),
+    (HFValidationError("Repo id\n  is odd"), Refused, "Repo id is odd"),
+    (ValueError("the card\n is odd"), Refused, "the card is odd"),
+    (OIDCError("no\n id-token"), Refused, "trusted publishing: no id-token"),
+    (httpx2.InvalidURL("odd"), CallError, ""),
+    (UnicodeError("encoding with 'idna' codec failed"), CallError, ""),
+]
+
+
+@pytest.mark.parametrize(("error", "ours", "why"), CASES, ids=[type(error).__name__ for error, *_ in CASES])
+def test_an_error_of_the_client_is_one_of_ours_with_the_reason(
+    error: Exception, ours: type[BotError], why: str
+) -> None:
+    with pytest.raises(ours) as raised, hub_errors("refs"):
+        raise error
+
+    assert type(raised.value) is ours
+    assert why in str(raised.value)
+
+
+def test_a_header_that_cannot_be_sent_is_not_told_for_it_may_be_the_token() -> None:
+    with pytest.raises(Unavailable) as raised, hub_errors():
+        raise httpx2.LocalProtocolError("Illegal header value b'Bearer hf_secret'")
+
+    assert "LocalProtocolError" in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_what_is_not_the_hub_s_doing_stays_as_it_is() -> None:
+    with pytest.raises(PermissionError), hub_errors():
+        raise PermissionError(13, "a file of this machine")
