@@ -53,6 +53,20 @@ def test_a_truth_value_that_stands_there_in_any_words_is_not_written_again(word:
     assert after(CSV | CHAT, text.replace(word, "yes")) == f"Model,Chat\n{MODEL},no\n"
 
 
+@pytest.mark.parametrize("word", ["false", "False", "FALSE"])
+def test_a_truth_value_of_yaml_is_one_in_any_capitals(word: str) -> None:
+    text = f"- Model: {MODEL}\n  Chat: {word}\n"
+    assert after(YAML | CHAT, text) == text
+    assert after(YAML | CHAT, text.replace(word, "True")) == f"- Model: {MODEL}\n  Chat: false\n"
+
+
+@pytest.mark.parametrize("quote", ["'", '"', ""])
+def test_a_text_of_yaml_keeps_its_quotes(quote: str) -> None:
+    columns = {"Model": "model.id", "Org": {"template": "{model.org}"}}
+    text = f"- Model: {MODEL}\n  Org: {quote}acme{quote}\n"
+    assert after(YAML, text, columns=columns) == text.replace("acme", "example-org")
+
+
 # ---- keys that a row lacks ----
 
 

@@ -41,6 +41,14 @@ def test_the_ranks_that_a_new_row_moves_are_named() -> None:
     )
 
 
+def test_in_a_table_that_rises_the_lowest_has_the_first_rank() -> None:
+    ranked = "Rank,Model,Average\n1,a,10.0\n2,b,20.0\n3,c,60.0\n"
+
+    assert said(RANKED, ranked, entry(average=30.0))[0] == (
+        "The column `Rank` is not renumbered. Out of date: `example-org/kestrel-7b`, `c`."
+    )
+
+
 def test_a_rank_that_was_wrong_before_is_not_put_on_our_account() -> None:
     ranked = "Rank,Model,Average\n1,a,60.0\n7,b,20.0\n"
 
