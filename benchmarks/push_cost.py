@@ -7,7 +7,8 @@ Two layouts are measured: `org/model/results.json`, as the Open LLM Leaderboard 
 
 With `--open 0 100 1000` the whole path is measured: `serve` in a process of its own takes the webhook of the push and
 opens the request, while so many requests of its own are open at the target. Bar: the same number of requests, within 5.
-With `--merge` a person merges one of them before each push: it is found among the others.
+With `--merge` a person merges one of them before each push: it is found among the others. With `--submissions 1000` so
+many requests of others are open at the source.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -196,7 +198,7 @@ def open_many(hub: Hub, target: Repository, count: int) -> None:
 
 
 def measure_served(
-    layout: str, size: int, waiting: int, pushes: int, delay: float, *, merges: bool
+    layout: str, size: int, waiting: int, pushes: int, delay: float, *, merges: bool, submissions: int
 ) -> tuple[list[int], Counter[str], float]:
     """Requests of each push from its webhook until the Hub is quiet, their kinds, and the least seconds it took."""
     with served(Hub()) as hub, tempfile.TemporaryDirectory() as name:
@@ -211,6 +213,8 @@ def measure_served(
         fill(source, paths)
         fill(target, [f"entries/tiny/org-{org}/model-{n}/{n:040x}-bfloat16.json" for org, n in numbers])
         open_many(hub, target, waiting)
+        for n in range(submissions):
+            hub.open_request(source, {f"eve/{n}.txt": b"1"}, f"Add {n}", "", f"eve{n}")
         contexts = ContextFactory(
             Access(hf_token=hub.person("bot"), hf_endpoint=hub.url),
             Store(connect(f"sqlite:///{folder / 'bot.db'}")),
@@ -248,11 +252,11 @@ def kind_of(path: str) -> str:
     return next((word for word in words if f"/{word}" in path), "other")
 
 
-def show_served(layout: str, sizes: list[int], waiting: list[int], pushes: int, delay: float, *, merges: bool) -> None:
+def show_served(layout: str, sizes: list[int], waiting: list[int], pushes: int, delay: float, **more: Any) -> None:
     """Measure the whole path, with boards of these sizes and so many open requests."""
     for size in sizes:
         for count in waiting:
-            counts, kinds, seconds = measure_served(layout, size, count, pushes, delay, merges=merges)
+            counts, kinds, seconds = measure_served(layout, size, count, pushes, delay, **more)
             said = ", ".join(f"{kind} {number / pushes:.1f}" for kind, number in kinds.most_common())
             print(
                 f"serve, {layout}, {size:7,} entries, {count:5,} requests open: {min(counts)} to {max(counts)} "
@@ -267,11 +271,13 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 10_000, 100_000])
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that the Hub takes for each request")
     parser.add_argument("--merge", action="store_true", help="one of the open requests is merged before each push")
+    parser.add_argument("--submissions", type=int, default=0, help="requests of others that are open at the source")
     parser.add_argument("--open", type=int, nargs="*", default=[], help="requests that are open while `serve` works")
     parser.add_argument("--layouts", nargs="*", choices=LAYOUTS, default=list(LAYOUTS), help="of the source")
     options = parser.parse_args()
+    more = {"merges": options.merge, "submissions": options.submissions}
     for layout in options.layouts if options.open else ():
-        show_served(layout, options.sizes, options.open, options.pushes, options.delay, merges=options.merge)
+        show_served(layout, options.sizes, options.open, options.pushes, options.delay, **more)
     for layout in () if options.open else options.layouts:
         smallest = least = 0.0
         for size in options.sizes:

@@ -30,7 +30,7 @@ from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
 from bot.service.event import Event, concerns_us
 from bot.service.github_event import ANY, SCHEME, repository_name
-from bot.service.items import marks
+from bot.service.items import Mark, marks
 from bot.service.outcome import Outcome
 from bot.service.settlement import run_pass
 from bot.service.workers import QUIET, WatchWorker
@@ -213,13 +213,17 @@ class Service:
         return bool(hinted)
 
     def _mark_talk(self, watch: Watch, event: Event) -> None:
-        """Note on which request of ours at a target somebody may have written a command."""
-        if not (event.is_talk and event.number and watch.maintainers):
-            return
-        targets = [one.to for one in watch.targets if one.form == "pull-request"]
-        asked = [to for to in targets if repository_of(to) == event.repository]
-        with suppress(StateUnavailable):  # the daily sweep finds it too
-            self.contexts.store.mark(watch.name, marks("request", [str(event.number)], asked), self.clock())
+        """Note what a pass would not look at each time: requests at the source, and words on ours at a target."""
+        found: list[Mark] = []
+        if event.touches_requests and event.repository in {repository_of(watch.source), ANY.repository}:
+            found.append(Mark("reviews"))
+        if event.is_talk and event.number and watch.maintainers:
+            targets = [one.to for one in watch.targets if one.form == "pull-request"]
+            asked = [to for to in targets if repository_of(to) == event.repository]
+            found += marks("request", [str(event.number)], asked)
+        if found:
+            with suppress(StateUnavailable):  # a later pass lists the requests, and the daily sweep finds all else
+                self.contexts.store.mark(watch.name, found, self.clock())
 
     @staticmethod
     def names(watch: Watch) -> set[str]:

@@ -43,6 +43,11 @@ class Event:
         """Whether it tells of a discussion, a request or a comment."""
         return self.scope.split(".")[0] == "discussion"
 
+    @property
+    def touches_requests(self) -> bool:
+        """Whether it may tell of a request: anything but a push to branches."""
+        return not (self.moves_content and self.refs) or any(ref.startswith(REQUEST) for ref, _ in self.refs)
+
 
 def parse_event(body: bytes) -> Event | None:
     """The event of a delivery; None where the body is no payload that we know how to read."""

@@ -36,8 +36,12 @@ from bot.service.review_state import (
 from bot.service.review_texts import review_body, review_status
 from bot.service.shown import seen_files
 
+LISTED = "requests"  # the cursor with the moment at which they were listed, in Unix seconds, and how many there were
 ENDED = (DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits for another try
+GO_ON = "compare"  # has another pass go on with the reviews that are known; it lists none
 REFRESHED = 20  # reviews of one pass that are compared with what moved on the board
+SHORT_LIST = 50  # open requests that are listed in each pass
+LISTED_FOR = 300.0  # seconds for which a longer list counts, where no webhook tells of a request
 LOST = 50  # merged requests, the newest, that are looked at after a loss of the state
 
 
@@ -56,15 +60,21 @@ class Reviews:
         """The commit of the first target, as it was looked at first; where it moves, the next pass compares again."""
         return self.context.targets[0][0].head()
 
+    def must_be_listed(self) -> bool:
+        """Whether a pass lists the requests though nobody told of one: a short list always, a long one now and then."""
+        at, _, count = (self.context.store.cursor(self.context.name, LISTED) or "").partition(" ")
+        return not count or int(count) <= SHORT_LIST or not 0 <= self.context.clock() - int(at) < LISTED_FOR
+
     def list_requests(self, item: Item) -> None:
         """Mark each open request of others in which something happened; one list and the refs are asked for."""
         us, store, name = self.discussions.client.user, self.context.store, self.context.name
         try:
-            rows = [row for row in self.discussions.listed("pull_request", "open") if row.author != us]
+            listed = self.discussions.listed("pull_request", "open")
         except DiscussionsDisabled as refusal:
             self.report.say("unchanged", "reviews", str(refusal))
             store.finish([item])
             return
+        rows = [row for row in listed if row.author != us]
         refs = self.source.refs(requests=True) if rows else {}
         known = known_states(self.context)
         nums = admitted(rows, self.context.maintainers)
@@ -74,12 +84,12 @@ class Reviews:
             for num, seen in moved.items():
                 keep_state(self.context, num, msgspec.structs.replace(known.get(num, ReviewState()), seen=seen))
             store.mark(name, marks("review", map(str, [*moved, *sorted(ended)])), self.context.clock())
-            store.set_cursor(name, "requests", "listed")
+            store.set_cursor(name, LISTED, f"{self.context.clock():.0f} {len(listed)}")
             store.finish([item])
 
     def _lost(self) -> list[int]:
         """After a loss of the state, the newest merged requests of others: their reviews may not say so yet."""
-        if self.context.store.cursor(self.context.name, "requests") is not None:
+        if self.context.store.cursor(self.context.name, LISTED) is not None:
             return []
         us, rows = self.discussions.client.user, self.discussions.listed("pull_request", "closed")
         return sorted(row.num for row in rows if row.status == "merged" and row.author != us)[-LOST:]
@@ -101,7 +111,7 @@ class Reviews:
         with store.transaction():
             for num in stale:  # nothing of it is up to date
                 keep_state(self.context, num, msgspec.structs.replace(known[num], memo="", basis=basis))
-            more = [Mark("reviews")] if len(behind) > REFRESHED else []
+            more = [Mark("reviews", GO_ON)] if len(behind) > REFRESHED else []
             store.mark(name, [*marks("review", map(str, sorted(stale))), *more], self.context.clock())
         self.settle([item for item in store.due(name, "review", self.context.clock()) if int(item.subject) in stale])
 

@@ -95,16 +95,17 @@ class Pass:
         context, store, name = self.context, self.context.store, self.context.name
         if everything:
             store.retry_all(name, context.clock())
-        store.mark(name, [Mark("source"), *self._always()], context.clock())
+        store.mark(name, [Mark("source"), *self._always(everything=everything)], context.clock())
         self._rounds()
         self.targets.derive()
         self._end_reviews()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
 
-    def _always(self) -> list[Mark]:
-        """What every pass looks at, for nobody tells of it."""
-        found = [Mark("reviews")] if self._reviews() is not None else []
-        return [*found, *self._sweeps()]
+    def _always(self, *, everything: bool = False) -> list[Mark]:
+        """What every pass looks at, for nobody tells of it; a long list of requests not each time."""
+        reviews = self._reviews()
+        is_listed = reviews is not None and (everything or reviews.must_be_listed())
+        return [*([Mark("reviews")] if is_listed else []), *self._sweeps()]
 
     def _sweeps(self) -> list[Mark]:
         """Once a day, and after a loss of the state, everything of ours is looked at for what stands twice."""
@@ -181,7 +182,7 @@ class Pass:
                 case "source":
                     self.report.attempt(items, self._observe)
                 case "reviews":
-                    self._with_reviews(lambda reviews: reviews.list_requests(items[0]), items)
+                    self._list_requests(items)
                 case "review":
                     self._with_reviews(lambda reviews: reviews.settle(items), items)
                 case "judge":
@@ -194,6 +195,13 @@ class Pass:
                 case _:
                     raise AssertionError(kind)
         return bool(items)
+
+    def _list_requests(self, items: Sequence[Item]) -> None:
+        """List the requests, unless all that was marked is to go on with what is known of them."""
+        self.context.store.finish([item for item in items if item.subject])
+        asked = [item for item in items if not item.subject]
+        if asked:
+            self._with_reviews(lambda reviews: reviews.list_requests(asked[0]), asked)
 
     # the source
 

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from huggingface_hub import HfApi
 
+from bot.service.reviews import SHORT_LIST
 from bot.service.workers import QUIET
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
@@ -227,3 +228,14 @@ def test_paths_on_the_hub_are_checked_and_published_like_files(story: Story) -> 
     assert commit.oid in story.requests[0].description
     assert "70.0000" in explained.stdout
     assert result() == story.hub.file(story.source, path_of())
+
+
+def test_a_webhook_tells_of_a_request_among_very_many(story: Story) -> None:
+    hub = story.hub
+    for n in range(SHORT_LIST + 1):
+        hub.open_request(story.source, {"a.txt": b"1"}, "Nothing to judge", "", f"eve{n}")
+    with serving(story) as (url, _):
+        assert run(hub, story.folder, "webhook", "create", f"{url}/webhooks/hub?secret={SECRET}").returncode == 0
+        wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
+        request, _ = hub.open_request(story.source, {path_of("a/b"): story.result(model="a/b")}, "Add", "", "zoe")
+        wait_for(lambda: request.comments("bot"))

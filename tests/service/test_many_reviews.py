@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import resource
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.service import quotas
+from bot.service.items import Mark
+from bot.service.reviews import LISTED_FOR, SHORT_LIST
+from bot.service.settlement import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -53,4 +58,34 @@ def test_files_full_of_rows_stay_small_in_memory(hub: Hub, tmp_path: Path, name:
     assert len(story.requests) == 1
     assert after - before < 400 * 1024
     assert sorted(story.acts()) == ["comment", "request"]
+    story.end()
+
+
+def lists_asked(hub: Hub) -> int:
+    return len([call for call in hub.calls if call.raw_path.endswith("/discussions")])
+
+
+def test_a_long_list_of_requests_is_read_now_and_then_not_in_each_pass(hub: Hub, tmp_path: Path) -> None:
+    story, now = Story(hub, tmp_path), time.time()
+    for n in range(SHORT_LIST + 1):
+        hub.open_request(story.source, {"a.txt": b"1"}, "Nothing to judge", "", f"eve{n}")
+
+    def settle_at(seconds: float, *, everything: bool = False) -> bool:
+        """Whether a pass at that moment reads the list to its end: six pages."""
+        context = replace(story.contexts.open_context(story.watch), clock=lambda: now + seconds)
+        before = lists_asked(hub)
+        settle(context, everything=everything)
+        return lists_asked(hub) - before >= 6
+
+    assert settle_at(0, everything=True)
+    request, _ = hub.open_request(story.source, {path_of("a/b"): result("a/b")}, "Add", "", "zoe")
+    assert not settle_at(LISTED_FOR - 1)
+    assert request.comments("bot") == []
+    assert settle_at(LISTED_FOR + 1)
+    assert len(request.comments("bot")) == 1
+    assert not settle_at(LISTED_FOR + 2)
+    assert settle_at(LISTED_FOR + 2, everything=True)
+    story.contexts.store.mark("tiny", [Mark("reviews")], now + LISTED_FOR + 3)
+    assert settle_at(LISTED_FOR + 3)
+    assert story.acts() == ["comment"]
     story.end()
