@@ -54,9 +54,19 @@ def code_in_table(text: str) -> str:
 
 def inert(text: str) -> str:
     """A text in one line that is no formula of a spreadsheet (OWASP, CSV injection) and no command to a runner."""
-    if not text or HARMLESS.fullmatch(text):
-        return text
-    line = without_commands(visible(text.replace("\r", " ").replace("\n", " ").replace("\t", " ")))
+    return text if HARMLESS.fullmatch(text) else _quoted(without_commands(_in_one_line(text)), text)
+
+
+def no_formula(text: str) -> str:
+    """A text in one line that is no formula of a spreadsheet, for a file that nobody prints."""
+    return text if HARMLESS.fullmatch(text) else _quoted(_in_one_line(text), text)
+
+
+def _in_one_line(text: str) -> str:
+    return visible(text.replace("\r", " ").replace("\n", " ").replace("\t", " "))
+
+
+def _quoted(line: str, text: str) -> str:
     is_formula = line.lstrip(" '\"")[:1] in {*"=+-@:|", *FULL_WIDTH}
     return f"'{line}" if is_formula or text[:1] == "\t" else line
 

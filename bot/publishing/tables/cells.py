@@ -12,7 +12,7 @@ from string import Formatter
 from bot.errors import Unwritable
 from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat, TableOptions
 from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, lookup, placeholders, scaled, unit_of
-from bot.reporting.escape import brief, inert, plain_markup
+from bot.reporting.escape import brief, no_formula, plain_markup
 
 LONGEST = 200  # characters of one text of an entry; names on the Hub have at most 96
 Way = tuple[str, ...]  # the names that lead to a cell inside of a row: one for a column, several for a nested cell
@@ -118,7 +118,7 @@ def _text(text: str, written: TableFormat, template: str) -> str:
 
 
 def _formula_free(text: str, written: TableFormat) -> str:
-    return inert(text) if written == "csv" else text
+    return no_formula(text) if written == "csv" else text
 
 
 def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:

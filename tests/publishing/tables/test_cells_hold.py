@@ -69,6 +69,8 @@ READ: dict[str, Callable[[bytes], Rows]] = {"t.csv": in_csv, "t.json": in_json, 
 @example(text="\\|")
 @example(text="'=1")
 @example(text="{model.id}")
+@example(text="::")
+@example(text="##[error]x")
 def test_a_cell_holds_its_text_and_no_other_changes(path: str, text: str) -> None:
     data = written(path, text)
     if data is None:
