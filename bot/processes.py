@@ -9,7 +9,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from threading import Thread
@@ -109,8 +109,9 @@ def share_work(
     copies: list[_Copy] = []
     with _rare_collections():
         try:
-            for _ in range(jobs - 1):
-                copies.append(_Copy(turns))  # noqa: PERF401 - a second one that cannot start leaves no first one
+            with suppress(OSError):  # a system that starts no more processes leaves the work to those that are there
+                for _ in range(jobs - 1):
+                    copies.append(_Copy(turns))  # noqa: PERF401 - one that cannot start leaves those before it
             done = dict(turns.shown(label) if not quiet and sys.stderr.isatty() else turns)
             for copy in copies:
                 done |= copy.results()
@@ -168,7 +169,12 @@ class _Copy:
     def __init__(self, turns: _Turns) -> None:
         self.pipe, write = os.pipe()
         parent = os.getpid()
-        self.process = os.fork()  # safe, because this process has no threads of its own
+        try:
+            self.process = os.fork()  # safe, because this process has no threads of its own
+        except OSError:
+            os.close(self.pipe)
+            os.close(write)
+            raise
         if self.process == 0:
             os.close(self.pipe)
             _take_turns(turns, parent, write)

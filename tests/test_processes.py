@@ -197,6 +197,23 @@ except BotError as error:
     assert python(code) == ("a worker process ended early, perhaps for lack of memory; run it with --jobs 1", "")
 
 
+@pytest.mark.parametrize("started", [0, 1])
+def test_a_system_that_starts_no_more_processes_leaves_the_work_to_those_that_are_there(started: int) -> None:
+    code = f"""
+fork, left = os.fork, [None] * {started}
+def limited():
+    if not left:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    left.pop()
+    return fork()
+os.fork = limited
+before = len(os.listdir("/proc/self/fd"))
+print(share_work(lambda n: n * n, range(50), 3) == [n * n for n in range(50)])
+print(len(os.listdir("/proc/self/fd")) == before)
+"""
+    assert python(code) == ("True\nTrue", "")
+
+
 @pytest.mark.parametrize("group", [False, True])
 def test_an_interrupt_of_shared_work_ends_all_processes(*, group: bool) -> None:
     code = """
