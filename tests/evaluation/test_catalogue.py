@@ -16,6 +16,7 @@ from bot.cli.app import app
 from bot.errors import MalformedDeclaration
 from bot.evaluation.catalogue import PLACE, CatalogueFile, catalogue, find_group, members_of
 from bot.evaluation.counts import samples_behind, whole
+from bot.evaluation.group_leaves import with_group_leaves
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.toml_file import parse_toml
 from tests.evaluation.judging import base, declared, outcome_of, rules_of
@@ -258,3 +259,32 @@ def test_a_group_is_found_without_the_whole_catalogue() -> None:
 @pytest.mark.parametrize("name", ["quiz", "", "ifeval", 'bbh_cot_fewshot"\nid = "x', "leaderboard"])
 def test_what_is_no_group_is_not_found(name: str) -> None:
     assert find_group(name) is None
+
+
+def leaves_of(group: str) -> list[dict[str, Any]]:
+    task = {"id": "one", "group": group, "normalize": "leaf"}
+    data, faults = with_group_leaves({"harness": {"formats": ["olmes"]}, "tasks": [task]})
+    assert faults == []
+    leaves: list[dict[str, Any]] = data["tasks"][0]["leaves"]
+    return leaves
+
+
+def test_a_leaf_takes_the_bound_of_its_group_where_it_has_none_and_no_more_than_it_needs() -> None:
+    assert {leaf["lower_bound"] for leaf in leaves_of("blimp")} == {"1/2"}
+    assert {leaf["lower_bound"] for leaf in leaves_of("leaderboard_musr")} == {"1/2", "1/3", "1/5"}
+    assert {tuple(leaf) for leaf in leaves_of("minerva_math")} == {("id", "samples")}
+
+
+def test_what_is_no_task_or_names_no_group_is_left_to_the_check_of_types() -> None:
+    tasks: list[Any] = ["mmlu", 5, None, {"id": "one", "group": ["mmlu"]}, {"id": "two", "group": 5}, {}]
+    assert with_group_leaves({"tasks": tasks}) == ({"tasks": tasks}, [])
+
+
+def test_the_faults_of_a_group_say_what_there_is() -> None:
+    tasks = [{"group": "mmlu", "leaves": [{"id": "a"}]}, {"group": "mlu"}]
+    data, (both, unknown) = with_group_leaves({"tasks": tasks})
+    assert data == {"tasks": tasks}
+    assert both == ("tasks.0.group", "a task has leaves or a group, not both")
+    where, why = unknown
+    assert where == "tasks.1.group"
+    assert why.startswith("there is no group 'mlu' in the catalogue; there are agieval_nous, bbh_cot_fewshot, ")
