@@ -7,50 +7,17 @@ import random
 
 import pytest
 
-from bot.errors import Unavailable
 from bot.platforms.git import trees
-from bot.platforms.hub import changes, folders
+from bot.platforms.hub import folders
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
-from bot.platforms.source import Change
+from tests.platforms.hub.long_folders import asked, by_api, models, new_source, short_pages
 from tests.world import routes_files
 from tests.world.git import Blob, Repository, Tree
 from tests.world.hub import Hub
 
-PAGE = 10
-
-
-@pytest.fixture(autouse=True)
-def _short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a page have ten entries, and let what is compared at once be as short."""
-    monkeypatch.setattr(routes_files, "PAGE", PAGE)
-    monkeypatch.setattr(changes, "PAGE", PAGE)
-    monkeypatch.setattr(trees, "STRIDE", 100)
-    monkeypatch.setattr(trees, "BLOCK", 64)
-
-
-def new_source(client: HubClient) -> HubSource:
-    """A source of which nothing is known yet."""
-    return HubSource(client, parse_address("hf://datasets/acme/results"))
-
-
-def asked(hub: Hub, what: str) -> int:
-    return len([call for call in hub.calls if what in call.raw_path])
-
-
-def by_api(hub: Hub, client: HubClient, old: str, new: str) -> list[Change]:
-    """The changes where git leaves out no files."""
-    hub.filters = False
-    found = list(new_source(client).changes(old, new))
-    hub.filters = True
-    return found
-
-
-def models(count: int) -> dict[str, bytes | None]:
-    return {f"org__model-{n:03}/results_{n}.json": b'{"n": %d}' % n for n in range(count)}
-
-
+__all__ = ["short_pages"]
 MORE: dict[str, dict[str, bytes | None]] = {
     "a new model": {"org__model-new/results.json": b"1"},
     "the first and the last model": {"a/results.json": b"1", "zz/deep/er/results.json": b"2"},
@@ -126,51 +93,6 @@ def test_a_push_costs_two_requests_however_long_the_folder_is(
     assert len(list(source.changes(first, new))) == count
     assert [call.raw_path.rpartition("/")[2] for call in hub.calls] == ["git-upload-pack", new]
     assert len(repository.bare.answers[-1]) < 500 + 100 * count  # the difference came, not the folder
-
-
-def test_a_hub_that_leaves_out_nothing_is_asked_once_and_by_pages(
-    hub: Hub, repository: Repository, client: HubClient
-) -> None:
-    hub.filters = False
-    source = new_source(client)
-    old = hub.push(repository, models(35)).oid
-    for n in range(2):
-        new = hub.push(repository, {f"new-{n}/results.json": b"1"}).oid
-        assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
-        old = new
-    assert asked(hub, "info/refs") == 1
-    assert asked(hub, "git-upload-pack") == 0
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"status": 403},
-        {"status": 503},
-        {"reset": True},
-        {"body": b"<!doctype html><html>The Hub is being repaired</html>"},
-        {"body": b""},
-        {"body": b"0000"},
-        {"body": b"000dpackfile\n0009\x01PACK"},
-        {"body": b"000dpackfile\n0012\x03out of memory\n0000"},
-        {"body": b"0018ERR not our ref 12340000"},
-        {"body": b"zzzz"},
-    ],
-)
-@pytest.mark.parametrize("where", ["info/refs", "git-upload-pack"])
-def test_where_git_fails_the_api_tells_it_and_git_is_left_alone_for_a_while(
-    hub: Hub, repository: Repository, client: HubClient, fault: dict[str, object], where: str
-) -> None:
-    old = hub.push(repository, models(35)).oid
-    new = hub.push(repository, {"new/results.json": b"1"}).oid
-    hub.faults.order(where, **fault, times=-1)
-    source = new_source(client)
-
-    assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
-    hub.calls.clear()
-    newer = hub.push(repository, {"newer/results.json": b"1"}).oid
-    assert [change.path for change in source.changes(new, newer)] == ["newer/results.json"]
-    assert asked(hub, ".git/") == 0
 
 
 def test_what_git_brings_is_bounded(
@@ -283,27 +205,3 @@ def test_large_files_keep_the_identity_of_their_content(
     found = list(new_source(client).changes(old, new))
     assert found == by_api(hub, client, old, new)
     assert {(change.oid, change.size) for change in found} == {("5" * 64, 10**9)}
-
-
-def test_a_file_that_only_git_knows_is_left_to_the_api(
-    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = hub.push(repository, models(35)).oid
-    new = hub.push(repository, {"new/results.json": b"1", "plain.json": b"1"}).oid
-    hub.faults.order("/paths-info/", body=b"[]", headers={"Content-Type": "application/json"}, times=-1)
-
-    found = list(new_source(client).changes(old, new))
-    assert [change.path for change in found] == ["new/results.json", "plain.json"]
-    assert found == by_api(hub, client, old, new)
-
-
-def test_an_outage_of_the_api_is_one_whatever_git_said(hub: Hub, repository: Repository, client: HubClient) -> None:
-    old = hub.push(repository, models(35)).oid
-    new = hub.push(repository, {"new/results.json": b"1"}).oid
-    source = new_source(client)
-    hub.faults.order("/paths-info/", status=503, times=-1)
-
-    with pytest.raises(Unavailable):
-        list(source.changes(old, new))
-    hub.faults.ordered.clear()
-    assert [change.path for change in source.changes(old, new)] == ["new/results.json"]

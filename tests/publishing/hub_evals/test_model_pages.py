@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from bot.errors import Unwritable
 from bot.publishing.hub_evals.answers import faults, shown_files
-from bot.publishing.hub_evals.benchmark import Benchmark, parse_benchmark
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
 from bot.publishing.hub_evals.model_page import OpenFiles
 from bot.publishing.hub_evals.options import ModelsOptions
@@ -20,7 +17,6 @@ from bot.publishing.layout import Draft, Links, RowChange
 from bot.publishing.publication import Marker, find_marker
 from tests.publishing.hub_evals.models import (
     DATASET,
-    EVAL_YAML,
     HEAD,
     HUB,
     LINKS,
@@ -216,48 +212,6 @@ def test_what_must_be_read_is_named() -> None:
     assert layout.read(row(), {}) is None
     assert not layout.is_same([row()], PATH, files[PATH], None)
     assert not layout.is_same([row()], PATH, files[PATH], b"[")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        ("evaluation_framework: inspect-ai\n", "", "evaluation_framework is not a short text"),
-        ("evaluation_framework: inspect-ai", "evaluation_framework: [a]", "evaluation_framework is not a short text"),
-        ("- id: mmlu_pro_easy\n", "- id: mmlu_pro\n", "has a task twice"),
-        ("- id: mmlu_pro_easy\n", "- config: x\n", "the id of a task is not a short text"),
-        ("- id: mmlu_pro_easy\n", "- 7\n", "the id of a task is not a short text"),
-        ("- id: mmlu_pro_easy\n", "- id: 7\n", "the id of a task is not a short text"),
-        (EVAL_YAML.decode(), "tasks: []\nevaluation_framework: x\n", "has no list of at most 1000 tasks"),
-        (EVAL_YAML.decode(), "tasks: x\n", "has no list of at most 1000 tasks"),
-        (EVAL_YAML.decode(), "- a\n", "has no list of at most 1000 tasks"),
-        (EVAL_YAML.decode(), "a: [", "not valid YAML"),
-        (EVAL_YAML.decode(), "[" * 50_000, "nested more than 100 deep"),
-        (EVAL_YAML.decode(), "a: " + "x" * 1_000_000, "the limit is 1,000,000"),
-    ],
-)
-def test_an_eval_yaml_is_read_strictly_and_within_bounds(old: str, new: str, reason: str) -> None:
-    assert parse_benchmark(EVAL_YAML) == Benchmark("inspect-ai", ("mmlu_pro", "mmlu_pro_easy"))
-    assert old in EVAL_YAML.decode()
-    with pytest.raises(Unwritable, match=reason):
-        parse_benchmark(EVAL_YAML.decode().replace(old, new).encode())
-    with pytest.raises(Unwritable, match="UTF-8"):
-        parse_benchmark(b"\xff")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"dataset": "gsm8k"},
-        {"dataset": "a/../b"},
-        {"unit": "points"},
-        {"task_id": ""},
-        {"leaf": "other"},
-        {"value": "score"},
-    ],
-)
-def test_a_declaration_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        board(mmlu_pro={**HUB, **changes})
 
 
 def test_where_a_value_is_published_makes_no_row_stale() -> None:

@@ -1,0 +1,46 @@
+"""Folders of many models, and what tells their changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.platforms.git import trees
+from bot.platforms.hub import changes
+from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.source import HubSource
+from bot.platforms.source import Change
+from tests.world import routes_files
+from tests.world.hub import Hub
+
+PAGE = 10
+
+
+@pytest.fixture(autouse=True)
+def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page have ten entries, and let what is compared at once be as short."""
+    monkeypatch.setattr(routes_files, "PAGE", PAGE)
+    monkeypatch.setattr(changes, "PAGE", PAGE)
+    monkeypatch.setattr(trees, "STRIDE", 100)
+    monkeypatch.setattr(trees, "BLOCK", 64)
+
+
+def new_source(client: HubClient) -> HubSource:
+    """A source of which nothing is known yet."""
+    return HubSource(client, parse_address("hf://datasets/acme/results"))
+
+
+def asked(hub: Hub, what: str) -> int:
+    return len([call for call in hub.calls if what in call.raw_path])
+
+
+def by_api(hub: Hub, client: HubClient, old: str, new: str) -> list[Change]:
+    """The changes where git leaves out no files."""
+    hub.filters = False
+    found = list(new_source(client).changes(old, new))
+    hub.filters = True
+    return found
+
+
+def models(count: int) -> dict[str, bytes | None]:
+    return {f"org__model-{n:03}/results_{n}.json": b'{"n": %d}' % n for n in range(count)}
