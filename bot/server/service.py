@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry
 
-from bot.errors import BotError, StateUnavailable, Unavailable
+from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
 from bot.server.health import (
     SHOWN,
@@ -25,6 +25,7 @@ from bot.server.health import (
     shown,
     status_of,
 )
+from bot.server.marking import MarkWriter
 from bot.server.metrics import Metrics, StoreCollector
 from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
@@ -76,6 +77,7 @@ class Service:
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.registry)
         self.registry.register(StoreCollector(self.contexts.store, lambda: [one.name for one in self.watches_settings]))
+        self.marking = MarkWriter(self.contexts.store, self.hint, self.clock)
         self.started = self.clock()
         self.states = {watch.name: State() for watch in self.watches_settings}
         self.sharing = None if self.jobs is None else open_sharing(self, self.jobs, self.timing)
@@ -105,6 +107,7 @@ class Service:
     def stop(self, patience: float) -> bool:
         """Let what runs be finished, for a while; the rest is left to the next start. Whether all ended in time."""
         end = time.monotonic() + patience
+        self.marking.wait(patience)
         late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
         for name in late:
             log.warning("%s: the settlement is left to the next start", name)
@@ -208,12 +211,16 @@ class Service:
         for watch in hinted:
             if event.moves_content:
                 self.states[watch.name].heard = self.clock()
-            self._mark_talk(watch, event)
-            self.workers[watch.name].hint()
+            found = self._told_by(event, watch)
+            if found:
+                self.marking.add(watch.name, found)
+            else:
+                self.hint(watch.name)
         return bool(hinted)
 
-    def _mark_talk(self, watch: Watch, event: Event) -> None:
-        """Note what a pass would not look at each time: requests at the source, and words on ours at a target."""
+    @staticmethod
+    def _told_by(event: Event, watch: Watch) -> list[Mark]:
+        """Marks for what a pass would not look at each time: requests at the source, and words on ours at a target."""
         found: list[Mark] = []
         if event.touches_requests and event.repository in {repository_of(watch.source), ANY.repository}:
             found.append(Mark("reviews"))
@@ -221,9 +228,7 @@ class Service:
             targets = [one.to for one in watch.targets if one.form == "pull-request"]
             asked = [to for to in targets if repository_of(to) == event.repository]
             found += marks("request", [str(event.number)], asked)
-        if found:
-            with suppress(StateUnavailable):  # a later pass lists the requests, and the daily sweep finds all else
-                self.contexts.store.mark(watch.name, found, self.clock())
+        return found
 
     @staticmethod
     def names(watch: Watch) -> set[str]:

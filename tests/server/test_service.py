@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -23,6 +24,7 @@ from tests.world.results import path_of, result
 
 ROOT = Path(__file__).parents[2]
 SECRET = "MARKER-SECRET"
+BEFORE_THE_LOCK_ENDS = 5.0  # seconds; the server itself waits longer for its database
 
 
 def environment(hub: Hub, **more: str) -> dict[str, str]:
@@ -239,3 +241,20 @@ def test_a_webhook_tells_of_a_request_among_very_many(story: Story) -> None:
         wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
         request, _ = hub.open_request(story.source, {path_of("a/b"): story.result(model="a/b")}, "Add", "", "zoe")
         wait_for(lambda: request.comments("bot"))
+
+
+def test_a_delivery_does_not_wait_for_a_busy_database(story: Story) -> None:
+    hub = story.hub
+    request, _ = hub.open_request(story.source, {"a.txt": b"1"}, "Nothing to judge", "", "eve")
+    with serving(story) as (url, _):
+        assert run(hub, story.folder, "webhook", "create", f"{url}/webhooks/hub?secret={SECRET}").returncode == 0
+        wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
+        hub.comment(story.source, request, "hello", "eve")
+        hub.deliveries.wait()
+        payload, headers = hub.deliveries.all[-1].payload, {"X-Webhook-Secret": SECRET}
+        with closing(sqlite3.connect(story.folder / "bot.db", isolation_level=None, timeout=30)) as database:
+            database.execute("BEGIN IMMEDIATE")
+            answered = httpx.post(f"{url}/webhooks/hub", json=payload, headers=headers, timeout=BEFORE_THE_LOCK_ENDS)
+            page = httpx.get(f"{url}/nothing", timeout=BEFORE_THE_LOCK_ENDS)
+            database.execute("ROLLBACK")
+    assert (answered.status_code, answered.json(), page.status_code) == (202, {"taken": True}, 404)
