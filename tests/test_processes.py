@@ -102,13 +102,16 @@ def test_as_many_processes_as_pay_or_as_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("group", [False, True])
-def test_an_interrupt_ends_all_processes_without_a_traceback(*, group: bool) -> None:
-    code = """
+@pytest.mark.parametrize(
+    ("call", "count"), [("list(run_jobs(work, range(2), 2))", 2), ("share_work(work, range(3), 3)", 3)]
+)
+def test_an_interrupt_ends_all_processes_without_a_traceback(call: str, count: int, *, group: bool) -> None:
+    code = f"""
 def work(n):
-    os.write(1, f"{os.getpid()}\\n".encode())
+    os.write(1, f"{{os.getpid()}}\\n".encode())
     time.sleep(600)
 try:
-    list(run_jobs(work, range(2), 2))
+    {call}
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -117,7 +120,7 @@ except KeyboardInterrupt:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
     )
     assert child.stdout is not None
-    workers = [int(child.stdout.readline()) for _ in range(2)]
+    workers = [int(child.stdout.readline()) for _ in range(count)]
     (os.killpg if group else os.kill)(child.pid, signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert (out, err) == ("interrupted\n", "")
@@ -212,28 +215,6 @@ print(share_work(lambda n: n * n, range(50), 3) == [n * n for n in range(50)])
 print(len(os.listdir("/proc/self/fd")) == before)
 """
     assert python(code) == ("True\nTrue", "")
-
-
-@pytest.mark.parametrize("group", [False, True])
-def test_an_interrupt_of_shared_work_ends_all_processes(*, group: bool) -> None:
-    code = """
-def work(n):
-    os.write(1, f"{os.getpid()}\\n".encode())
-    time.sleep(600)
-try:
-    share_work(work, range(3), 3)
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-    command = [sys.executable, "-c", HEAD + code]
-    child = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
-    )
-    assert child.stdout is not None
-    workers = [int(child.stdout.readline()) for _ in range(3)]
-    (os.killpg if group else os.kill)(child.pid, signal.SIGINT)
-    assert child.communicate(timeout=60) == ("interrupted\n", "")
-    assert not any(map(is_running, workers))
 
 
 def test_copies_end_after_their_turn_when_their_parent_is_killed() -> None:

@@ -24,7 +24,7 @@ Cells = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreTable:
+class PublishedTable:
     """Rows by name and columns of scores (None where a cell is empty or no number), all of one length.
 
     `left_out` says for other columns why they are no scores.
@@ -35,7 +35,7 @@ class ScoreTable:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> ScoreTable:
+def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
     """Read a CSV (comma, semicolon or tab) with one header line; `only` names the score columns to take.
 
     Raises CallError where the bytes are no such table or a named column is not in it.
@@ -56,7 +56,7 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> ScoreT
             left_out[column] = why
     if not only:
         _leave_counts_out(columns, left_out)
-    return ScoreTable(_names(header, texts, len(rows)), columns, left_out)
+    return PublishedTable(_names(header, texts, len(rows)), columns, left_out)
 
 
 def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str]) -> None:

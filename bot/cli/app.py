@@ -80,7 +80,7 @@ def call(
 def run() -> None:
     """Run `main` as a process of its own, which ends without taking apart all that it holds: that takes a while."""
     statuses: list[int] = []
-    atexit.register(_end, statuses)  # the first that is registered is the last to be called
+    atexit.register(_end, statuses)  # before all but logging's: it is called when theirs is done
     try:
         main()
     except SystemExit as end:

@@ -16,7 +16,7 @@ from bot.cli.lazy import LazyGroup
 from bot.errors import CallError
 
 if TYPE_CHECKING:
-    from bot.audits.score_table import ScoreTable
+    from bot.audits.score_table import PublishedTable
     from bot.platforms.inputs import Place
 
 
@@ -51,7 +51,7 @@ def group() -> None:
     """Investigate a benchmark, a board, or result files."""
 
 
-def read_scores(target: str, only: Sequence[str], leaderboard: str) -> ScoreTable:
+def read_scores(target: str, only: Sequence[str], leaderboard: str) -> PublishedTable:
     """Read a CSV, the table of a folder, or the entries of a target. Raises CallError if none of them is there."""
     from bot.audits.score_table import read_score_table
     from bot.platforms.registry import open_target

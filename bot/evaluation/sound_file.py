@@ -11,7 +11,7 @@ from bot.evaluation.dates import latest_date, own_date
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result, Shape, shape_of
 from bot.evaluation.rules.rule import Case, Facts
-from bot.evaluation.sound_plan import Plan, make_plan
+from bot.evaluation.sound_plan import FilePlan, make_plan
 from bot.evaluation.submission import Parsed
 
 
@@ -31,18 +31,18 @@ def sound_scores(parsed: Parsed, leaderboard: Leaderboard, facts: Facts) -> tupl
     return scores
 
 
-def _plan_of(shape: Shape, result: Result, leaderboard: Leaderboard, facts: Facts) -> Plan | None:
+def _plan_of(shape: Shape, result: Result, leaderboard: Leaderboard, facts: Facts) -> FilePlan | None:
     """The plan for files of a shape; None before one was judged, and where a look at the numbers is not enough."""
     asked = shape.asked
     if asked is None or asked[0] is not leaderboard or asked[1] is not facts:
         return None
     if shape.plan is None or shape.plan[0] is not asked:
         shape.plan = asked, make_plan(result, leaderboard, asked[2])
-    plan: Plan | None = shape.plan[1]
+    plan: FilePlan | None = shape.plan[1]
     return plan
 
 
-def _is_silent(plan: Plan, parsed: Parsed, result: Result, leaderboard: Leaderboard, facts: Facts) -> bool:
+def _is_silent(plan: FilePlan, parsed: Parsed, result: Result, leaderboard: Leaderboard, facts: Facts) -> bool:
     """Whether the rules on what stands around the numbers find no error. One that fails is asked again by `judge`."""
     latest = latest_date(facts.today, facts.committed.get(parsed.path))
     case = Case(result, leaderboard, plan.unmeasured, facts, own_date(result, parsed.path), latest, parsed.path)

@@ -45,7 +45,7 @@ class Numbers(NamedTuple):
     samples: tuple[int, ...]
 
 
-class Column(NamedTuple):
+class ScoredColumn(NamedTuple):
     """A task, and its part of all required numbers."""
 
     task: Task
@@ -54,7 +54,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FilePlan:
     """How the numbers of a file are looked at, and which rules are asked besides.
 
     `unmeasured` are the measurements that a file of the shape has, without their numbers.
@@ -62,7 +62,7 @@ class Plan:
 
     rules: tuple[Rule, ...]
     numbers: Numbers
-    columns: tuple[Column, ...]
+    columns: tuple[ScoredColumn, ...]
     unmeasured: Measurements
 
     def scores_of(self, result: Result) -> tuple[float, ...] | None:
@@ -88,7 +88,7 @@ def _plain_values(numbers: Numbers, rows: Sequence[Mapping[str, Any]]) -> list[f
     return values if are_counts(of_one, samples) and all_fit(of_one, errors, samples) else None
 
 
-def make_plan(result: Result, leaderboard: Leaderboard, rules: Iterable[Rule]) -> Plan | None:
+def make_plan(result: Result, leaderboard: Leaderboard, rules: Iterable[Rule]) -> FilePlan | None:
     """The plan for files of a result's shape, which these rules are still to be asked of; None where there is none.
 
     A rule that only warns is not asked: no score depends on it, and no verdict, not even where it fails.
@@ -99,7 +99,7 @@ def make_plan(result: Result, leaderboard: Leaderboard, rules: Iterable[Rule]) -
     if measurements.missing or any(rule.reads != "file" for rule in asked) or not all(map(_is_counted, present)):
         return None
     unmeasured = Measurements(tuple(map(_without_numbers, present)), ())
-    return Plan(tuple(asked), _numbers(present), _columns(present), unmeasured)
+    return FilePlan(tuple(asked), _numbers(present), _columns(present), unmeasured)
 
 
 def _is_counted(measurement: Measurement) -> bool:
@@ -125,13 +125,13 @@ def _numbers(present: Sequence[Measurement]) -> Numbers:
     )
 
 
-def _columns(present: Sequence[Measurement]) -> tuple[Column, ...]:
+def _columns(present: Sequence[Measurement]) -> tuple[ScoredColumn, ...]:
     """The columns in the order of the declaration, in which the measurements come, too."""
-    columns: list[Column] = []
+    columns: list[ScoredColumn] = []
     start = 0
     for found in in_tasks(present).values():
         required = tuple(measurement.required for measurement in found)
-        columns.append(Column(required[0].task, required, slice(start, start + len(found))))
+        columns.append(ScoredColumn(required[0].task, required, slice(start, start + len(found))))
         start += len(found)
     return tuple(columns)
 

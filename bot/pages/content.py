@@ -13,7 +13,7 @@ import msgspec
 
 from bot.audits.board.audit import BoardAudit, audit_board, complete
 from bot.audits.ranks import places
-from bot.audits.score_table import ScoreTable
+from bot.audits.score_table import PublishedTable
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.publishing.board import Board, BoardRow, board_of
@@ -60,7 +60,7 @@ class PageContent:
         return found
 
     @cached_property
-    def table(self) -> ScoreTable:
+    def table(self) -> PublishedTable:
         """The scores as columns."""
         return board_of((row.entry for row in self.board.rows), self.board.leaderboard.id)
 

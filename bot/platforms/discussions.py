@@ -12,6 +12,7 @@ from bot.platforms.source import Source
 Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]
 VerdictState = Literal["success", "failure"]
+OPEN = frozenset({"open", "draft"})  # what a list says of those that are open
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Listed:
     @property
     def is_open(self) -> bool:
         """Whether something can still come of it."""
-        return self.status in {"open", "draft"}
+        return self.status in OPEN
 
 
 class Pushed(NamedTuple):
@@ -85,7 +86,7 @@ class Thread:
     @property
     def is_open(self) -> bool:
         """Whether something can still come of it."""
-        return self.status in {"open", "draft"}
+        return self.status in OPEN
 
     def comments_of(self, author: str) -> Iterator[Comment]:
         """The comments of one account after the opening one: only in those of ours a mark of ours counts."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
-from bot.audits.score_table import ScoreTable as Table
+from bot.audits.score_table import PublishedTable as Table
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry

@@ -17,7 +17,7 @@ from math import atanh, fsum, sqrt, tanh
 from bot.audits.board.effect import Effect, RowEffect, effect_of, moved_rows
 from bot.audits.board.floor import Floor, find_floor, ordered_share
 from bot.audits.ranks import best_split, pearson, ranks
-from bot.audits.score_table import Cells, ScoreTable
+from bot.audits.score_table import Cells, PublishedTable
 from bot.evaluation.finding import counted
 
 # Below this neither a share nor a correlation is worth an alarm.
@@ -107,7 +107,7 @@ class BoardAudit:
     silent: str = ""
 
 
-def audit_board(board: ScoreTable) -> BoardAudit:
+def audit_board(board: PublishedTable) -> BoardAudit:
     """Find the columns that do not follow the rest.
 
     The worst is named first and no longer counts among the others when the rest is judged again: a broken column
@@ -133,7 +133,7 @@ def audit_board(board: ScoreTable) -> BoardAudit:
     return BoardAudit(len(names), incomplete, figures, tuple(named), effect, moved, points, left_out)
 
 
-def complete(board: ScoreTable) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]], dict[str, str]]:
+def complete(board: PublishedTable) -> tuple[tuple[str, ...], dict[str, tuple[float, ...]], dict[str, str]]:
     """Return the rows that have every column, after leaving out columns that fewer than half of the rows have."""
     left_out = dict(board.left_out)
     kept: dict[str, Cells] = {}

@@ -10,9 +10,9 @@ import typer
 from bot.audits.board import report
 from bot.audits.board.audit import audit_board
 from bot.audits.output import FORMAT, HTML, AuditFormat, Renderers, as_json, require_html, write_report
-from bot.audits.score_table import ScoreTable
+from bot.audits.score_table import PublishedTable
 
-ReadScores = Callable[[str, Sequence[str], str], ScoreTable]
+ReadScores = Callable[[str, Sequence[str], str], PublishedTable]
 """Reads TARGET, the columns asked for and a leaderboard's id; raises CallError where there is no table."""
 
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from bot.platforms.git.pieces import Pieces
+from bot.platforms.git.stream import BoundedStream
 from bot.platforms.source import TooLarge
 
 COMMIT, TREE, BLOB, TAG, DELTA = 1, 2, 3, 4, 7
@@ -30,7 +30,7 @@ class Objects:
     tops: dict[bytes, bytes] = field(default_factory=dict)
     _waiting: dict[bytes, list[bytes]] = field(default_factory=dict)
 
-    def read(self, pack: Pieces) -> Iterator[None]:
+    def read(self, pack: BoundedStream) -> Iterator[None]:
         """Take one object after the other from a pack, as far as the caller goes on."""
         head = pack.take(12)
         if head[:8] != b"PACK\0\0\0\2":
@@ -88,7 +88,7 @@ def _top(commit: bytes) -> bytes:
     return bytes.fromhex(line[5:].decode("ascii"))
 
 
-def _head(pack: Pieces) -> tuple[int, int]:
+def _head(pack: BoundedStream) -> tuple[int, int]:
     """The kind of the next object, and the bytes that it has unpacked."""
     byte = pack.take(1)[0]
     kind, size = byte >> 4 & 7, byte & 15
@@ -100,7 +100,7 @@ def _head(pack: Pieces) -> tuple[int, int]:
     raise ValueError("a size without end")
 
 
-def _unpacked(pack: Pieces, size: int) -> bytes:
+def _unpacked(pack: BoundedStream, size: int) -> bytes:
     """The next bytes of a pack, unpacked to exactly `size`."""
     inflater, parts, left, step = zlib.decompressobj(), list[bytes](), size, GLANCE
     while not inflater.eof:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.platforms.git.pieces import Pieces
+from bot.platforms.git.stream import BoundedStream
 
 SERVICE = "git-upload-pack"
 HEADERS = {"Git-Protocol": "version=2", "Accept-Encoding": "identity"}
@@ -12,7 +12,7 @@ FLUSH, DELIMITER = b"0000", b"0001"
 PACK, FAILURE = 1, 3  # the bands of an answer; the second one tells people how far it is
 
 
-def read_abilities(answer: Pieces) -> dict[str, list[str]]:
+def read_abilities(answer: BoundedStream) -> dict[str, list[str]]:
     """What a server can do, by the name of each command with what it takes. Raises ValueError for another version."""
     abilities: dict[str, list[str]] = {}
     line = b"#"
@@ -34,7 +34,7 @@ def fetch_request(want: str, have: str | None) -> bytes:
     return b"".join([_line("command=fetch"), DELIMITER, *map(_line, [*arguments, "done"]), FLUSH])
 
 
-def pack_in(answer: Pieces) -> Iterator[bytes]:
+def pack_in(answer: BoundedStream) -> Iterator[bytes]:
     """The pieces of the pack in an answer. Raises ValueError where there is none, with what the server says of it."""
     section = b""
     while section != b"packfile":
@@ -53,7 +53,7 @@ def _line(text: str) -> bytes:
     return b"%04x%s" % (len(data) + 4, data)
 
 
-def _packet(answer: Pieces) -> bytes | None:
+def _packet(answer: BoundedStream) -> bytes | None:
     """The next packet, None for one that only ends or parts something."""
     size = int(answer.take(4), 16)
     return answer.take(size - 4) if size >= 4 else None

@@ -11,7 +11,7 @@ BLOCK = 8_192  # bytes that are compared at once
 FOLDER, SUBMODULE = b"40000", b"160000"
 
 
-class Item(NamedTuple):
+class TreeEntry(NamedTuple):
     """What a name in a folder stands for: `oid` has 20 bytes."""
 
     mode: bytes
@@ -36,7 +36,7 @@ def read_tree(data: bytes) -> Tree:
     return Tree(data, tuple(marks))
 
 
-def items_of(data: bytes) -> dict[str, Item]:
+def items_of(data: bytes) -> dict[str, TreeEntry]:
     """The entries of a folder, half surrogates for bytes that are not UTF-8. Raises ValueError for what is none."""
     found, at = {}, 0
     while at < len(data):
@@ -44,12 +44,12 @@ def items_of(data: bytes) -> dict[str, Item]:
     return found
 
 
-def find(data: bytes, name: str) -> Item | None:
+def find(data: bytes, name: str) -> TreeEntry | None:
     """The entry of one name. Raises ValueError for what is no folder."""
     return items_of(data).get(name)
 
 
-def difference(old: Tree, new: bytes) -> tuple[dict[str, Item], dict[str, Item], Tree]:
+def difference(old: Tree, new: bytes) -> tuple[dict[str, TreeEntry], dict[str, TreeEntry], Tree]:
     """The entries of the old folder that the new one has not, those of the new one that the old has not, the new one.
 
     Where many bytes are the same, they are not read. Raises ValueError for what is no folder.
@@ -69,8 +69,8 @@ class _Walk:
 
     old: Tree
     new: bytes
-    was: dict[str, Item] = field(default_factory=dict)
-    now: dict[str, Item] = field(default_factory=dict)
+    was: dict[str, TreeEntry] = field(default_factory=dict)
+    now: dict[str, TreeEntry] = field(default_factory=dict)
     here: int = 0
     there: int = 0
     marks: list[int] = field(default_factory=lambda: [0])
@@ -122,7 +122,7 @@ class _Walk:
             self.marks.append(there)
 
     @staticmethod
-    def _note(found: dict[str, Item], entry: bytes) -> None:
+    def _note(found: dict[str, TreeEntry], entry: bytes) -> None:
         found |= items_of(entry)
 
 
@@ -134,12 +134,12 @@ def _after(data: bytes, at: int) -> int:
     return end
 
 
-def _item(data: bytes, at: int) -> tuple[str, Item, int]:
+def _item(data: bytes, at: int) -> tuple[str, TreeEntry, int]:
     end = _after(data, at)
     mode, _, name = data[at : end - 21].partition(b" ")
     if not name or b"/" in name:
         raise ValueError("an entry without a name of its own")
-    return name.decode("utf-8", "surrogateescape"), Item(mode, data[end - 20 : end]), end
+    return name.decode("utf-8", "surrogateescape"), TreeEntry(mode, data[end - 20 : end]), end
 
 
 def _place(entry: bytes) -> bytes:

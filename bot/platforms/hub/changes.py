@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
-from bot.platforms.git.trees import FOLDER, Item
-from bot.platforms.hub.folders import Difference
+from bot.platforms.git.trees import FOLDER, TreeEntry
+from bot.platforms.hub.folders import FolderDifference
 from bot.platforms.source import Change, is_text, named_change
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CommitComparison:
     """Two commits of a source."""
 
     source: HubSource
@@ -59,7 +59,7 @@ class Comparison:
         before = source.kept(was, self.old, folder)
         return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
 
-    def told(self, found: Difference) -> Pair | None:
+    def told(self, found: FolderDifference) -> Pair | None:
         """What git tells, with the sizes that it does not tell; None where the API does not know one of these files.
 
         A name that is not UTF-8 cannot be asked for.
@@ -134,7 +134,7 @@ def object_id(item: RepoFile | RepoFolder) -> str:
     return item.blob_id if isinstance(item, RepoFile) else item.tree_id
 
 
-def item_at(path: str, item: Item) -> RepoFile | RepoFolder:
+def item_at(path: str, item: TreeEntry) -> RepoFile | RepoFolder:
     """What git has at a path; the size is not known."""
     return tree_item(
         {"type": "directory" if item.mode == FOLDER else "file", "path": path, "oid": item.oid.hex(), "size": 0}

@@ -11,12 +11,12 @@ from typing import Any, Literal
 from warnings import catch_warnings
 
 from bot.errors import Unavailable
-from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
+from bot.platforms.discussions import OPEN, Comment, Kind, Listed, Status, Thread, VerdictState
 from bot.platforms.duplicates import REASON, Duplicate, later_ones
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
-from bot.platforms.hub.known_threads import OPEN, KnownKind, KnownThreads, Row
+from bot.platforms.hub.known_threads import KnownKind, KnownThreads, Row
 from bot.platforms.hub.list_changes import ListChanges, UnexpectedOrder
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.threads import as_page, as_thread

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from bot.errors import Gone
 from bot.platforms.digest import is_content
+from bot.platforms.discussions import OPEN
 from bot.platforms.hub.changes import added
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import FILE_LIMIT
-from bot.platforms.hub.known_threads import OPEN
 from bot.platforms.hub.source import HubSource
 from bot.platforms.source import in_bulk
 from bot.publishing.entry import FOLDER

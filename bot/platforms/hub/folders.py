@@ -18,8 +18,8 @@ from huggingface_hub.utils import get_session, hf_raise_for_status  # type: igno
 from bot.errors import Refused, Stale, Unavailable
 from bot.platforms.git import protocol
 from bot.platforms.git.packs import Objects
-from bot.platforms.git.pieces import Pieces
-from bot.platforms.git.trees import FOLDER, SUBMODULE, Item, Tree, difference, find, items_of, read_tree
+from bot.platforms.git.stream import BoundedStream
+from bot.platforms.git.trees import FOLDER, SUBMODULE, Tree, TreeEntry, difference, find, items_of, read_tree
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.errors import SERVICE, hub_errors
@@ -52,19 +52,19 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FolderDifference:
     """The entries of a folder, by their full paths, that are not the same in both commits.
 
     `below` are the paths of the files below new folders, for those of which all folders came.
     """
 
-    before: dict[str, Item]
-    after: dict[str, Item]
+    before: dict[str, TreeEntry]
+    after: dict[str, TreeEntry]
     below: dict[str, list[str]]
 
 
 @dataclass
-class Folders:
+class LongFolders:
     """The long folders of one repository, over git."""
 
     client: HubClient
@@ -81,7 +81,7 @@ class Folders:
         held = self.held.folders.get(folder)
         return held is not None and held.commit == commit
 
-    def difference(self, folder: str, old: str, new: str) -> Difference | None:
+    def difference(self, folder: str, old: str, new: str) -> FolderDifference | None:
         """In what a folder that is in both commits differs; None where git cannot tell, and the API has to."""
         try:
             with within(self.client.deadline, self.client.timeout), hub_errors(self.address.url):
@@ -99,7 +99,7 @@ class Folders:
             self.held.can = {"shallow", "filter"} <= set(takes)
         return self.held.can
 
-    def _difference(self, folder: str, old: str, new: str) -> Difference:
+    def _difference(self, folder: str, old: str, new: str) -> FolderDifference:
         held = self.held.folders.get(folder) if self.knows(folder, old) else None
         if held is None:
             way = self._walked(folder, old, Objects(MOST))
@@ -114,7 +114,7 @@ class Folders:
         before, after, tree = difference(held.tree, way.last)
         self._keep(folder, HeldFolder(new, way.trees, tree))
         was, now = named(folder, before), named(folder, after)
-        return Difference(was, now, files_below(objects.trees, now, was))
+        return FolderDifference(was, now, files_below(objects.trees, now, was))
 
     def _walked(self, folder: str, commit: str, objects: Objects) -> Way:
         """The way to a folder, of which the rest of the answer is not read."""
@@ -134,15 +134,15 @@ class Folders:
             kept[folder] = held
 
     @contextmanager
-    def _pack(self, want: str, have: str | None = None) -> Iterator[Pieces]:
+    def _pack(self, want: str, have: str | None = None) -> Iterator[BoundedStream]:
         body = protocol.fetch_request(want, have)
         with self._asked("POST", protocol.SERVICE, body) as answer:
             pieces = protocol.pack_in(answer)
-            yield Pieces(pieces, MOST)
+            yield BoundedStream(pieces, MOST)
             next(pieces, None)  # what was read to its end leaves the connection to the next call
 
     @contextmanager
-    def _asked(self, method: str, where: str, body: bytes | None = None) -> Iterator[Pieces]:
+    def _asked(self, method: str, where: str, body: bytes | None = None) -> Iterator[BoundedStream]:
         headers = {**self.client.headers, **protocol.HEADERS}
         if "authorization" in headers:
             secret = f"leaderboard-bot:{headers['authorization'].partition(' ')[2]}".encode()
@@ -155,7 +155,7 @@ class Folders:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise Refused(SERVICE, "git answers compressed although we asked for it plain")
             raw = response.iter_raw()
-            yield Pieces(raw, MOST)
+            yield BoundedStream(raw, MOST)
             next(raw, None)
 
 
@@ -196,13 +196,15 @@ class Way:
         return self.is_whole
 
 
-def named(folder: str, items: dict[str, Item]) -> dict[str, Item]:
+def named(folder: str, items: dict[str, TreeEntry]) -> dict[str, TreeEntry]:
     """The entries by their full paths; a repository in the place of a folder (a submodule) is nothing."""
     start = f"{folder}/" if folder else ""
     return {f"{start}{name}": item for name, item in items.items() if item.mode != SUBMODULE}
 
 
-def files_below(trees: Mapping[bytes, bytes], new: Mapping[str, Item], old: Mapping[str, Item]) -> dict[str, list[str]]:
+def files_below(
+    trees: Mapping[bytes, bytes], new: Mapping[str, TreeEntry], old: Mapping[str, TreeEntry]
+) -> dict[str, list[str]]:
     """The paths of the files below each folder that is new, for those of which every folder is among `trees`.
 
     It ends at ROOM characters: folders may hold each other in a way that a few make endless many paths.

@@ -6,10 +6,9 @@ import json
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 
-from bot.platforms.discussions import Kind
+from bot.platforms.discussions import OPEN, Kind
 
 Row = dict[str, str]
-OPEN = frozenset({"open", "draft"})
 
 
 @dataclass

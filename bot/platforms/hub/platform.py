@@ -7,7 +7,7 @@ from bot.platforms.hub.address import MODELS, HubAddress, parse_address
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.models import HubModels
-from bot.platforms.hub.source import HubSource, Memory
+from bot.platforms.hub.source import HubSource, SourceMemory
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.registry import Opener
 from bot.publishing.publication import Form
@@ -22,7 +22,7 @@ class HubPlatform:
     def open_source(self, name: str, opener: Opener) -> HubSource:
         """A repository of results."""
         address = whole_repository(name)
-        return HubSource(self.client(opener), address, opener.kept.listings.setdefault(address.url, Memory()))
+        return HubSource(self.client(opener), address, opener.kept.listings.setdefault(address.url, SourceMemory()))
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows, with what is remembered of it, or the repositories of all models."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import Gone, Stale
+from bot.platforms.discussions import OPEN
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.errors import SERVICE
-from bot.platforms.hub.known_threads import OPEN
 from bot.publishing.publication import Marker, OpenRequest, UpdateRequest
 
 if TYPE_CHECKING:

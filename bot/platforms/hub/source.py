@@ -15,10 +15,10 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 from bot.errors import Refused
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
-from bot.platforms.hub.changes import Comparison, Listing, added, tree_item
+from bot.platforms.hub.changes import CommitComparison, Listing, added, tree_item
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.errors import SERVICE
-from bot.platforms.hub.folders import Folders, Held
+from bot.platforms.hub.folders import Held, LongFolders
 from bot.platforms.source import Change, LastCommit, Source
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ EXPANDED = 100  # paths of one question that also asks for their last commits
 
 
 @dataclass
-class Memory:
+class SourceMemory:
     """What is kept of a source between two passes: short listings, and long folders over git."""
 
     listings: dict[str, Listing] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class HubSource:
 
     client: HubClient
     address: HubAddress
-    memory: Memory = field(default_factory=Memory, repr=False)
+    memory: SourceMemory = field(default_factory=SourceMemory, repr=False)
 
     @property
     def name(self) -> str:
@@ -81,7 +81,7 @@ class HubSource:
         """
         if old == new:
             return
-        comparison = Comparison(self, old or "", new)
+        comparison = CommitComparison(self, old or "", new)
         pair = comparison.pair("", old, new) if old else None
         if pair is None:  # never settled, or the history was rewritten
             everything = self.tree(new, "", recursive=True)
@@ -90,9 +90,9 @@ class HubSource:
         yield from comparison.compare(pair, "")
 
     @property
-    def folders(self) -> Folders:
+    def folders(self) -> LongFolders:
         """The long folders of the repository, over git."""
-        return Folders(self.client, self.address, self.memory.folders)
+        return LongFolders(self.client, self.address, self.memory.folders)
 
     def kept(self, oid: str, commit: str, path: str, most: int | None = None) -> Listing | None:
         """A folder's listing; what an object id or a commit names never changes, so it is kept for the next push.

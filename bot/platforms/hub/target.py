@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.errors import BotError, Refused
 from bot.platforms.bounded import Contents, Latest
+from bot.platforms.discussions import OPEN
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
@@ -17,7 +18,7 @@ from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.files import FILE_LIMIT, HubFiles
 from bot.platforms.hub.filling import HubFilling
-from bot.platforms.hub.known_threads import OPEN, KnownKind, Row
+from bot.platforms.hub.known_threads import KnownKind, Row
 from bot.platforms.hub.requests import HubRequests
 from bot.platforms.hub.source import HubSource
 from bot.platforms.intents import Intend, nobody_else

@@ -106,7 +106,7 @@ class JsonSheet:
             return Splice(found[0].start, found[0].end, self._token(cell))
         if not there or len(rest) > 1:
             raise Unwritable(f"the row has no object for {'.'.join(way)}")
-        shape = Shape(self.text, start, there)
+        shape = JsonShape(self.text, start, there)
         return Splice(
             there[-1].end, there[-1].end, shape.between + shape.member(self._token(rest[0]), self._token(cell))
         )
@@ -145,7 +145,7 @@ class JsonSheet:
         there = list(members(self.text, start))
         if not there:
             raise Unwritable("the neighbouring row is empty, so there is no layout to copy")
-        shape = Shape(self.text, start, there)
+        shape = JsonShape(self.text, start, there)
         names = dict.fromkeys(
             [each.name for each in there] + [key[len(way)] for key in cells if key[: len(way)] == way]
         )
@@ -181,7 +181,7 @@ class JsonSheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class JsonShape:
     """The white space of one object: after the brace, between members, around the colon, before the closing brace."""
 
     text: str

@@ -36,7 +36,7 @@ SHOWN = 63  # bytes that PostgreSQL keeps of the name of a connection
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class LeaseClaim:
     """Whether a lease could be had; where not, `what` is taken, and `rival` says by whom."""
 
     is_ours: bool
@@ -71,7 +71,7 @@ class Leases(Database):
     """Leases that the server holds for a connection: those of a process that is killed are free at once."""
 
     @contextmanager
-    def lease(self, name: str, patience: float = 0.0, *, beside: Sequence[str] = ()) -> Iterator[Claim]:
+    def lease(self, name: str, patience: float = 0.0, *, beside: Sequence[str] = ()) -> Iterator[LeaseClaim]:
         """Keep what has this name for the block, and say whether it could be had within so many seconds.
 
         What has the names `beside` is shared with others that do so, and kept from who leases it. Where a lease is lost
@@ -79,7 +79,7 @@ class Leases(Database):
         LeaseLost. A SQLite state has one process, which keeps all there is.
         """
         if self.engine.dialect.name != "postgresql":
-            yield Claim(is_ours=True)
+            yield LeaseClaim(is_ours=True)
             return
         end = time.monotonic() + patience
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection, ExitStack() as kept:
@@ -107,7 +107,7 @@ def _introduce(connection: Connection, name: str) -> None:
     connection.execute(select(func.set_config("application_name", who[:SHOWN], False)))  # noqa: FBT003
 
 
-def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> Claim:
+def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> LeaseClaim:
     """Take all or nothing."""
     wanted = [(name, func.pg_try_advisory_lock), *((one, func.pg_try_advisory_lock_shared) for one in beside)]
     for one, take in wanted:
@@ -115,8 +115,8 @@ def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> Claim:
         if not connection.execute(select(take(key))).scalar_one():
             rival = connection.execute(RIVAL, {"key": key}).scalar_one_or_none()
             connection.execute(select(func.pg_advisory_unlock_all()))
-            return Claim(is_ours=False, what=one, rival=rival or "another process")
-    return Claim(is_ours=True)
+            return LeaseClaim(is_ours=False, what=one, rival=rival or "another process")
+    return LeaseClaim(is_ours=True)
 
 
 def _key_of(name: str) -> int:

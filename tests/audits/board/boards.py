@@ -6,7 +6,7 @@ import math
 from random import Random
 from statistics import pstdev
 
-from bot.audits.score_table import ScoreTable
+from bot.audits.score_table import PublishedTable
 
 SHAPES = ("plain", "chance", "skewed", "clipped", "ceiling", "flat")
 
@@ -77,6 +77,6 @@ def planted(values: list[float], share: float, random: Random) -> list[float]:
     return [bottom + width * random.random() if random.random() < share else value for value in values]
 
 
-def board(columns: list[list[float]]) -> ScoreTable:
+def board(columns: list[list[float]]) -> PublishedTable:
     names = tuple(f"org/model-{i}" for i in range(len(columns[0])))
-    return ScoreTable(names, {f"c{i}": tuple(values) for i, values in enumerate(columns)})
+    return PublishedTable(names, {f"c{i}": tuple(values) for i, values in enumerate(columns)})

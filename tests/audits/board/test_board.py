@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from bot.audits.board.audit import CONSTANT, FLOOR, NO_RELATION, BoardAudit, audit_board, tenths
 from bot.audits.board.report import plot
-from bot.audits.score_table import ScoreTable, read_score_table
+from bot.audits.score_table import PublishedTable, read_score_table
 from bot.cli.audits import audit
 from bot.errors import CallError
 from tests.audits.board.boards import board, floored, sound
@@ -94,7 +94,7 @@ def test_how_often_the_alarm_errs(rows: int, most_false: float, fewest_found: fl
 def test_the_board_is_shown_with_and_without_what_is_named() -> None:
     names = tuple(f"m{i}" for i in range(20))
     values = tuple(float(i) for i in range(20))
-    found = audit_board(ScoreTable(names, {"a": values, "b": values, "c": values, "d": tuple(reversed(values))}))
+    found = audit_board(PublishedTable(names, {"a": values, "b": values, "c": values, "d": tuple(reversed(values))}))
     assert found.named == ("d",)
     assert found.with_and_without is not None
     assert (found.with_and_without.mean_with, found.with_and_without.mean_without) == (9.5, 9.5)
@@ -108,7 +108,7 @@ def test_rows_that_miss_a_value_take_no_part_and_sparse_columns_are_left_out() -
     values: list[float | None] = [float(i) for i in range(30)]
     sparse = tuple(None if i % 3 else value for i, value in enumerate(values))
     columns = {"a": tuple(values), "b": tuple(values), "c": (None, *values[1:]), "d": sparse}
-    found = audit_board(ScoreTable(tuple(map(str, values)), columns))
+    found = audit_board(PublishedTable(tuple(map(str, values)), columns))
     assert (found.rows, found.incomplete) == (29, 1)
     assert found.left_out == {"d": "only 10 of 30 rows have it"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from bot.platforms.git import trees
 from bot.platforms.git.packs import Objects, object_id, patched
-from bot.platforms.git.pieces import Pieces
+from bot.platforms.git.stream import BoundedStream
 from bot.platforms.git.trees import difference, items_of, read_tree
 from bot.platforms.source import TooLarge
 from tests.world.git import Blob, Tree
@@ -27,7 +27,7 @@ def in_pieces(data: bytes, size: int) -> Iterator[bytes]:
 
 def objects_in(pack: bytes, *, size: int = 1000, most: int = MOST, known: dict[bytes, bytes] | None = None) -> Objects:
     objects = Objects(most, known or {})
-    for _ in objects.read(Pieces(in_pieces(pack, size), most)):
+    for _ in objects.read(BoundedStream(in_pieces(pack, size), most)):
         pass
     return objects
 

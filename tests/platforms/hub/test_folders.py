@@ -135,13 +135,13 @@ def test_folders_that_hold_each_other_many_times_over_end(
             tree = tree.items.get("a")  # type: ignore[assignment]
 
     gather(bomb)
-    item = trees.Item(trees.FOLDER, bytes.fromhex(bomb.oid))
+    item = trees.TreeEntry(trees.FOLDER, bytes.fromhex(bomb.oid))
     assert folders.files_below(parsed, {"bomb": item}, {}) == {}
     assert old
 
 
 def test_a_repository_in_the_place_of_a_folder_is_nothing() -> None:
-    module, folder = trees.Item(trees.SUBMODULE, bytes(20)), trees.Item(trees.FOLDER, bytes(20))
+    module, folder = trees.TreeEntry(trees.SUBMODULE, bytes(20)), trees.TreeEntry(trees.FOLDER, bytes(20))
     inside = {bytes(20): b"160000 module\0" + bytes(20) + b"100644 plain.json\0" + bytes(20)}
 
     assert folders.named("deep", {"module": module, "new": folder}) == {"deep/new": folder}

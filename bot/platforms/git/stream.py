@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bot.platforms.source import TooLarge
 
 
-class Pieces:
+class BoundedStream:
     """Bytes of a stream, of which at most `most` are taken.
 
     What is asked for raises TooLarge past `most` bytes, and ValueError where the stream ends before it.
