@@ -78,9 +78,9 @@ def call(
 
 
 def run() -> None:
-    """Run `main` as a process of its own, which ends without taking apart all that it holds: that takes a while."""
+    """Run `main` as the whole process. It exits at once: freeing every object first takes noticeable time."""
     statuses: list[int] = []
-    atexit.register(_end, statuses)  # before all but logging's: it is called when theirs is done
+    atexit.register(_end, statuses)  # registered before all others except logging's, so called after them
     try:
         main()
     except SystemExit as end:
@@ -89,7 +89,7 @@ def run() -> None:
 
 
 def _end(statuses: list[int]) -> None:
-    """End with the status, if there is one; else, and where a stream fails, the interpreter ends as it does."""
+    """Exit with the status, if there is one. Without one, or if a stream fails, leave the exit to the interpreter."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -100,7 +100,7 @@ def _end(statuses: list[int]) -> None:
 
 
 def main() -> None:
-    """Run the command line; every failure is one line and a status, never a traceback that nobody asked for."""
+    """Run the command line. A failure becomes one line and an exit status; `--traceback` shows the traceback, too."""
     _open_streams()
     logging.basicConfig(level=logging.WARNING, handlers=[log_handler(log_format())])
     try:
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Let writing fail on no letter, and on no stream that the caller has closed."""
+    """Make sure that neither an unusual character nor a closed stream makes a write fail."""
     sys.stdout = sys.stdout or StringIO()
     sys.stderr = sys.stderr or StringIO()
     for stream in (sys.stdout, sys.stderr):

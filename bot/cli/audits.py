@@ -1,4 +1,4 @@
-"""Register the commands of `audit`; each lies with its audit, in bot/audits/.
+"""Register the commands of `audit`. The code of each command is beside its audit, in bot/audits/.
 
 A command is imported when it is called or listed, so that `check` starts without the audits.
 """
@@ -74,7 +74,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def find_result_files(paths: Sequence[str]) -> list[ResultPlace]:
-    """Find the result files that paths name. Raises CallError for what is not there."""
+    """Find the result files that paths name. Raises CallError for a path that does not exist."""
     from bot.platforms.inputs import local_places
 
     return [ResultPlace(place) for name in paths for place in local_places(name)]
@@ -82,17 +82,17 @@ def find_result_files(paths: Sequence[str]) -> list[ResultPlace]:
 
 @dataclass(frozen=True, slots=True)
 class ResultPlace:
-    """Where a result may lie."""
+    """A place that may hold a result."""
 
     place: Place
 
     @property
     def size(self) -> int:
-        """The bytes of its files."""
+        """The total size of its files in bytes."""
         return sum(file.size for file in self.place.candidate.files)
 
     def read(self) -> Iterator[tuple[str, bytes | None]]:
-        """Its files where they are a result, one after the other."""
+        """Yield the path and bytes of each of its files, if they are a result."""
         from bot.evaluation.formats import MAX_BYTES
         from bot.evaluation.submission import UnreadPath
 

@@ -1,4 +1,4 @@
-"""The command for the first filling of a board: import."""
+"""The command that fills a new board: import."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.service.environment import database_url, read_access, settings_path
 
 
 class ImportForm(StrEnum):
-    """The two forms of an import: reviewed, and not."""
+    """The two forms of an import: with review, and without."""
 
     PULL_REQUEST = "pull-request"
     COMMIT = "commit"
@@ -57,7 +57,7 @@ def import_board(
             result = run.run() if yes and not dry_run else None
         if dry_run:
             return
-        if result is None:  # while a person thinks, others may write to the board: it is looked at once more
+        if result is None:  # others may write to the board while a person decides: read it again
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
             with import_lease(store, to, Path.cwd(), row_targets):
                 result = Import(context, tell).run()
@@ -69,7 +69,7 @@ def import_board(
 
 @contextmanager
 def _row_targets(database: str) -> Iterator[Callable[[], Iterable[str]]]:
-    """Where workers publish rows, as often as that is asked; nowhere where the state is a file."""
+    """Yield a function that lists the targets where workers publish rows; none if the state is a file."""
     jobs = open_jobs(database, takes_rows=False)
     if jobs is None:
         yield tuple
@@ -83,7 +83,7 @@ def _no_progress(_: str, __: int, ___: int) -> None:
 
 
 def _progress(what: str, done: int, total: int) -> None:
-    """One line on the terminal that is written over; a wait is a line of its own."""
+    """Show progress on one line of the terminal, which each call overwrites; a wait gets its own line."""
     end = "" if total and done < total else "\n"
     share = f" {done:,} of {total:,}" if total else ""
     sys.stderr.write(f"\r{visible(what)}{share}\033[K{end}")

@@ -1,4 +1,4 @@
-"""The command that begins a board: init."""
+"""The command that sets up a new board: init."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.platforms.registry import open_target
 from bot.service.environment import read_access
 from bot.service.new_board import BOARD, CARD, SETTINGS, NewBoard, card_text, copied, drafted, settings_text
 
-RESULTS = "Result files or folders to draft the declaration from (none: copy a shipped one)"
+RESULTS = "Result files or folders to draft the declaration from (empty: copy a shipped one)"
 LIKE = f"The shipped declaration to copy ({', '.join(shipped())})"
 SOURCE = "Where results are pushed (hf://datasets/org/name, github://owner/name, or a local git repository)"
 TARGET = "Where rows go (hf://datasets/org/name, github://owner/name, or a folder)"
@@ -45,26 +45,26 @@ def init(
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
     read_at, written_at = source or _asked(SOURCE, "--source"), to or _asked(TARGET, "--to TARGET")
-    open_target(checked_folder(written_at), read_access(), form.value)  # refuses what is none; nothing is asked
+    open_target(checked_folder(written_at), read_access(), form.value)  # raises if invalid; asks no service
     board = NewBoard(
         _seen_from(folder, checked_folder(read_at)),
         _seen_from(folder, written_at),
         form.value,
-        title or _offered("What people call the board (may wait)"),
-        description or _offered("One sentence that says what it compares (may wait)"),
+        title or _offered("The title of the board (optional)"),
+        description or _offered("One sentence that says what it compares (optional)"),
     )
     declaration = _drafted(places, board) if places else copied(like, board)
     declared = _declared(folder, declaration)
     _write(folder, {BOARD: declared, SETTINGS: settings_text(board), CARD: _card(declared, board)})
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
     settings = shlex.quote(str(folder / SETTINGS))
-    warn(f"when nothing is left to decide: leaderboard-bot settle --config {settings} --dry-run")
-    warn(f"{CARD} and {BOARD} belong into {written_at}: the table will stand in the card")
-    warn(f"what token, rights and webhook still lack: leaderboard-bot doctor --config {settings}")
+    warn(f"when no TODO is left: leaderboard-bot settle --config {settings} --dry-run")
+    warn(f"put {CARD} and {BOARD} into {written_at}: the bot writes the table into the card")
+    warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
 
 
 def _seen_from(folder: Path, place: str) -> str:
-    """A place as the settings in a folder name it: a path that begins here is another one there."""
+    """Return a place as the settings in `folder` must name it: there, a relative path starts at that folder."""
     if "://" in place or Path(place).is_absolute() or folder.resolve() == Path.cwd():
         return place
     path = os.path.relpath(place, folder)
@@ -72,36 +72,36 @@ def _seen_from(folder: Path, place: str) -> str:
 
 
 def _asked(question: str, flag: str, default: str | None = None) -> str:
-    """The answer of the person at the terminal. Raises CallError where there is none to ask."""
+    """Ask the person at the terminal. Raises CallError if there is no terminal."""
     if not sys.stdin.isatty():
-        raise CallError(f"nobody can be asked here: say it with {flag}")
+        raise CallError(f"there is no terminal to ask at: add {flag}")
     while True:
         typer.echo(f"{question}: ", nl=False, err=True)
         line = sys.stdin.readline()
         if line.strip() or (line and default is not None):
             return line.strip() or default or ""
         if not line:
-            raise CallError("the answers ended before the last question")
+            raise CallError("the input ended before the last question")
 
 
 def _offered(question: str) -> str:
-    """An answer that may wait, "" where it does."""
+    """Ask for an optional answer; "" if it is left empty."""
     return _asked(question, "", "") if sys.stdin.isatty() else ""
 
 
 def _drafted(paths: list[str], board: NewBoard) -> str:
-    """The declaration that takes the results at these paths. Raises CallError where there is none."""
+    """Draft a declaration that accepts the results at these paths. Raises CallError if there is no result."""
     return drafted(results_at(paths)[0], board)
 
 
 def _declared(folder: Path, declaration: str) -> str:
-    """The declaration that counts: the one that stands in the folder already, where there is one."""
+    """Return the declaration that applies: the one that is already in the folder, if there is one."""
     try:
         return (folder / BOARD).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return declaration
     except (OSError, UnicodeDecodeError):
-        raise CallError(f"{folder / BOARD}: stands there and cannot be read") from None
+        raise CallError(f"{folder / BOARD}: exists and cannot be read") from None
 
 
 def _card(declared: str, board: NewBoard) -> str:
@@ -109,7 +109,7 @@ def _card(declared: str, board: NewBoard) -> str:
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write each file that is not there, and say of each what became of it. Raises CallError where it cannot."""
+    """Write each file that does not exist yet, and report each. Raises CallError if one cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
@@ -123,7 +123,7 @@ def _write_new(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        warn(f"{path}: is there already and stays as it is")
+        warn(f"{path}: already exists, not changed")
         return
     todo = text.count("TODO")
     left = f", with {todo} TODO to decide" if todo else ""

@@ -1,4 +1,4 @@
-"""What the commands on result files share: their options, and reading, judging and joining what they are given."""
+"""The common options of the commands on result files, and how these commands read, judge and join files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def judge_paths(
     max_bytes: int = MAX_BYTES,
     jobs: int = 1,
 ) -> tuple[Judgement, list[Place]]:
-    """Read what the paths name with so many processes, judge each submission and join them into rows."""
+    """Read the files at `paths` with `jobs` processes, judge each submission and join them into rows."""
     named = parse_names(names or [])
     places = find_places(paths, read_access(), max_bytes)
     facts = Facts(today=datetime.now(UTC).date(), same_values=_values_at(board) if board else {})
@@ -78,13 +78,13 @@ def judge_paths(
 
         parsed = list(parsed)
         facts = open_look_up(read_access(), kept_answers(), warn)(parsed, leaderboard, facts)
-    with without_collector():  # what a command reads it keeps until it ends
+    with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
         judgement = judge_all(parsed, leaderboard, facts)
     return replace(judgement, unread=tuple(unread)), places
 
 
 def parse_names(names: list[str]) -> dict[str, str]:
-    """What `--model-name` says: ids on the Hub by what files call the model. Raises CallError for what is no id."""
+    """Parse `--model-name` to Hub ids by the name in the files. Raises CallError for an invalid id."""
     found: dict[str, str] = {}
     for text in names:
         path, equals, name = text.rpartition("=")
@@ -98,9 +98,9 @@ def parse_names(names: list[str]) -> dict[str, str]:
 def parse_places(
     places: list[Place], unread: list[UnreadPath], *, quiet: bool = False, jobs: int = 1
 ) -> Iterator[Parsed]:
-    """Read each submission and note what is none; long work shows how far it is, on a terminal.
+    """Read each submission, and collect the paths that are not one in `unread`. Show progress on a terminal.
 
-    `jobs` is the number of processes, 0 for as many as pay. What lies elsewhere is read by this one alone.
+    `jobs` is the number of processes, 0 for as many as pay off. Only this process reads files that are not local.
     """
     if are_local(places) and (jobs := jobs_for(places, jobs)) > 1:
         read = run_parts(_packed, places, jobs, label="reading", quiet=quiet or len(places) < MANY)
@@ -114,9 +114,9 @@ def parse_places(
 
 
 def results_at(paths: Sequence[str]) -> tuple[list[Result], bool]:
-    """The results to draft a declaration from, and whether a file was faulty, with a warning for each that was.
+    """Return the results to draft a declaration from, and whether a file was faulty. Warn of each faulty file.
 
-    Raises CallError where there is no result.
+    Raises CallError if there is no result.
     """
     unread: list[UnreadPath] = []
     parsed = list(parse_places(find_places(paths, read_access()), unread))
@@ -126,17 +126,17 @@ def results_at(paths: Sequence[str]) -> tuple[list[Result], bool]:
     results = [one.result for one in parsed if one.result is not None and one.result.leaves]
     if not results:
         read = counted(len(parsed) + len(unread), "file")
-        raise CallError(f"{read}, and no result to draft a declaration from")
+        raise CallError(f"no result to draft a declaration from in {read}")
     return results, bool(faulty)
 
 
 def are_local(places: Iterable[Place]) -> bool:
-    """Whether all of them lie on this machine, where several processes can read them, and again."""
+    """Tell whether all places are on this machine, where several processes can read them, more than once."""
     return all(place.origin is None for place in places)
 
 
 def jobs_for(places: Iterable[Place], jobs: int) -> int:
-    """The number of processes that read places: as asked for, else as many as pay."""
+    """Return the number of processes that read places: as asked for, else as many as pay off."""
     return choose_jobs(jobs, sum(file.size for place in places for file in place.candidate.files) // WORTH)
 
 
@@ -145,7 +145,7 @@ def _submissions(places: Iterable[Place], unread: list[UnreadPath]) -> Iterator[
 
 
 def _packed(place: Place) -> bytes | UnreadPath:
-    """What a place holds, as few bytes for another process."""
+    """Parse a place, and pack the result into few bytes for another process."""
     found = place.parse()
     return found.to_bytes() if isinstance(found, Parsed) else found
 
@@ -175,22 +175,22 @@ def warn(message: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write a report to standard output; in a workflow its runner listens there for commands."""
+    """Write a report to standard output, where the runner of a workflow must find no command in it."""
     typer.echo(without_commands(text), nl=False)
 
 
 def ink() -> Ink:
-    """Colours, where standard output is a terminal."""
+    """Return the colours of standard output; none if it is not a terminal."""
     return Ink(colour=sys.stdout.isatty())
 
 
 def end(judgement: Judgement) -> typer.Exit:
-    """The exit status that a judgement means."""
+    """Return the exit status of a judgement."""
     return end_with(len(judgement.verdicts), has_errors=judgement.has_errors)
 
 
 def end_with(submissions: int, *, has_errors: bool) -> typer.Exit:
-    """The exit status of so many submissions; that nothing was found is an error, too."""
+    """Return the exit status of this number of submissions; none at all is an error, too."""
     if not submissions:
         warn("leaderboard-bot: no result file was found")
     return typer.Exit(1 if has_errors or not submissions else 0)

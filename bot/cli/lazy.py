@@ -1,4 +1,4 @@
-"""A group that imports a command when it is called or listed, so that each command starts with what only it needs."""
+"""A group that imports a command when it is called or listed, so that each command loads only what it needs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _loaded(source: Source) -> Any:
     if not isinstance(source, str):
         return source()
     module, _, attribute = source.partition(":")
-    with without_collector():  # modules stay: to look for what could go takes a twentieth of their time
+    with without_collector():  # modules stay in memory: looking for garbage adds a twentieth to the import
         return getattr(import_module(module), attribute)
 
 

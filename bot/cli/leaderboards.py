@@ -30,7 +30,7 @@ def rules(
         return
     page = next((known for known in ALL_RULES if known.id == rule), None)
     if page is None:
-        raise CallError(f"there is no rule {rule!r}; leaderboard-bot rules lists them")
+        raise CallError(f"there is no rule {rule!r}; `leaderboard-bot rules` lists them")
     typer.echo(f"{page.id} ({page.severity}, since {page.since})\n\n{page.page}")
 
 

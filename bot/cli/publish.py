@@ -1,4 +1,4 @@
-"""The command that publishes what is checked: publish."""
+"""The command that checks, scores and publishes rows: publish."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def publish(
     form: Annotated[AsForm, typer.Option("--as", help="How to publish.")] = AsForm.PULL_REQUEST,
     model_name: MODEL_NAME = None,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")] = False,
     online: ONLINE = False,
     quiet: QUIET = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
@@ -74,9 +74,9 @@ def publish(
 
 
 def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]:
-    """What is not published, and files with errors of which nothing, or not everything, is.
+    """Yield each row and file with errors that is not published, or only in part.
 
-    `said` are the keys of rows that were published, or refused in words.
+    `said` are the keys of rows that were published, or refused with a message.
     """
     colours, files = Ink(colour=sys.stderr.isatty()), files_by_key(judgement)
     for row in judgement.rows:
@@ -89,11 +89,11 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
 
 
 def may_rebuild(target: Target, declared: Leaderboard) -> bool:
-    """Rebuild the table where that is allowed: who may open a request may not always commit."""
+    """Rebuild the table if the token may commit: a token that may open a pull request may lack that right."""
     from bot.service.reconcile import rebuild_board
 
     try:
         return rebuild_board(target, declared)
     except Refused as refusal:
-        warn(f"the board is left to its maintainers: {refusal}")
+        warn(f"the board was not rebuilt: {refusal}")
         return False

@@ -90,7 +90,7 @@ def check(
         CheckFormat.SUMMARY: lambda: summary_text(judgement, ink()),
     }
     if form is CheckFormat.GITHUB:
-        typer.echo(written[form](), nl=False)  # these lines are commands, each of them escaped
+        typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
     else:
         say(written[form]())
     raise end(judgement)

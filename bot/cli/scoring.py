@@ -18,7 +18,7 @@ from bot.platforms.inputs import Place, find_places
 from bot.processes import share_work, without_collector
 from bot.service.environment import read_access
 
-PART = 64  # files that are read and joined at once: most rows have all of their files side by side
+PART = 64  # files that are read and joined at once: the files of most rows follow each other
 
 
 def score_paths(
@@ -30,9 +30,9 @@ def score_paths(
     max_bytes: int = MAX_BYTES,
     jobs: int = 1,
 ) -> ScoreTable:
-    """The scores of the rows that `judge_paths` makes. Results are dropped as soon as they are scored.
+    """Return the scores of the rows that `judge_paths` makes, and drop each result as soon as it is scored.
 
-    Where parts have files of the same row, these files are read once more, together.
+    If the files of one row are in several parts, these files are read again, together.
     """
     places = find_places(paths, read_access(), max_bytes)
     scorer = _Scorer(places, parse_names(names or []), leaderboard, Facts(today=datetime.now(UTC).date()))
@@ -59,9 +59,9 @@ class _Scorer:
         return self.read([self.places[number] for number in part])
 
     def read(self, places: Iterable[Place]) -> ScoreTable:
-        """The table of what places of this machine hold, read again where their rows are joined.
+        """Return the score table of local places. Their files are read again if their rows are joined.
 
-        Only there, and where a waiver names it, the SHA-256 of a file decides anything.
+        The SHA-256 of a file matters only then, or if a waiver names one.
         """
         known = {place.name: place for place in places}
         needs_hash = names_hash(self.leaderboard, self.facts)
@@ -74,11 +74,11 @@ class _Scorer:
         )
 
     def table(self, submissions: Iterable[Parsed]) -> ScoreTable:
-        """The table of submissions."""
+        """Return the score table of submissions."""
         return score_table(self._named(submissions), self.leaderboard, self.facts)
 
     def _named(self, found: Iterable[Parsed | UnreadPath]) -> Iterator[Parsed]:
-        """The submissions among what was found, with their models' names; what is none is left out."""
+        """Yield the submissions with the names of their models, and leave out files that are not one."""
         for one in found:
             if isinstance(one, Parsed):
                 yield with_names(one, self.names)

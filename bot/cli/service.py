@@ -37,26 +37,26 @@ if TYPE_CHECKING:
     from bot.service.passes import WatchPass
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
-ANEW = 900.0  # seconds after which the datasets that a pattern names are looked up anew
-PATIENCE = 5.0  # seconds for what runs when the server stops; with its answers it is 8 at most
+ANEW = 900.0  # seconds after which the datasets that match a pattern are looked up again
+PATIENCE = 5.0  # seconds that running jobs get when the server stops; with open requests at most 8
 CONFIG = Annotated[str | None, typer.Option("--config", "-c", help="The settings file. Default: bot.toml.")]
 
 
 def need_extra(name: str) -> None:
-    """Say in one line what is not installed."""
+    """Check that the extra `server` is installed. Raises CallError if it is not."""
     if find_spec("sqlalchemy") is None or find_spec("starlette") is None:
         raise CallError(f"{name} needs the extra `server`: pip install 'leaderboard-bot[server]'")
 
 
 class PlanFormat(StrEnum):
-    """The forms of what a pass did or would do."""
+    """The formats of the report on a pass."""
 
     TEXT = "text"
     JSON = "json"
 
 
 def checked_settings(config: str | None) -> Path:
-    """The settings file, seen to be sound before a lock is written beside it. Raises what load_settings raises."""
+    """Check the settings file before a lock is written beside it. Raises what load_settings raises."""
     from bot.service.config import load_settings
 
     path = settings_path(config)
@@ -101,13 +101,13 @@ def _passes(
     path = checked_settings(config)
     with state_lock(database_url(path), patience=WAIT):
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
-        contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass does all of its rows itself
+        contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass takes no rows from workers
         watches = (settings.only(watch) if watch else settings).watches
         return settle_watches(contexts, watches, dry_run=dry_run, approve=approve, rescore=rescore)
 
 
 def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
-    """Write how the passes ended, and end with their status."""
+    """Print the outcome of the passes, and exit with their status."""
     from bot.service.passes import exit_status
 
     if form is PlanFormat.JSON:
@@ -152,7 +152,7 @@ def serve(
 def _application(
     service: Service, registry: CollectorRegistry, host: str, secret: str | None, github_secret: str | None
 ) -> tuple[ASGIApp, DeliveryLog]:
-    """The application that answers at a host, and its log of deliveries."""
+    """Make the web application for a host, and its log of deliveries."""
     from bot.server.app import make_app
     from bot.server.pages import make_pages
     from bot.server.run import is_loopback
@@ -172,17 +172,17 @@ def _application(
 
 
 def work(config: CONFIG = None) -> None:
-    """Do jobs of a service on PostgreSQL, beside any number of `serve` and `work`, until it is stopped."""
+    """Process the jobs of a service on PostgreSQL. Any number of `serve` and `work` run side by side until stopped."""
     need_extra("work")
     path = settings_path(config)
     if not is_shared(database_url(path)):
-        raise CallError("work is for a state on PostgreSQL: set DATABASE_URL; `serve` alone keeps a state in a file")
+        raise CallError("work needs a state on PostgreSQL: set DATABASE_URL (with a state in a file, use `serve`)")
     _log_at_work()
     _keep_watches(path, lambda *_: _until_stopped(), lambda _: None)
 
 
 def _log_at_work() -> None:
-    """Say what is done, and leave out what libraries say of every request and job."""
+    """Log what is done, without the lines of libraries about every request and job."""
     logging.getLogger().setLevel(logging.INFO)
     for noisy in ("httpx2", "httpx", "urllib3", "filelock", "procrastinate", "psycopg"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -199,7 +199,7 @@ def _until_stopped() -> None:
 def _keep_watches(
     path: Path, serving: Callable[[Service, CollectorRegistry], object], allowed: Callable[[Settings], None]
 ) -> None:
-    """Keep the watches of the settings for as long as `serving` runs; `allowed` raises where they cannot be served."""
+    """Run the watches of the settings for as long as `serving` runs; `allowed` raises if they cannot be served."""
     from prometheus_client import CollectorRegistry
 
     from bot.server.reload import Reloader
@@ -225,13 +225,13 @@ def _keep_watches(
         reloader.stop()
         if not service.stop(PATIENCE):
             logging.shutdown()
-            os._exit(0)  # a thread that waits for a slow service would keep the process; the next start goes on
+            os._exit(0)  # a thread that waits for a slow service would keep the process alive; the next start continues
 
 
 def open_jobs(database: str, *, takes_rows: bool = True) -> Jobs | None:
-    """The queue that processes share on PostgreSQL, None where the state is a file.
+    """Open the queue that processes share on PostgreSQL; None if the state is a file.
 
-    Raises CallError where the extra is missing, StateUnavailable where the server does not answer.
+    Raises CallError if the extra is missing, StateUnavailable if the server does not answer.
     """
     if not is_shared(database):
         return None

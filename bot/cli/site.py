@@ -43,12 +43,12 @@ def site(
 
 
 def put_site(target: str, out: str, leaderboard: str, *, heads: bool) -> tuple[Board, Written]:
-    """Write the site of a target's board to a place: the board, and what was done. Raises CallError."""
+    """Write the site of a target's board to a place. Return the board and the counts of files. Raises CallError."""
     from bot.pages.content import PageContent
     from bot.pages.site import Site
 
     board = read_board(target, open_leaderboard(leaderboard, read_access()))
-    is_folder = "://" not in target  # where a folder lies on this machine is nobody's business
+    is_folder = "://" not in target  # a path on this machine stays private
     opener = Opener(read_access())
     known = _heads(board, opener) if heads else None
     content = PageContent(board, "" if is_folder else target, _history(target, board.leaderboard), known)
@@ -56,7 +56,7 @@ def put_site(target: str, out: str, leaderboard: str, *, heads: bool) -> tuple[B
 
 
 def _heads(board: Board, opener: Opener) -> Mapping[str, str]:
-    """The commits at the main branches of the models."""
+    """Read the commit at the main branch of each model."""
     from bot.platforms.hub.heads import read_heads
     from bot.platforms.hub.platform import HubPlatform
 
@@ -64,7 +64,7 @@ def _heads(board: Board, opener: Opener) -> Mapping[str, str]:
 
 
 def _history(target: str, declared: Leaderboard) -> Sequence[BoardChange] | None:
-    """What the commits of a target say of its rows; None, with a warning, where they cannot be had."""
+    """Read the changes of rows from the commits of a target; None, with a warning, if they cannot be read."""
     try:
         return history_of(target, declared.id, read_access())
     except Unavailable as failure:
@@ -73,7 +73,7 @@ def _history(target: str, declared: Leaderboard) -> Sequence[BoardChange] | None
 
 
 def read_board(target: str, declared: Leaderboard) -> Board:
-    """The board of the entries at a target. Raises CallError where there are none of this leaderboard."""
+    """Make the board from the entries at a target. Raises CallError if it has none of this leaderboard."""
     opened = open_target(target, read_access())
     opened.check_readable()
     entries = opened.read_entries()

@@ -1,4 +1,4 @@
-"""The command by which a reader checks rows: verify."""
+"""The command with which a reader checks rows: verify."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
 from bot.service.verify_table import table_at
 
-SHOWN = 5  # numbers of one row
+SHOWN = 5  # differing numbers that are shown of one row
 
 
 class VerifyFormat(StrEnum):
@@ -51,7 +51,7 @@ def verify(
     ] = False,
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="The settings that describe the table there: compare its cells."),
+        typer.Option("--config", metavar="FILE", help="Settings that describe the target's table: compare its cells."),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show only rows that differ from their evidence.")
@@ -72,7 +72,7 @@ def verify(
 
 
 def _print_rows(found: Iterable[VerifiedRow], form: VerifyFormat, *, is_quiet: bool) -> list[VerifiedRow]:
-    """Print each row as soon as it is known and then how many there are, or all of them as JSON; give them back."""
+    """Print each row as soon as it is checked and then a summary, or all rows as JSON; return the rows."""
     rows: list[VerifiedRow] = []
     for row in found:
         rows.append(row)

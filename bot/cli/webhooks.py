@@ -1,4 +1,4 @@
-"""The commands about the webhook at the Hub: create, update, delete, list."""
+"""The commands that manage the webhook at the Hub: create, update, delete, list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=Tru
 
 
 def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
-    """What the webhook shall watch, and its secret. Raises CallError where none is set."""
+    """Return what the webhook must watch, and its secret. Raises CallError if no secret is set."""
     from bot.service.context import watched_by
     from bot.service.sources import open_settings
 

@@ -139,7 +139,7 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
             ["explain", KESTREL, "gsm8k"],
             "open-llm-v2 has no task 'gsm8k'; it has ifeval, bbh, math, gpqa, musr, mmlu_pro",
         ),
-        (["rules", "no-such"], "there is no rule 'no-such'; leaderboard-bot rules lists them"),
+        (["rules", "no-such"], "there is no rule 'no-such'; `leaderboard-bot rules` lists them"),
         (["check", KESTREL, "-l", "v3"], "there is no leaderboard 'v3': name a TOML file, or one of open-llm-v1, "),
         (
             ["publish", KESTREL, "--to", "ftp://x"],

@@ -78,7 +78,7 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     assert init(tmp_path, "--like", "open-llm-v1", *PLACES).exit_code == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = init(tmp_path, "--results", EXAMPLES[0], "--source", "./other", "--to", "./board", "--title", "Other")
-    assert (done.exit_code, done.stderr.count("is there already and stays as it is")) == (0, 3), done.output
+    assert (done.exit_code, done.stderr.count("already exists, not changed")) == (0, 3), done.output
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert before["README.md"] == b"mine\n"
 
@@ -86,13 +86,13 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((*PLACES,), "nobody can be asked here: say it with --results PATH or --like ID"),
-        (("--like", "open-llm-v2"), "nobody can be asked here: say it with --source"),
-        (("--like", "open-llm-v2", "--source", SOURCE), "nobody can be asked here: say it with --to TARGET"),
+        ((*PLACES,), "there is no terminal to ask at: add --results PATH or --like ID"),
+        (("--like", "open-llm-v2"), "there is no terminal to ask at: add --source"),
+        (("--like", "open-llm-v2", "--source", SOURCE), "there is no terminal to ask at: add --to TARGET"),
         (("--like", "open-llm", *PLACES), "there is no leaderboard 'open-llm'; shipped are open-llm-v1"),
         (("--like", "open-llm-v2", "--source", "acme/results", "--to", TARGET), "write hf://datasets/acme/results"),
         (("--like", "open-llm-v2", "--source", SOURCE, "--to", "s3://acme/x"), "s3://acme/x: write a folder"),
-        (("--results", str(ROOT / "pyproject.toml"), *PLACES), "1 file, and no result to draft a declaration from"),
+        (("--results", str(ROOT / "pyproject.toml"), *PLACES), "no result to draft a declaration from in 1 file"),
         (("--like", "open-llm-v2", *PLACES, "/dev/null/x"), "cannot be written"),
     ],
 )

@@ -20,7 +20,7 @@ class FileSet(Protocol):
 
     @property
     def size(self) -> int:
-        """The bytes of its files."""
+        """The total size of its files in bytes."""
         ...
 
     def read(self) -> Iterable[tuple[str, bytes | None]]:
