@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from bot.publishing.publication import Marker
 
@@ -64,13 +64,3 @@ class Conversations(Protocol):
         The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
         comes in that moment is merged too: `read` gives the head that was merged.
         """
-
-
-@runtime_checkable
-class HasConversations(Protocol):
-    """A target at which people write comments on requests."""
-
-    @property
-    def conversations(self) -> Conversations:
-        """The conversations on our requests."""
-        ...

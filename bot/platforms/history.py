@@ -5,12 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from bot.platforms.git.fetch import fetch_history
 from bot.platforms.git.history import read_history
 from bot.platforms.git.local import LocalRepository
-from bot.platforms.registry import Access
+from bot.platforms.registry import Access, platform_of
 from bot.publishing.changes import BoardChange
 
 
@@ -21,11 +20,11 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
     """
     if "://" not in target:
         return folder_history(target, leaderboard)
-    place = _address(target, access)
-    if place is None:
+    remote = platform_of(target).git_remote(target, access)
+    if remote is None:
         return None
     with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as folder:
-        fetch_history(Path(folder), *place)
+        fetch_history(Path(folder), remote.url, remote.token)
         return folder_history(folder, leaderboard)
 
 
@@ -34,14 +33,3 @@ def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
     repository = LocalRepository(folder, ())
     main = repository.main
     return read_history(repository, main, leaderboard) if main else ()
-
-
-def _address(target: str, access: Access) -> tuple[str, str | None] | None:
-    """Where git finds a target, and the token to read it with."""
-    if target.startswith("hf://datasets/"):
-        return f"{access.hf_endpoint}/{target.removeprefix('hf://')}", access.hf_token
-    if target.startswith("github://"):
-        api = urlsplit(access.github_api_url)
-        host = "github.com" if api.netloc == "api.github.com" else api.netloc
-        return f"{api.scheme}://{host}/{target.removeprefix('github://')}.git", access.github_token
-    return None

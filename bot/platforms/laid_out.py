@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from bot.errors import MalformedEntry
+from bot.platforms.conversations import Conversations
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.target import Target
 from bot.publishing.board import Board
@@ -41,6 +42,11 @@ class LaidOut:
     def __init__(self, target: Target, layout: RowFiles, name: str = "") -> None:
         self._target, self._layout = target, layout
         self.name = name or target.name
+
+    @property
+    def conversations(self) -> Conversations | None:
+        """What people say on our requests, None where nobody can."""
+        return self._target.conversations
 
     def check(self) -> None:
         """See that the target can be one. Raises CallError, Unavailable or Refused."""

@@ -22,6 +22,7 @@ from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
     from bot.platforms.discussions import Discussions
+    from bot.platforms.sites import SiteHost
     from bot.platforms.source import Source
     from bot.platforms.target import Target
     from bot.publishing.publication import Form
@@ -87,6 +88,14 @@ class Kept:
     is_service: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class GitRemote:
+    """A repository that git can fetch: its address, and the token to read it with."""
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+
+
 @runtime_checkable
 class Platform(Protocol):
     """One kind of place for results and rows: `scheme` begins its addresses, `address` shows how one is written."""
@@ -104,6 +113,14 @@ class Platform(Protocol):
 
     def open_discussions(self, name: str, opener: Opener) -> Discussions | None:
         """Where something can be said about a source, None where nothing can be."""
+        ...
+
+    def open_site(self, name: str, opener: Opener) -> SiteHost | None:
+        """The repository that shows a site, None where no site can be. Raises CallError for what is none."""
+        ...
+
+    def git_remote(self, name: str, access: Access) -> GitRemote | None:
+        """Where git finds the repository at an address, None where there is none to fetch."""
         ...
 
 

@@ -17,7 +17,7 @@ from bot.pages.site import Site
 from bot.pages.write import Written, write_site
 from bot.platforms.chunks import BYTES, FILES
 from bot.platforms.digest import is_content
-from bot.platforms.registry import Opener
+from bot.platforms.registry import Opener, platform_of
 
 LIST = "leaderboard-bot-site.json"
 SCHEMA = "leaderboard-bot/site/1"
@@ -53,25 +53,14 @@ class SiteList(msgspec.Struct, frozen=True):
     schema: str = SCHEMA
 
 
-def open_host(address: str, opener: Opener) -> SiteHost | None:
-    """The repository at an address, None for a folder. Raises CallError for what is none."""
-    if address.startswith("hf://"):
-        from bot.platforms.hub.site import open_hub_site
-
-        return open_hub_site(address, opener)
-    if address.startswith("github://"):
-        from bot.platforms.github.site import open_github_site
-
-        return open_github_site(address, opener)
-    if "://" in address:
-        raise CallError(f"{address}: a site goes to hf://spaces/org/name, github://owner/name@branch, or a folder")
-    return None
-
-
 def publish_site(site: Site, address: str, opener: Opener) -> Written:
     """Bring the site at an address in step. Raises CallError where it is somebody else's, or cannot be written."""
-    host = open_host(address, opener)
-    return write_site(site, opener.folder / Path(address)) if host is None else _publish(site, host)
+    if "://" not in address:
+        return write_site(site, opener.folder / Path(address))
+    host = platform_of(address).open_site(address, opener)
+    if host is None:
+        raise CallError(f"{address}: a site goes to hf://spaces/org/name, github://owner/name@branch, or a folder")
+    return _publish(site, host)
 
 
 def _publish(site: Site, host: SiteHost) -> Written:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
+from bot.platforms.conversations import Conversations
 from bot.platforms.duplicates import Duplicate
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
@@ -19,6 +20,11 @@ class Target(Protocol):
     @property
     def name(self) -> str:
         """How people write it."""
+        ...
+
+    @property
+    def conversations(self) -> Conversations | None:
+        """What people say on our requests, None where nobody can."""
         ...
 
     def check(self) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.errors import DiscussionsDisabled
-from bot.platforms.conversations import HasConversations
 from bot.platforms.target import Target
 from bot.service.approvals import approved_by
 from bot.service.boards import BoardUpdater
@@ -97,9 +96,8 @@ class Targets:
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
         """What people write on our requests, where there are any."""
         is_asked = settings.form == "pull-request" and not self.context.dry_run and bool(self.context.watch.maintainers)
-        if not is_asked or not isinstance(target, HasConversations):
-            return None
-        return TargetCommands(self.context, target.conversations, settings.to, self.report)
+        conversations = target.conversations if is_asked else None
+        return TargetCommands(self.context, conversations, settings.to, self.report) if conversations else None
 
     def _learn_approvals(self, to: str) -> None:
         """Approve the plan that waits at a target where a maintainer wrote so in its discussion."""

@@ -8,7 +8,7 @@ from bot.errors import CallError
 from bot.platforms.git.source import GitSource
 from bot.platforms.git.target import Folder
 from bot.platforms.pasted import refuse_forgotten_scheme
-from bot.platforms.registry import Opener
+from bot.platforms.registry import Access, Opener
 from bot.publishing.publication import Form
 from bot.reporting.escape import brief
 
@@ -46,6 +46,12 @@ class GitPlatform:
 
     def open_discussions(self, name: str, opener: Opener) -> None:
         """None."""
+
+    def open_site(self, name: str, opener: Opener) -> None:
+        """None: the files of a site lie in a folder as they are, without a commit."""
+
+    def git_remote(self, name: str, access: Access) -> None:
+        """None: what lies on this machine is not fetched."""
 
 
 PLATFORM = GitPlatform()

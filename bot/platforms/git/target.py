@@ -141,6 +141,10 @@ class Folder:
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Nothing stands twice in a folder."""
 
+    @property
+    def conversations(self) -> None:
+        """None: nobody writes comments on a branch."""
+
     def read_replies(self, mark: Marker) -> list[Reply]:
         """Nobody writes comments in a folder."""
         del mark

@@ -24,12 +24,11 @@ from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
 from bot.platforms.github.wire import Asked, install_connections, note, noted
 from bot.platforms.kept import kept_property
 from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
-from bot.platforms.registry import NO_ADDRESS, GitHubApp
+from bot.platforms.registry import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
 T = TypeVar("T")
-API_URL = "https://api.github.com"
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
 # What comes of an answer that is none: PyGithub reads it without a look, and asserts the host of a next page.
 ODD_ANSWERS = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError, OverflowError)
@@ -51,7 +50,7 @@ class GitHubClient:
     """
 
     token: str | None = field(default=None, repr=False)
-    api_url: str = API_URL
+    api_url: str = GITHUB_API_URL
     patience: float = PATIENCE
     sleep: Callable[[float], None] = time.sleep
     pause: float = 0.15
@@ -206,4 +205,4 @@ def said_in(body: bytes) -> Any:
         return None
 
 
-__all__ = ["API_URL", "GitHubAddress", "GitHubClient", "parse_address"]
+__all__ = ["GitHubAddress", "GitHubClient", "parse_address"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import urlsplit
 
+from bot.errors import CallError
 from bot.platforms.github.client import GitHubClient, parse_address
 from bot.platforms.github.refs import RequestSource
+from bot.platforms.github.site import BRANCH, GitHubSite
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.github.threads import GitHubDiscussions
-from bot.platforms.registry import Opener
+from bot.platforms.registry import Access, GitRemote, Opener
 from bot.publishing.publication import Form
 
 
@@ -40,6 +43,21 @@ class GitHubPlatform:
         source = RequestSource(client, address, self.open_source(name, opener).trees)
         kept = opener.kept
         return GitHubDiscussions(client, address, kept.memory(f"github://{address.name}"), source, kept.intend)
+
+    def open_site(self, name: str, opener: Opener) -> GitHubSite:
+        """The branch at `github://owner/name@branch`. Raises CallError for another address."""
+        repository, _, branch = name.partition("@")
+        address = parse_address(repository)
+        if not BRANCH.fullmatch(branch) or address.number is not None:
+            raise CallError(f"{name}: a site goes to a branch, github://owner/name@branch")
+        client = self.client(opener)
+        return GitHubSite(client, GitHubSource(client, address), branch)
+
+    def git_remote(self, name: str, access: Access) -> GitRemote:
+        """The repository, on the host whose API is asked."""
+        api = urlsplit(access.github_api_url)
+        host = "github.com" if api.netloc == "api.github.com" else api.netloc
+        return GitRemote(f"{api.scheme}://{host}/{parse_address(name).name}.git", access.github_token)
 
     @staticmethod
     def client(opener: Opener) -> GitHubClient:

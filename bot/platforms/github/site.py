@@ -6,13 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.errors import CallError
 from bot.platforms.github.branches import Branches
-from bot.platforms.github.client import GitHubClient, parse_address
-from bot.platforms.github.platform import GitHubPlatform
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.kept import kept_property
-from bot.platforms.registry import Opener
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
 
@@ -51,13 +48,3 @@ class GitHubSite:
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale where the branch is no longer where it was."""
         self.head = self._branches.commit_to(self.branch, files, title, self.head)
-
-
-def open_github_site(name: str, opener: Opener) -> GitHubSite:
-    """The branch at `github://owner/name@branch`. Raises CallError for another address."""
-    repository, _, branch = name.partition("@")
-    address = parse_address(repository)
-    if not BRANCH.fullmatch(branch) or address.number is not None:
-        raise CallError(f"{name}: a site goes to a branch, github://owner/name@branch")
-    client = GitHubPlatform.client(opener)
-    return GitHubSite(client, GitHubSource(client, address), branch)

@@ -130,6 +130,10 @@ class HubModels:
 
     # what every target can be asked; no row lies here
 
+    @property
+    def conversations(self) -> None:
+        """None: commands are written at the repositories of the watch, and never on a model."""
+
     def check(self) -> None:
         """Raises CallError: only a watch, whose settings list the organizations, writes to models."""
         raise CallError(f"{MODELS} accepts only rows of a watch; docs/model-pages.md shows the settings")

@@ -7,9 +7,10 @@ from bot.platforms.hub.address import MODELS, HubAddress, parse_address
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.models import HubModels
+from bot.platforms.hub.site import HubSite
 from bot.platforms.hub.source import HubSource, SourceMemory
 from bot.platforms.hub.target import HubTarget
-from bot.platforms.registry import Opener
+from bot.platforms.registry import Access, GitRemote, Opener
 from bot.publishing.publication import Form
 
 
@@ -54,6 +55,19 @@ class HubPlatform:
         found = HubDiscussions(source.client, source.address, kept.memory(source.address.url), kept.intend)
         found.source = source
         return found
+
+    def open_site(self, name: str, opener: Opener) -> HubSite:
+        """The Space at `hf://spaces/org/name`. Raises CallError for another address."""
+        address = parse_address(name)
+        if address.kind != "space" or address.path or address.revision:
+            raise CallError(f"{name}: a site goes to a static Space, hf://spaces/org/name")
+        return HubSite(HubDiscussions(self.client(opener), address, {}), address.url)
+
+    def git_remote(self, name: str, access: Access) -> GitRemote | None:
+        """A dataset; the rows of no other repository are read over git."""
+        if not name.startswith("hf://datasets/"):
+            return None
+        return GitRemote(f"{access.hf_endpoint}/{name.removeprefix('hf://')}", access.hf_token)
 
     @staticmethod
     def client(opener: Opener) -> HubClient:

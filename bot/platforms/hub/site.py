@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import CallError
-from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.discussions import HubDiscussions
-from bot.platforms.hub.platform import HubPlatform
-from bot.platforms.registry import Opener
 from bot.publishing.front_matter import front_matter
 
 CARD = "README.md"
@@ -45,11 +42,3 @@ class HubSite:
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale where the branch is no longer where it was."""
         self.head, _ = self.talk.commits.write(files, title, "", parent=self.head)
-
-
-def open_hub_site(name: str, opener: Opener) -> HubSite:
-    """The Space at `hf://spaces/org/name`. Raises CallError for another address."""
-    address = parse_address(name)
-    if address.kind != "space" or address.path or address.revision:
-        raise CallError(f"{name}: a site goes to a static Space, hf://spaces/org/name")
-    return HubSite(HubDiscussions(HubPlatform.client(opener), address, {}), address.url)
