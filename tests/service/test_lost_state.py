@@ -138,9 +138,9 @@ def test_rows_of_another_source_are_left_alone_when_the_state_is_lost(hub: Hub, 
     text = SETTINGS.format(form="pull-request", style="entry", limit=20, more="").replace(
         "acme/results", "acme/elsewhere"
     )
-    desk = other.open_context_factory("second.db").open_context(parse_settings(text, "bot.toml").watches[0])
-    settle(desk)
-    desk.store.close()
+    context = other.open_context_factory("second.db").open_context(parse_settings(text, "bot.toml").watches[0])
+    settle(context)
+    context.store.close()
 
     assert len(other.requests) == 2
     assert other.acts() == ["request"]

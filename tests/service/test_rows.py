@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import parse_entry
+from bot.publishing.publication import Marker
 from bot.service.config import parse_settings
+from bot.service.desired import migration_mark, rolling_mark
 from bot.service.settlement import settle
+from tests.platforms.git.publisher import entry
 from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.git import Commit
 from tests.world.hub import Hub
@@ -95,6 +98,18 @@ def test_rows_that_were_declined_together_are_not_proposed_again(story: Story) -
     assert sorted(request.title.split()[1] for request in story.requests) == ["acme/m1", "acme/new-1b"]
 
 
+@pytest.mark.parametrize("mark", [rolling_mark("tiny"), migration_mark("tiny")], ids=lambda mark: mark.kind)
+def test_a_second_shared_request_is_closed_although_the_pass_brings_it_no_row(story: Story, mark: Marker) -> None:
+    story.settle()
+    row = entry()
+    for _ in range(2):
+        story.hub.open_request(story.target, {row.path: row.to_bytes()}, "Update 1 row of tiny", mark.render(), "bot")
+    story.push(model="acme/new-1b")
+    story.settle()
+
+    assert [request.num for request in story.requests] == [1, 3]
+
+
 def measured_by_two_sources(story: Story) -> None:
     """Both sources measure one model; theirs is more complete and was merged."""
     theirs = story.hub.repository("acme/elsewhere")
@@ -115,9 +130,19 @@ def test_a_merged_row_of_another_source_is_not_removed_with_ours(story: Story) -
     story.remove()
     story.settle()
 
-    entry = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json") or b"")
-    assert [file.source for file in entry.evidence] == ["hf://datasets/acme/elsewhere"]
+    merged = parse_entry(story.hub.file(story.target, f"entries/{KEY}.json") or b"")
+    assert [file.source for file in merged.evidence] == ["hf://datasets/acme/elsewhere"]
     assert story.requests == []
+
+
+def test_a_merged_row_of_another_source_is_not_looked_at_when_the_state_is_lost(story: Story) -> None:
+    measured_by_two_sources(story)
+    story.remove()
+    story.lose_state()
+    story.settle()
+
+    assert story.hub.file(story.target, f"entries/{KEY}.json")
+    assert story.contexts.store.row_keys("tiny") == set()
 
 
 def test_the_safety_catch_does_not_count_the_row_of_another_source(hub: Hub, tmp_path: Path) -> None:
@@ -170,6 +195,6 @@ def test_a_change_from_another_folder_goes_by_request_and_names_the_first(hub: H
 
     [request] = story.requests
     assert request.title == "Update acme/atlas-7b (bfloat16): 89.17, first submitted in acme__atlas-7b"
-    entry = parse_entry(hub.file(story.target, f"entries/{KEY}.json") or b"")
-    assert entry.average == pytest.approx(58.333, abs=0.001)
+    merged = parse_entry(hub.file(story.target, f"entries/{KEY}.json") or b"")
+    assert merged.average == pytest.approx(58.333, abs=0.001)
     assert story.settle() == []

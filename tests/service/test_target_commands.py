@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,21 +164,23 @@ def test_two_commands_on_one_request_merge_once(story: Story) -> None:
     assert [act for act in story.acts() if act != "commit"] == ["comment", "merge"]
 
 
-def rolling(hub: Hub, tmp_path: Path) -> tuple[Story, Discussion, str]:
-    story = Story(hub, tmp_path, style="rolling")
-    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):
-        story.push(model=model)
+def rolling(hub: Hub, tmp_path: Path, **how: Any) -> tuple[Story, Discussion, str]:
+    """Three new rows in one request, because the watch wants it so or because they are beyond its limit."""
+    story = Story(hub, tmp_path, **(how or {"style": "rolling"}))
+    models = ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b")
+    hub.push(story.source, {path_of(model): result(model) for model in models})
     story.settle()
     [request] = story.requests
     story.news()
     return story, request, f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
 
 
+@pytest.mark.parametrize("how", [{"style": "rolling"}, {"limit": 2}], ids=["rolling", "beyond the limit"])
 @pytest.mark.parametrize("end", ["merged", "closed", "open"])
 def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
-    hub: Hub, tmp_path: Path, end: str
+    hub: Hub, tmp_path: Path, end: str, how: dict[str, Any]
 ) -> None:
-    story, request, key = rolling(hub, tmp_path)
+    story, request, key = rolling(hub, tmp_path, **how)
     assert write(story, request, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
     assert request.title == "Update 2 rows of tiny"
     if end == "merged":
