@@ -77,8 +77,8 @@ def _weight(node: yaml.Node, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def entries(node: yaml.Node) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """The keys and values of a mapping."""
+def entries(node: yaml.Node | None) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """The keys and values of a mapping; nothing else has any."""
     if isinstance(node, yaml.MappingNode):
         yield from node.value
 

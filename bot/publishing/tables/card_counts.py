@@ -68,7 +68,7 @@ def grown(card: str, counts: Mapping[str, Counted], growth: Growth) -> str:
 
 
 def _inside(node: yaml.Node | None, name: str) -> yaml.Node | None:
-    return next((value for key, value in entries(node) if key.value == name), None) if node else None
+    return next((value for key, value in entries(node) if key.value == name), None)
 
 
 def _text(node: yaml.Node | None, default: str = "") -> str:

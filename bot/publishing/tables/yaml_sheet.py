@@ -99,7 +99,7 @@ class YamlSheet:
     def _node(self, row: int, way: Way) -> Node | None:
         here: Node | None = self.rows[row].node
         for name in way:
-            here = next((value for key, value in entries(here) if key.value == name), None) if here else None
+            here = next((value for key, value in entries(here) if key.value == name), None)
         return here
 
     def update(self, row: int, cells: Mapping[Way, Cell]) -> list[Splice]:
