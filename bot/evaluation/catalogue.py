@@ -179,7 +179,7 @@ def members_of(group: Group) -> Mapping[str, Member]:
         return group.members
     named = find_group(group.members)
     if named is None:
-        raise LookupError(f"{group.id} has the members of {group.members}, which is no group")
+        raise LookupError(f"{group.id} has the members of {group.members}, which is not a group")
     return members_of(named)
 
 

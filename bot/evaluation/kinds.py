@@ -112,7 +112,7 @@ KINDS = (
         "name metrics.json beside it",
         has_value=lambda value: isinstance(value, dict) and value.keys() >= OLMES_LINE,
     ),
-    Kind("request-file", "a request for an evaluation", "name the result that came of it", has_value=_is_request),
+    Kind("request-file", "a request for an evaluation", "name the result of that evaluation", has_value=_is_request),
     Kind(
         "hub-eval-results",
         "an entry for a model's page on the Hub",
@@ -144,7 +144,7 @@ KINDS = (
     Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
 )
 OF_HEAD = tuple(kind for kind in KINDS if kind.has_head is not never)
-OTHER = Kind("other", "no result", "nothing needs to be done")
+OTHER = Kind("other", "not a result", "nothing needs to be done")
 
 
 def kind_of_head(head: bytes) -> Kind | None:

@@ -152,7 +152,9 @@ def _of_old_harness(subjects: Mapping[str, LeafResult]) -> Recognition:
     versions = {canonical_version(leaf.version) for leaf in subjects.values() if leaf.version is not None}
     of_version = [f"the task version is {version}" for version in sorted(versions)]
     if unequal:
-        because = f"acc differs from acc_norm in {unequal} of {len(both)} subjects, which letters cannot do"
+        because = (
+            f"acc differs from acc_norm in {unequal} of {len(both)} subjects, which cannot be if letters are scored"
+        )
         good, bad = (of_version, []) if versions <= {"0"} else ([], of_version)
         return Recognition(Family.HARNESS_2023, (because, *good), tuple(bad))
     if versions == {"0"}:
@@ -190,7 +192,7 @@ def _by_version(result: Result, subjects: Mapping[str, LeafResult]) -> Recogniti
     if versions and versions != {"0"}:
         return Recognition(Family.LETTERS, ("acc alone is reported for mmlu_* tasks", _versions(versions)))
     if versions == {"0"} and result.date is not None:
-        return Recognition(Family.ONE_NEWLINE, (_versions(versions), "the file has a date, as from 0.4.2 on"))
+        return Recognition(Family.ONE_NEWLINE, (_versions(versions), "the file has a date, as since 0.4.2"))
     if versions == {"0"}:
         return Recognition(Family.LETTERS, (_versions(versions), "the file has no date, as before 0.4.2"))
     return Recognition(Family.UNKNOWN, ("acc alone is reported for mmlu_* tasks",), ("no task version is recorded",))

@@ -139,9 +139,9 @@ def finding_of(rule: Rule, severity: Severity, violation: Violation, path: str, 
 
 
 def _failure(rule: Rule, severity: Severity, error: Exception, path: str) -> Finding:
-    """That a rule failed: an error of one whose findings are errors; one that never blocks anything blocks nothing."""
+    """Report that a rule failed: as an error if the rule reports errors, else as a warning that blocks nothing."""
     is_error = severity is Severity.ERROR
-    left = "nothing is accepted" if is_error else "what it warns of is not known"
+    left = "the file is not accepted" if is_error else "its warnings are missing"
     message = f"the rule {rule.id} failed, so {left}: {shown(f'{type(error).__name__}: {error}', 200)}"
     hint = f"report it at {HOME}/issues, with the file"
     failed = Severity.ERROR if is_error else Severity.WARNING

@@ -103,7 +103,7 @@ def test_a_result_without_mmlu_has_no_family() -> None:
 def test_acc_that_differs_from_acc_norm_gives_the_early_harness_away() -> None:
     found = recognised(old({"hendrycksTest-anatomy": {"acc": 0.4, "acc_norm": 0.3}}, None))
     assert found.family is Family.HARNESS_2023
-    assert found.evidence == ("acc differs from acc_norm in 1 of 1 subjects, which letters cannot do",)
+    assert found.evidence == ("acc differs from acc_norm in 1 of 1 subjects, which cannot be if letters are scored",)
 
 
 def test_nan_proves_nothing() -> None:

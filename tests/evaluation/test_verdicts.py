@@ -37,7 +37,7 @@ def test_a_rule_that_fails_blocks_its_submission_and_names_itself(caplog: pytest
     (finding,) = verdict.findings
     assert verdict.status == "rejected"
     assert (finding.rule, finding.severity) == ("crashing-rule", Severity.ERROR)
-    assert finding.message == "the rule crashing-rule failed, so nothing is accepted: KeyError: 'the fault'"
+    assert finding.message == "the rule crashing-rule failed, so the file is not accepted: KeyError: 'the fault'"
     assert finding.hint == f"report it at {HOME}/issues, with the file"
     assert (finding.location.path, finding.invalidates_score) == ("x.json", True)
     assert "the rule crashing-rule failed on x.json\nTraceback" in caplog.text
@@ -50,7 +50,7 @@ def test_a_rule_that_fails_and_never_blocks_is_a_warning(severity: Severity) -> 
     (finding,) = verdict.findings
     assert verdict.status == "accepted"
     assert (finding.rule, finding.severity, finding.invalidates_score) == ("crashing-rule", Severity.WARNING, False)
-    assert finding.message == "the rule crashing-rule failed, so what it warns of is not known: KeyError: 'the fault'"
+    assert finding.message == "the rule crashing-rule failed, so its warnings are missing: KeyError: 'the fault'"
 
 
 def test_a_pin_that_a_leaderboard_demands_blocks_where_its_rule_fails() -> None:
@@ -106,7 +106,7 @@ def test_a_long_fault_of_a_rule_is_cut() -> None:
     rule = Rule("shouting", Severity.ERROR, "0.1.0", False, shouting, "Shouts.")
     (finding,) = judge(parse_submission(one_file("x.json", dumps(base()))), declared(), rules=[rule]).findings
     said = "ValueError: " + "a" * (200 - 13) + "…"
-    assert finding.message == f"the rule shouting failed, so nothing is accepted: {said}"
+    assert finding.message == f"the rule shouting failed, so the file is not accepted: {said}"
 
 
 @pytest.mark.parametrize(

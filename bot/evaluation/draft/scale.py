@@ -24,7 +24,7 @@ def scale_of(metric_name: str, values: Sequence[float]) -> Scale:
     """How the values of a metric become scores. Whatever is drafted lets all of the values in."""
     kind = kind_of(metric_name)
     least, most = min(values, default=0.0), max(values, default=0.0)
-    unknown = () if kind else (f"{metric_name} is not known here: is more better, and what can its values be?",)
+    unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)
     if kind is not None and not kind.higher_is_better:
         return _less_is_better(least, most)
     if kind is not None and kind.range[1] == 100 and least >= 0 and most <= 100:
@@ -34,7 +34,7 @@ def scale_of(metric_name: str, values: Sequence[float]) -> Scale:
     if least >= -1 and most <= 1:
         return Scale({"range": [-1, 1]}, unknown)
     if least >= 0 and most <= 100:
-        return Scale({"unit": "percent"}, (*unknown, "values above 1 were taken for percentages"))
+        return Scale({"unit": "percent"}, (*unknown, "values above 1 were read as percentages"))
     top = _power_of_ten(max(abs(least), abs(most)))
     keys = {"range": [-top if least < 0 else 0, top], "upper_bound": str(top)}
     return Scale(keys, (*unknown, f"{top} is drafted as the value that is worth 100"))

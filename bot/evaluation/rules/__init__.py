@@ -1,4 +1,4 @@
-"""The rules in reporting order; a rule that is not listed here is never asked."""
+"""The rules in reporting order; a rule that is not listed here never runs."""
 
 from __future__ import annotations
 

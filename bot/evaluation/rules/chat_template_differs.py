@@ -1,12 +1,12 @@
-"""The chat template was not used as the leaderboard, or the model's name, lets expect.
+"""The use of the chat template differs from what the leaderboard requires or the model's name suggests.
 
 ## What it does
-Where the declaration says `never` or `always`, compares. Where it says `any`, points out a model that is named as an
-instruction model and was run without its template.
+If the declaration says `never` or `always`, compares the run with it. If it says `any`, points out a model that is
+named as an instruction model and was run without its template.
 
 ## Why is this bad?
-The same weights with and without their chat template differ by many points on IFEval. Both rows may stand on the
-leaderboard (the key of an entry holds the template), but they are not one measurement.
+The same weights with and without their chat template differ by many points on IFEval. Both rows may be on the
+leaderboard (the key of an entry holds the template), but they are two different measurements.
 
 ## Example
 /model_name: "example-org/kestrel-7b-instruct"
@@ -29,7 +29,7 @@ TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re
 
 @rule(Severity.NOTICE, reads="file")
 def chat_template_differs(case: Case) -> Iterator[Violation]:
-    """Yield a violation where use of the template is not what was declared or to be expected."""
+    """Yield a violation if the use of the template is not as declared, or not as the model's name suggests."""
     used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template
     if not used and not case.result.records("chat_template"):
         return
@@ -42,6 +42,6 @@ def chat_template_differs(case: Case) -> Iterator[Violation]:
     elif expected == "any" and not used and TUNED.search(case.result.model.id):
         yield Violation(
             "the model is named as an instruction model and was run without its chat template",
-            "if that was not meant, run again with --apply_chat_template --fewshot_as_multiturn",
+            "if that was not intended, run again with --apply_chat_template --fewshot_as_multiturn",
             case.result.pointer_to("chat_template"),
         )

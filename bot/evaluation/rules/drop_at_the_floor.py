@@ -7,7 +7,7 @@ that records other stop words is not reported.
 ## Why is this bad?
 An answer such as 12.25 is cut after the 12, and a model that goes on after its answer without a full stop is scored on
 everything it wrote. In November 2023 DROP stood at 0.03 to 0.07 for most models on the Open LLM Leaderboard,
-irrespective of their strength, and was taken out. The number says how a generation ends.
+whatever their quality, and was removed. The number measures how an answer ends, not what it says.
 
 ## Example
 leaderboard: open-llm-v1-drop

@@ -5,8 +5,8 @@ Compares the raw values of all tasks, to the last bit, with those of every entry
 in every task are not compared.
 
 ## Why is this bad?
-Two runs of two models do not agree in thousands of answers. It is a renamed copy, or a file uploaded under a second
-name. In the published table of the Open LLM Leaderboard v2 there are 42 such groups.
+Runs of two different models do not agree in thousands of answers. It is a renamed copy, or a file that was uploaded
+under a second name. In the published table of the Open LLM Leaderboard v2 there are 42 such groups.
 
 ## Example
 (board) example-org/osprey-7b

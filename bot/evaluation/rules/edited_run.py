@@ -1,11 +1,11 @@
 """Scores were changed after the run.
 
 ## What it does
-Looks in the samples of a log for scores that have a history: whoever edits a score in Inspect leaves the old one there,
-and the metrics are computed again. Samples of more than 32 MB together are not looked through.
+Looks in the samples of a log for scores that have a history: when somebody edits a score, Inspect keeps the old one
+and computes the metrics again. Samples of more than 32 MB together are not searched.
 
 ## Why is this bad?
-The numbers are no longer those that the scorer gave. A correction by hand can be right; a reader has to know of it.
+The numbers are no longer those that the scorer gave. A correction by hand can be right, but readers must know about it.
 
 ## Example
 (result) edited: true

@@ -1,11 +1,11 @@
 """The file says that it was measured after it was uploaded.
 
 ## What it does
-Compares the date in the file, or in its name, with the date of the commit that brought it, or with today where there
-is none. A day is allowed for clocks and time zones. The date is not believed; that of the commit takes its place.
+Compares the date in the file, or in its name, with the date of the commit that added it, or with today if there is no
+commit. A day is allowed for clocks and time zones. The bot ignores a later date and uses that of the commit.
 
 ## Why is this bad?
-Where a task was run twice, the newest run counts: a date in the future would win for years.
+If a task was run twice, the newest run counts: a date in the future would win for years.
 
 ## Example
 /date: 3000000000.0

@@ -1,8 +1,8 @@
 """An aggregate row of the file is not the mean of its subtasks.
 
 ## What it does
-Recomputes the needed metrics of each aggregate that holds a needed subtask, weighted by samples and plain, and reports
-one that is neither. Of a file with very many groups the first thousand are asked.
+Recomputes the required metrics of each aggregate that holds a required subtask, weighted by samples and plain, and
+reports a value that is neither. In a file with very many groups, only the first thousand are checked.
 
 ## Why is this bad?
 The aggregate is stale or was edited. The score never uses it: it is made from the leaves. But other readers of the
@@ -32,10 +32,10 @@ TOLERANCE = 1e-6
 
 @rule(Severity.WARNING)
 def group_contradicts_leaves(case: Case) -> Iterator[Violation]:
-    """Yield one violation for the numbers of aggregate rows that their leaves do not give."""
+    """Yield one violation for all numbers of aggregate rows that differ from the mean of their leaves."""
     wrong = list(_violations(case))
     if wrong:
-        more = f"; the same of {counted(len(wrong) - 1, 'more number')} of aggregates" if len(wrong) > 1 else ""
+        more = f"; the same for {counted(len(wrong) - 1, 'more number')} of aggregates" if len(wrong) > 1 else ""
         yield replace(wrong[0], message=f"{wrong[0].message}{more}")
 
 

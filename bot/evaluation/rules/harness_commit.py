@@ -1,4 +1,4 @@
-"""Which harness measured a result, as far as it can be told, and whether the leaderboard accepts it.
+"""Determine which harness measured a result, and whether the leaderboard accepts it.
 
 Three rules and the joining of files read it. Order of evidence: the release number (lm-eval 0.4.9 and later record it),
 what was looked up and handed in, the declared commits, the shipped table of releases, the shipped lists of commits. A

@@ -6,9 +6,9 @@ guessing; a subtask without a single right answer where guessing gives at least 
 standard errors below guessing.
 
 ## Why is this bad?
-A model that can do the other tasks does not fail every sample of one. Mostly the answers were not recognised: a missing
-chat template, a stop word, a wrong answer format. In the published table of the Open LLM Leaderboard v2 about one row
-in twenty has such a MATH.
+A model that can do the other tasks does not fail every sample of one. Usually the answers were not recognised: a
+missing chat template, a stop word, a wrong answer format. In the published table of the Open LLM Leaderboard v2 about
+one row in twenty has such a MATH score.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: 0.0625
@@ -77,7 +77,7 @@ def _is_without_answer(measurement: Measurement) -> bool:
 
 
 def _subtasks(wrong: list[Measurement]) -> str:
-    """What is wrong with subtasks, "" where there is none."""
+    """Describe the subtasks without a right answer; "" if there are none."""
     count = "has" if len(wrong) == 1 else "have"
     names = examples([measurement.required.leaf_key for measurement in wrong])
-    return f"{names} {count} no right answer at all, where guessing gives some" if wrong else ""
+    return f"{names} {count} no right answer at all, but guessing would give some" if wrong else ""

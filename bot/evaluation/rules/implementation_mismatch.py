@@ -1,9 +1,9 @@
 """MMLU was measured by another implementation than the leaderboard's.
 
 ## What it does
-Tells the family of an MMLU from the file alone: task version 0 of `hendrycksTest-*` scores the texts of the choices,
-version 1 and later the letters; and where letters are scored acc and acc_norm are equal, so any difference between
-them proves the older family.
+Recognises the implementation of MMLU from the file alone: task version 0 of `hendrycksTest-*` scores the texts of the
+choices, version 1 and later the letters. If letters are scored, acc and acc_norm are equal, so any difference between
+them proves the older implementation.
 
 ## Why is this bad?
 In 2023 one name, MMLU, stood for three measurements. For llama-65b they gave 0.637, 0.488 and 0.636, and the ranking

@@ -4,7 +4,7 @@
 Reads the mark that a log has when its samples were invalidated after the run.
 
 ## Why is this bad?
-Whoever ran the evaluation says that its scores do not count. The numbers are still in the log.
+The people who ran the evaluation say that its scores do not count. The numbers are still in the log.
 
 ## Example
 (result) invalidated: true

@@ -4,7 +4,7 @@
 Compares the recorded release or commit with the combinations that the declaration lists as bad.
 
 ## Why is this bad?
-The number of the task did not change with the fault, so version checks pass. lm-eval 0.4.8 lost the Level 5 filter of
+The version of the task did not change with the bug, so version checks pass. lm-eval 0.4.8 lost the Level 5 filter of
 `leaderboard_math_hard`: about 5,000 questions of all levels instead of 1,324.
 
 ## Example

@@ -2,7 +2,7 @@
 
 ## What it does
 Reads `--limit` from the configuration, and compares the samples that were scored with the size of each task. A limit
-that is not below the size of a task cuts nothing.
+that is not below the size of a task has no effect.
 
 ## Why is this bad?
 Fifty samples give a number that looks like any other, with an error of seven points.
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity
+from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rerun import rerun_advice
 from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rule
@@ -57,11 +57,11 @@ def _is_cut(case: Case, measurement: Measurement) -> bool:
 def _violation(case: Case, found: list[Measurement]) -> Violation:
     first, task = found[0], found[0].required.task
     keys = list(dict.fromkeys(measurement.required.leaf_key for measurement in found))
-    hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all of it")
+    hint, command = rerun_advice(case.result, keys, task.num_fewshot, "measure all samples")
     samples, original = first.leaf.samples, first.leaf.original or first.required.size
     number, most = (samples, "") if samples is not None else (case.result.limit or 0, "at most ")
     part = f"{number:,.15g} of its {original:,} samples" if original else _samples(number)
-    more = f", and {len(keys) - 1} more of {task.title} in part" if len(keys) > 1 else ""
+    more = f"; the same for {counted(len(keys) - 1, 'more subtask')} of {task.title}" if len(keys) > 1 else ""
     return Violation(
         f"{first.required.leaf_key} was run on {most}{part}{more}",
         hint,

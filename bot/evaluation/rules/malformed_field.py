@@ -1,12 +1,12 @@
-"""A field of the file is too long, or holds characters that it cannot hold.
+"""A field of the file is too long, or has characters that are not allowed there.
 
 ## What it does
-Bounds every text that a file brings: names of models and tasks (500 characters), precision, versions and commits (200,
-printable ASCII), model arguments (10,000). What is beyond is cut before anything else looks at it.
+Limits every text of a file: names of models and tasks (500 characters), precision, versions and commits (200,
+printable ASCII), model arguments (10,000). A longer text is cut before anything else reads it.
 
 ## Why is this bad?
-The field becomes part of the row's key, of paths, titles and tables. A precision of 70,000 characters is not one, and
-no file system or service takes it.
+The field becomes part of the row's key, of paths, titles and tables. A precision of 70,000 characters is no precision,
+and no file system or service accepts it.
 
 ## Example
 /model_source: "hf™"

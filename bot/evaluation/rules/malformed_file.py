@@ -1,11 +1,11 @@
 """The file cannot be read as a result file.
 
 ## What it does
-Reports a file that is not JSON, ends in the middle, is nested more than 100 levels deep, is larger than 8 MiB, or is of
-no format that is read here.
+Reports a file that is not JSON, ends in the middle, is nested more than 100 levels deep, is larger than 8 MiB, or is
+not in a format that leaderboard-bot reads.
 
 ## Why is this bad?
-Nothing can be said of it. Uploads that were cut at 65,536 characters stand in public results data sets to this day and
+It cannot be checked. Uploads that were cut at 65,536 characters stand in public results data sets to this day and
 look like any other file in a listing.
 
 ## Example

@@ -1,12 +1,12 @@
 """A task, or one of its subtasks, is in none of the row's files.
 
 ## What it does
-Looks for every leaf and every metric that the declaration requires, in all files of one model. A file that brings one
-task of six is not at fault: the row is incomplete until the others are there.
+Looks for every leaf and every metric that the declaration requires, in all files of one model. A file with one task of
+six is not wrong: the row is incomplete until the others are there.
 
 ## Why is this bad?
 A mean over what happens to be there looks plausible and is wrong: leave out a hard subtask and the model rises. The
-row is shown with its hole and without rank instead.
+row is therefore shown with a gap and without a rank.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)
@@ -66,7 +66,7 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
     if partial:
         return f"{partial[0].leaf_key} has no {partial[0].value_key}, which {task.title} needs"
     if len(task.leaves) == 1:
-        whole = "" if keys[0] == task.title else f": {task.title} is made of nothing else"
+        whole = "" if keys[0] == task.title else f": {task.title} has no other subtask"
         return f"{keys[0]} is missing{whole}"
     if len(keys) == len(task.leaves):
         return f"{task.title} is missing: none of its {len(keys)} subtasks is there"
@@ -75,7 +75,7 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
 
 
 def _nothing(case: RowCase) -> Violation:
-    """What to say where nothing of the leaderboard is there: perhaps another leaderboard is meant."""
+    """Report that the file has no task of the leaderboard: perhaps it was measured for another one."""
     result, board = case.row.result, case.leaderboard
     count = sum(len(task.leaves) for task in board.tasks)
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]

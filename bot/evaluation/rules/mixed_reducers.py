@@ -1,8 +1,8 @@
 """The leaves of one task reduce several answers to a sample in different ways.
 
 ## What it does
-Where a sample was answered several times, a reducer makes one number of the answers: their mean, their largest, and so
-on. Reports a task whose leaves use different reducers. A leaf that was answered once counts as a mean.
+If a sample was answered several times, a reducer makes one number of the answers: their mean, their maximum, and so on.
+Reports a task whose leaves use different reducers. A leaf that was answered once counts as a mean.
 
 ## Why is this bad?
 The largest of five answers is far above their mean. Their average is neither of the two.

@@ -4,7 +4,7 @@
 Reports NaN, infinity, text or nothing where a leaf's value should be.
 
 ## Why is this bad?
-A clip written `max(0, x)` turns NaN into 0 without a word, and a mean over the rest hides the hole.
+A clip written `max(0, x)` silently turns NaN into 0, and a mean over the other values hides the gap.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: "NaN"

@@ -1,11 +1,11 @@
-"""A column was measured in a way that the declaration accepts, and that gives other numbers than the others do.
+"""A column was measured in an accepted way, but its numbers are not comparable with those of other rows.
 
 ## What it does
-Names the columns of a file whose numbers are not to be compared with those of other result formats, as the declaration
-says, with the reason.
+Names the columns of a file whose numbers the declaration calls not comparable with those of other result formats, with
+the reason.
 
 ## Why is this bad?
-It is not: today's harness cannot measure as that of 2023 did. But a reader who puts both rows side by side takes a
+It is not: today's harness cannot measure like the harness of 2023. But a reader who compares both rows mistakes a
 change of the harness for a difference between two models.
 
 ## Example

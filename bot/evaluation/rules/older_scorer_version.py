@@ -1,4 +1,4 @@
-"""The task was scored by an older scorer: not wrong, another version.
+"""The task was scored by an older version of the scorer, which the leaderboard accepts.
 
 ## What it does
 Points out versions that the declaration accepts and names as older, with what was different.

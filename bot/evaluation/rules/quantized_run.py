@@ -5,8 +5,8 @@ Reads the arguments (`load_in_4bit`, `load_in_8bit`, `autogptq`, `gguf_file`, `q
 `quantization_config`), the recorded dtype, and the usual marks in the model's name.
 
 ## Why is this bad?
-A quantized model is another model: its scores differ from those of the weights it was made from, mostly downwards.
-The entry says so in its precision, so that nobody compares it unawares.
+A quantized model is another model: its scores differ from those of the original weights, and are usually lower.
+The entry shows this in its precision, so that nobody compares the two by mistake.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,load_in_4bit=True"

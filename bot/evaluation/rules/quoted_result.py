@@ -4,8 +4,8 @@
 Reads where a file says that its numbers come from, and reports one whose source is a document or a leaderboard.
 
 ## Why is this bad?
-A quoted number has no run behind it: neither samples nor settings nor a harness can be checked, and a board that copies
-from boards repeats their faults as if somebody had measured them twice.
+A quoted number has no run behind it: nobody can check samples, settings or harness, and a board that copies from
+other boards repeats their errors as if they were measured twice.
 
 ## Example
 (result) quoted_from: "example-org leaderboard"

@@ -1,4 +1,4 @@
-"""A key stands twice in the file, with different values.
+"""A key occurs twice in the file, with different values.
 
 ## What it does
 Compares the values of keys that one object of the file has more than once. Equal ones are not reported.
@@ -28,9 +28,9 @@ def repeated_key(case: Case) -> Iterator[Violation]:
     repeated = case.result.repeated
     if repeated:
         first = repeated[0]
-        more = f"; the same of {counted(len(repeated) - 1, 'more key')}" if len(repeated) > 1 else ""
+        more = f"; the same for {counted(len(repeated) - 1, 'more key')}" if len(repeated) > 1 else ""
         yield Violation(
-            f"{shown(first.pointer)} stands {len(first.values)} times with different values"
+            f"{shown(first.pointer)} occurs {len(first.values)} times with different values"
             f" ({examples(first.values)}){more}",
             "upload the file as the harness wrote it",
             first.pointer,

@@ -1,4 +1,4 @@
-"""How a fault is repaired by another run: the hint and the exact command, where the format has one."""
+"""The advice to run a task again: the hint, and the exact command if the format has one."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """A task was run several times for this row, with different values.
 
 ## What it does
-Compares the sound values that several files of the row have for one leaf. The newest counts; all are named.
+Compares the valid values that several files of the row have for one leaf. The newest counts; all are named.
 
 ## Why is this bad?
-It need not be: a run is repeated for many reasons. But whoever runs a task until it comes out well must be seen to.
+It need not be: there are many reasons to repeat a run. But readers must see it when a task was run until its score was
+good.
 
 ## Example
 (another file)
@@ -36,7 +37,7 @@ def rerun_differs(case: RowCase) -> Iterator[Violation]:
         more = f" and {len(repeat.runs) - MOST} more" if len(repeat.runs) > MOST else ""
         by_task.setdefault(repeat.task_id, []).append(f"{repeat.leaf_id}: {', '.join(runs)}{more}")
     for task_id, leaves in by_task.items():
-        more = f"; the same of {counted(len(leaves) - 1, 'more subtask')}" if len(leaves) > 1 else ""
+        more = f"; the same for {counted(len(leaves) - 1, 'more subtask')}" if len(leaves) > 1 else ""
         row = case.row
         yield Violation(
             f"was run several times with different values, of which the newest counts; {leaves[0]}{more}",

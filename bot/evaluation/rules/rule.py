@@ -1,4 +1,4 @@
-"""What a rule is: the case it judges, the violations it yields, and how it is registered."""
+"""The parts of a rule: the case it judges, the violations it yields, and its registration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Reads = Literal["all", "file", "runs"]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What lies outside the results, looked up before and handed in: no rule looks anything up.
+    """Facts from outside the results. The caller looks them up before: no rule looks anything up.
 
     `today` decides whether a waiver still holds (None: none does), and which dates lie in the future. `commits` answers
     for a `git_hash` as the file spells it, `reasons` says why, `repositories` in which accepted repository it was

@@ -5,8 +5,8 @@ Looks for fields that hold credentials (`api_key`, `inference_server_auth`, `tok
 a token of the Hugging Face Hub, of GitHub or of OpenAI. Says where, and never repeats the value.
 
 ## Why is this bad?
-Whoever can read the results can use the account. Some tools write all arguments of a run into its result, with the key
-among them.
+Everybody who can read the results can use the account. Some tools write all arguments of a run into its result,
+including the key.
 
 ## Example
 /config/model_args: "base_url=https://example.org/v1,model=kestrel-7b,api_key=abcdefgh12345678"

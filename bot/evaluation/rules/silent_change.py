@@ -1,11 +1,11 @@
-"""The version of the task does not tell which scorer measured.
+"""The version of the task does not show which scorer was used.
 
 ## What it does
 Names tasks whose scorer or prompt changed while the version stayed the same, where the file shows that it was measured
 after the change: by the recorded release, or by the commit where the tables here know its date.
 
 ## Why is this bad?
-It is not, but a reader who compares two rows of one version takes a change of the harness for one of the model.
+It is not, but a reader who compares two rows of one version mistakes a change of the harness for one of the model.
 
 ## Example
 leaderboard: open-llm-v1
@@ -41,7 +41,7 @@ def silent_change(case: Case) -> Iterator[Violation]:
         if keys:
             keys = list(dict.fromkeys(keys))
             yield Violation(
-                f"the version of {examples(keys)} does not tell which code measured: {change.what}",
+                f"the version of {examples(keys)} does not show which code measured it: {change.what}",
                 f"compare it with rows of {change.after} only",
                 case.result.pointer_to("release" if case.result.harness.version else "commit"),
             )

@@ -2,7 +2,7 @@
 
 ## What it does
 For a mean of n zeros and ones the harness writes se = sqrt(p(1 - p) / (n - 1)). Reports a standard error that is not
-that of the value and n, to one in ten thousand. One that is missing or "N/A" is not asked.
+that of the value and n, to one in ten thousand. One that is missing or "N/A" is not checked.
 
 ## Why is this bad?
 One of the three was changed after the run, or the value is not the mean it claims to be.

@@ -1,12 +1,12 @@
 """The strict answer filter finds far fewer right answers than the flexible one.
 
 ## What it does
-Where a file has the same metric under a strict filter and under a flexible or loose one, and the leaderboard takes the
+If a file has the same metric under a strict filter and under a flexible or loose one, and the leaderboard uses the
 strict one, reports a strict value that is more than 0.1 below the other.
 
 ## Why is this bad?
-The model answers rightly and not in the demanded form. The strict number then says how it formats, not what it can do.
-GSM8K with a chat model and no chat template is the usual case: 0.20 against 0.78 for one and the same run.
+The model's answers are right, but not in the required form. The strict number then measures its formatting, not its
+ability. GSM8K with a chat model and no chat template is the usual case: 0.20 against 0.78 for one and the same run.
 
 ## Example
 /results/leaderboard_ifeval/inst_level_loose_acc,none: 0.9

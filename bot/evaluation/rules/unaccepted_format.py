@@ -1,4 +1,4 @@
-"""The leaderboard does not take results of this format.
+"""The leaderboard does not accept results of this format.
 
 ## What it does
 Compares the format, recognised by content, with the formats that the declaration lists.

@@ -1,8 +1,8 @@
 """The result does not say which model was measured.
 
 ## What it does
-Reports a model name that is missing, that is no Hub id (`name` or `organization/name`), that is a path on somebody's
-disk, or that the harness made up: where its arguments name no model it writes eight random characters.
+Reports a model name that is missing, that is not a Hub id (`name` or `organization/name`), that is a path on somebody's
+disk, or that the harness made up: if its arguments name no model, it writes eight random characters.
 
 ## Why is this bad?
 A row without a model cannot be checked, repeated or told from a copy.

@@ -4,7 +4,7 @@
 Looks for a full commit id of the model: `config.model_sha`, or `revision=` in the arguments.
 
 ## Why is this bad?
-A branch such as `main` moves. When the model's owner pushes new weights the row goes on showing the old ones' scores.
+A branch such as `main` moves. When the model's owner pushes new weights, the row still shows the old ones' scores.
 
 ## Example
 /config/model_sha: ""

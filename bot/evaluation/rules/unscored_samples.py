@@ -39,7 +39,7 @@ def unscored_samples(case: Case) -> Iterator[Violation]:
         yield Violation(
             f"{first.required.leaf_key}: {counted(first.leaf.unscored or 0, 'sample')} {were} run and not scored{more}"
             f"{_as_wrong(first) if len(leaves) == 1 else f'; {total:,} in all'}",
-            "find out why the scorer gave no score, then run what has no score again",
+            "find out why the scorer gave no score, then run these samples again",
             case.result.pointer_to("unscored", first.required.leaf_key),
             task_id,
             tuple(dict.fromkeys(measurement.required.leaf_id for measurement in found)),
@@ -51,8 +51,9 @@ def _others(count: int) -> str:
 
 
 def _as_wrong(measurement: Measurement) -> str:
-    """The value with the unscored samples counted as wrong, where the number of scored ones is recorded."""
+    """The value with the unscored samples counted as wrong, if the number of scored ones is recorded."""
     scored, unscored = measurement.leaf.samples, measurement.leaf.unscored or 0
     if not scored or measurement.required.lower < 0:
         return ""
-    return f"; with them as wrong {measurement.value:.4g} is {measurement.value * scored / (scored + unscored):.4g}"
+    lowered = measurement.value * scored / (scored + unscored)
+    return f"; counted as wrong, they turn {measurement.value:.4g} into {lowered:.4g}"

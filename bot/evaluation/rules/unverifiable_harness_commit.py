@@ -1,13 +1,13 @@
-"""It cannot be told which harness measured.
+"""The file does not show which version of the harness measured it.
 
 ## What it does
 Points out a commit that is null, that looks like `git describe` of another repository, or that no table here knows and
 nobody looked up.
 
 ## Why is this bad?
-The harness records the commit of the directory it was started in. Installed as a package outside a repository it
-records nothing; started inside the user's own repository it records that one. The result may be sound; the file does
-not prove it.
+The harness records the commit of the directory it was started in. Outside a repository, an installed package
+records nothing; inside the user's own repository, it records that repository's commit. The result may be right, but
+the file does not prove it.
 
 ## Example
 /lm_eval_version: (absent)
@@ -29,7 +29,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 
 @rule(Severity.NOTICE, is_pin=True, reads="runs")
 def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
-    """Yield a violation where the harness can be neither accepted nor refused."""
+    """Yield a violation if the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unknown" and case.takes_format:
         is_lm_eval = case.result.harness.repository is None
@@ -37,6 +37,6 @@ def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
             judged.why,
             "lm-eval 0.4.9 and later record their release; `check --online` looks commits up"
             if is_lm_eval
-            else "the result may be sound; declare the versions of the tool under [[harness.accepted]]",
+            else "the result may be right; declare the versions of the tool under [[harness.accepted]]",
             case.result.pointer_to("commit"),
         )

@@ -1,12 +1,12 @@
-"""A file does not show what the leaderboard asks of it.
+"""A file does not record a number of shots or a task version that the leaderboard requires.
 
 ## What it does
-Names the tasks whose number of shots or task version is declared and not recorded. Some formats record them for no
-task: what each cannot show is on its page. Whether the harness can be told is `unverifiable-harness-commit`, whether
-the model's commit is recorded is `unpinned-revision`. With `pins = "required"` in the declaration all three are errors.
+Names the tasks whose number of shots or task version is declared but not recorded. Some formats never record them:
+docs/formats.md says which. `unverifiable-harness-commit` does the same for the harness, `unpinned-revision` for the
+model's commit. With `pins = "required"` in the declaration all three are errors.
 
 ## Why is this bad?
-The result may be as it should; the file does not prove it. Five shots and none differ by ten points.
+The result may be right, but the file does not prove it. Five shots and none differ by ten points.
 
 ## Example
 /versions/leaderboard_ifeval: (absent)
@@ -43,7 +43,7 @@ def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> V
     tasks = {one.required.task_id for one in found}
     return Violation(
         f"the file does not record the {what} of {examples(keys)}, so it cannot be compared with the declared one",
-        f"the result may be sound; measure with a release that records the {what}, if there is one",
+        f"the result may be right; measure with a release that records the {what}, if there is one",
         case.result.pointer_to(field, keys[0]),
         tasks.pop() if len(tasks) == 1 else "",
         leaves_of(found),

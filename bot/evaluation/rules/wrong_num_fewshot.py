@@ -1,7 +1,7 @@
 """A task was run with another number of examples in the prompt.
 
 ## What it does
-Compares the recorded shots of each leaf with the declared ones. Aggregate rows print 0 or nothing and are not asked.
+Compares the recorded shots of each leaf with the declared ones. Aggregate rows print 0 or nothing and are not checked.
 
 ## Why is this bad?
 Five examples instead of three is an easier test.

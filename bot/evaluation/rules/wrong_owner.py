@@ -6,7 +6,7 @@ organizations, and models of these organizations count only there. The longest p
 compared without case.
 
 ## Why is this bad?
-Whoever may write to the repository could replace the row of somebody else's model.
+Otherwise everybody who may write to the repository could replace the row of somebody else's model.
 
 ## Example
 (owners) acme/ belongs to example-org

@@ -59,7 +59,9 @@ def _violation(case: Case, found: list[Counted]) -> Violation:
     measurement, count, wanted = found[0]
     required, recorded = measurement.required, measurement.leaf.samples is not None
     source = "n-samples" if recorded else "recovered from value and standard error"
-    more = f", and so {len(found) - 1} more of {required.task.title}" if len(found) > 1 else ""
+    more = (
+        f"; the same for {counted(len(found) - 1, 'more subtask')} of {required.task.title}" if len(found) > 1 else ""
+    )
     keys = dict.fromkeys(one.required.leaf_key for one, *_ in found)
     hint, command = rerun_advice(case.result, keys, required.task.num_fewshot, "measure it again")
     return Violation(
