@@ -142,11 +142,12 @@ class _Planner:
         return len(self.grid)
 
     def in_order(self, new: list[Insertion]) -> list[Insertion]:
-        """New rows by position; those at one position in the order of the table."""
+        """New rows by position; those at one position in the order of the table, and without a number last."""
         way, sign = self.sorted_by, 1 if self.order == "ascending" else -1
         if way is None or self.order is None:
             return new
-        return sorted(new, key=lambda each: (each.before, sign * (number_in(each.cells[way]) or 0)))
+        numbers = {id(each): number_in(each.cells[way]) for each in new}
+        return sorted(new, key=lambda each: (each.before, numbers[id(each)] is None, sign * (numbers[id(each)] or 0)))
 
 
 def _refuse_twin(seen: dict[KeyTexts, str], row: WantedRow) -> None:
@@ -195,14 +196,10 @@ def changes_of(grid: Grid, edit: TableEdit) -> dict[str, tuple[CellChange, ...]]
     for update in edit.updates:
         before = {way: grid.cell(update.row, way) for way in update.cells}
         shown[update.wanted.change_key] = tuple(
-            CellChange(".".join(way), as_text(before[way]), _shown(cell)) for way, cell in update.cells.items()
+            CellChange(".".join(way), as_text(before[way]), as_text(cell)) for way, cell in update.cells.items()
         )
     for new in edit.insertions:
         shown[new.wanted.change_key] = tuple(
-            CellChange(".".join(way), None, _shown(cell)) for way, cell in new.cells.items() if cell is not ABSENT
+            CellChange(".".join(way), None, as_text(cell)) for way, cell in new.cells.items() if cell is not ABSENT
         )
     return shown
-
-
-def _shown(cell: Cell) -> str:
-    return "" if cell is ABSENT else as_text(cell)
