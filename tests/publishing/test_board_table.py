@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.publishing.board import Board, make_board, records
 from bot.publishing.board_table import board_json, board_markdown, board_text
 from tests.platforms.github.entries import entry
 from tests.publishing.test_quarantine import doubted
+from tests.world.results import TINY
 
 CHAT = entry("acme/b", (90, 50, 60))
 ROWS = [entry("acme/a", (10, 60, 70)), replace(CHAT, model=replace(CHAT.model, chat_template=True))]
@@ -82,3 +84,26 @@ def test_the_json_has_the_records_of_the_csv() -> None:
     assert json.loads(text) == {"schema": "leaderboard-bot/board/1", "leaderboard": "tiny", "rows": records(board())}
     assert text.startswith('{\n  "schema": ')
     assert text.endswith("}\n")
+
+
+def test_each_part_of_a_wide_board_begins_with_rank_and_model() -> None:
+    head, *tasks = TINY.split("[[tasks]]")
+    names = [f"a_long_name_{number}" for number in range(8)]
+    wide = "[[tasks]]".join([head, *(tasks[1].replace("logic", name) for name in names)])
+    rows = [replace(row, tasks=row.tasks[:1] * len(names)) for row in ROWS]
+
+    lines = board_text(make_board(rows, parse_leaderboard(wide, "tiny", "tiny.toml"))).splitlines()
+
+    first, second = (line.split() for line in lines if line.startswith("rank "))
+    assert (first[:4], second[:3]) == (["rank", "model", "average", names[0]], ["rank", "model", second[2]])
+    assert [*first[3:], *second[2:]] == names
+
+
+def test_all_columns_in_doubt_are_in_one_title() -> None:
+    third = TINY.partition("[[tasks]]")[2].partition("[[tasks]]")[2].replace("logic", "facts")
+    three = f"{TINY}\n[[tasks]]{third}".replace("num_fewshot = 0", 'num_fewshot = 0\nquarantined = "scored wrongly"', 2)
+
+    text = board_markdown(make_board([], parse_leaderboard(three, "tiny", "tiny.toml")))
+
+    assert text.startswith("| rank | model | average | without sums, logic | sums | logic | facts |")
+    assert text.endswith("sums is quarantined: scored wrongly\n\nlogic is quarantined: scored wrongly\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -82,6 +83,7 @@ texts = st.text(PRINTABLE, min_size=1, max_size=60)
         task_id=texts,
         value=st.decimals(0, 100, places=6),
         date=st.sampled_from(["", "2026-01-01", "2026-01-01T00:00:00Z"]),
+        dataset_revision=st.just("") | texts,
         source_url=st.just("https://example.org/x"),
         source_name=texts,
         source_org=texts,
@@ -94,6 +96,7 @@ def test_nothing_breaks_out_of_a_file_and_what_we_accept_the_client_parses(resul
     for read in (yaml.safe_load(data), YAML(typ="safe").load(data)):
         (theirs,) = parse_eval_result_entries(read)
         assert (theirs.dataset_id, theirs.task_id, theirs.notes) == (result.dataset_id, result.task_id, result.notes)
+        assert (theirs.dataset_revision or "") == result.dataset_revision
         assert (theirs.source_name, theirs.source_org, theirs.date or "") == (
             result.source_name,
             result.source_org,
@@ -105,6 +108,7 @@ def test_nothing_breaks_out_of_a_file_and_what_we_accept_the_client_parses(resul
 def test_the_documented_example_is_read() -> None:
     first, second = parse_eval_results(GOOD.encode())
 
+    assert first.dataset_revision == "5503434ddd753f426f4b38109466949a1217c2bb"
     assert (first.value, first.date, first.has_token) == (Decimal("20.9"), "2025-01-15T10:30:00Z", True)
     assert (second.dataset_id, second.value) == ("Idavidrein/gpqa", Decimal("0.412"))
 
@@ -112,11 +116,11 @@ def test_the_documented_example_is_read() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("value: 20.9", "value: '20.9'", "value is not a plain decimal number"),
-        ("value: 20.9", "value: .nan", "value is not a plain decimal number"),
-        ("value: 20.9", "value: 1e1", "value is not a plain decimal number"),
-        ("value: 20.9", "value: 12:30", "value is not a plain decimal number"),
-        ("value: 20.9", "value: {a: 1}", "value is not a plain decimal number"),
+        ("value: 20.9", "value: '20.9'", "^value is not a plain decimal number$"),
+        ("value: 20.9", "value: .nan", "^value is not a plain decimal number$"),
+        ("value: 20.9", "value: 1e1", "^value is not a plain decimal number$"),
+        ("value: 20.9", "value: 12:30", "^value is not a plain decimal number$"),
+        ("value: 20.9", "value: {a: 1}", "^value is not a plain decimal number$"),
         ("  value: 20.9\n", "", "an entry has no value"),
         ("    task_id: default\n", "", "dataset has no task_id"),
         ("task_id: default", "task_id: 7", "task_id is not a text"),
@@ -124,14 +128,20 @@ def test_the_documented_example_is_read() -> None:
         ("date: '2025-01-15T10:30:00Z'", "date: 'yesterday'", "is not an ISO 8601 date"),
         ("    url: https", "    link: https", "source has the key 'link'"),
         ("    url: https://huggingface.co/datasets/bench/results/blob/main/results/m1.json\n", "", "source has no url"),
-        ("url: https://hug", "url: javascript:hug", "source.url is not an address"),
+        ("url: https://hug", "url: javascript:hug", "^source.url is not an address of the web$"),
         ("notes: no-tools", "note: x", "an entry has the key 'note'"),
         ("notes: no-tools", "notes: x\n  notes: y", "there twice"),
+        ("notes: no-tools", f"{'n' * 60}: x", f"an entry has the key '{'n' * 40}', which"),
+        ("notes: no-tools", f"notes: {'n' * 1_001}", "notes is not a text of one line"),
         ("notes: no-tools", 'notes: "a\\nb"', "not a text of one line"),
         ("  source:\n", "  source: x\n  more:\n", "the key 'more'"),
-        ("id: Idavidrein/gpqa, task_id: gpqa_diamond", "id: cais/hle, task_id: default", "two entries for one task"),
-        (GOOD, "dataset: {}\n", "not a list"),
-        (GOOD, "[]\n", "not a list"),
+        (
+            "id: Idavidrein/gpqa, task_id: gpqa_diamond",
+            "id: cais/hle, task_id: default",
+            "^it has two entries for one task$",
+        ),
+        (GOOD, "dataset: {}\n", "^it is not a list of entries$"),
+        (GOOD, "[]\n", "^it is not a list of entries$"),
         (GOOD, "- 7\n", "an entry is not a mapping"),
         (GOOD, "[" * 100_000, "nested more than"),
         (GOOD, "x" * 100_001, "the limit is 100,000"),
@@ -141,8 +151,16 @@ def test_what_the_client_lets_through_is_refused(old: str, new: str, reason: str
     assert old in GOOD
     with pytest.raises(Unwritable, match=reason):
         parse_eval_results(GOOD.replace(old, new).encode())
-    with pytest.raises(Unwritable, match="UTF-8"):
+    with pytest.raises(Unwritable, match=r"^it is not UTF-8 text$"):
         parse_eval_results(b"\xff")
+
+
+def test_a_value_without_a_source_and_notes_at_their_limit_are_written_and_read() -> None:
+    result = HubEvalResult("a/b", "c", Decimal(1), notes="n" * 1_000)
+    assert to_yaml(result) == f"- dataset:\n    id: a/b\n    task_id: c\n  value: 1\n  notes: {'n' * 1_000}\n"
+    with pytest.raises(Unwritable, match=r"^the entry does not read back as it was written$"):
+        to_yaml(replace(result, has_token=True))
+    assert parse_eval_results(to_yaml(replace(result, source_url="https://a.org")).encode())[0].source_name == ""
 
 
 def test_the_documentation_s_template_is_no_result_but_says_which_tasks_it_is_about() -> None:

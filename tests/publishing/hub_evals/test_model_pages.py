@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from bot.publishing.hub_evals.answers import faults, shown_files
+from bot.publishing.hub_evals.answers import ShownFile, faults, shown_files
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
 from bot.publishing.hub_evals.model_page import OpenFiles
 from bot.publishing.hub_evals.options import ModelsOptions
@@ -234,6 +234,10 @@ def test_the_hub_s_own_words_about_our_files_are_passed_on() -> None:
         {"filename": PATH, "verified": False, "data": {"dataset": {"id": DATASET, "task_id": "mmlu_pro"}, "value": 50}},
         {"filename": "b.yaml", "error": "task_id is unknown\n<b>"},
         {"filename": 7},
+        {"filename": "two.yaml", "data": {"dataset": {"task_id": "a"}}},
+        {"filename": "two.yaml", "data": {"dataset": {"task_id": "b"}}},
+        {"filename": "two.yaml", "data": {"dataset": {}}},
+        {"filename": "long.yaml", "error": "x" * 400},
         "x",
     ]
 
@@ -245,6 +249,9 @@ def test_the_hub_s_own_words_about_our_files_are_passed_on() -> None:
         f"{PATH} is shown without the task other",
         "c.yaml is not shown by the Hub",
     ]
+    assert faults(answer, {"two.yaml": "a"}) == faults(answer, {"a/b/two.yaml": "b"}) == []
+    assert shown_files(answer)["two.yaml"] == ShownFile("two.yaml", ("a", "b"))
+    assert shown_files(answer)["long.yaml"].error == "x" * 300 + "…"
     assert shown_files({"error": "x"}) == shown_files(None) == {}
 
 
