@@ -38,6 +38,15 @@ def blocks(section: str) -> list[tuple[str, str, str]]:
     return [(kind, path, dedent(body)) for kind, path, body in BLOCK.findall(part)]
 
 
+def test_the_functions_that_are_quoted_as_examples_are_those_of_the_code() -> None:
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Taste\n")[2]
+    quoted = re.findall(r"^(def .*?:)(?: \.\.\.)?$", text.partition("\n## ")[0], re.MULTILINE)
+    code = [path.read_text(encoding="utf-8") for room in ("bot", "tests") for path in (ROOT / room).rglob("*.py")]
+
+    assert len(quoted) == 2
+    assert [one for one in quoted if not any(f"\n{one}\n" in part for part in code)] == []
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project in which the steps of all sections were done."""
