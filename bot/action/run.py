@@ -96,7 +96,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     judgement = judge(run, found, target)
     report = make_report(judgement)
     path = write_report(report, environ)
-    tell(run, judgement)
+    report_judgement(run, judgement)
     check_claim(run, str(report["digest"]))
     published: list[str] = []
     status = status_of(inputs, judgement)
@@ -137,7 +137,7 @@ def judge(run: Run, found: Sequence[Place], target: Target | None) -> Judgement:
     return with_lines(judge_all(parsed, run.leaderboard, facts, unread=unread), reader_of(found))
 
 
-def tell(run: Run, judgement: Judgement) -> None:
+def report_judgement(run: Run, judgement: Judgement) -> None:
     """Annotate the lines, write the summary, and log a line for each file and each row that is not a file alone."""
     if not judgement.verdicts:
         changed = run.inputs.changed_only and (run.trigger.is_proposal or run.trigger.kind == "push")

@@ -74,7 +74,7 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     case = Case(parsed.result, leaderboard, measurements, facts, own, latest, parsed.path)
     found: list[Finding] = []
     is_foreign = case.takes_format and not measurements.present
-    for rule in _asked(case) if rules is RULES else rules:
+    for rule in _rules_to_ask(case) if rules is RULES else rules:
         if not (is_foreign and rule.id in OF_MEASUREMENTS):
             found += findings_of(rule, case, parsed, leaderboard)
     if rules is RULES:
@@ -84,7 +84,7 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     return Verdict(parsed, leaderboard, status, findings, measurements, date)
 
 
-def _asked(case: Case) -> Iterable[Rule]:
+def _rules_to_ask(case: Case) -> Iterable[Rule]:
     """The rules without those that found nothing in a result of the same shape: they would find nothing again."""
     shape = shape_of(case.result)
     if shape is None or shape.asked is None or case.measurements.missing:
@@ -96,7 +96,7 @@ def _asked(case: Case) -> Iterable[Rule]:
 def _remember(case: Case, found: Iterable[Finding]) -> None:
     """Note which rules the next result of this shape is to be asked."""
     shape = shape_of(case.result)
-    if shape is None or case.measurements.missing or _asked(case) is not RULES:
+    if shape is None or case.measurements.missing or _rules_to_ask(case) is not RULES:
         return
     spoke = {finding.rule for finding in found}
     asked = tuple(rule for rule in RULES if _may_speak(rule, case.leaderboard, spoke))

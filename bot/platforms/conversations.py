@@ -10,7 +10,7 @@ from bot.publishing.publication import Marker
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RequestComment:
     """One comment; `is_newest` says that the newest commit of the request was there when it was written."""
 
     id: str
@@ -31,7 +31,7 @@ class Conversation:
     mark: Marker | None
     status: Literal["open", "closed", "merged"]
     head: str
-    said: tuple[Said, ...]
+    comments: tuple[RequestComment, ...]
     is_ours: bool = False
 
 

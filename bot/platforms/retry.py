@@ -52,11 +52,11 @@ class Backoff:
 
     def seconds(self, state: RetryCallState) -> float:
         """The wait before the next try."""
-        asked = _asked(state)
+        asked = _retry_after(state)
         return self.pause * 2.0 ** (state.attempt_number - 1) if asked is None else asked
 
     def _is_over(self, state: RetryCallState) -> bool:
-        return state.attempt_number >= self.tries or (_asked(state) or 0.0) > self.longest
+        return state.attempt_number >= self.tries or (_retry_after(state) or 0.0) > self.longest
 
     def landed(self, failure: Unavailable, look: Callable[[], T | None], seconds: float) -> T:
         """What `look` finds of a write that may have landed; raises the failure where it finds nothing for so long.
@@ -87,7 +87,7 @@ def seconds_in(text: str) -> float | None:
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
-def _asked(state: RetryCallState) -> float | None:
+def _retry_after(state: RetryCallState) -> float | None:
     """The seconds that the service asked for."""
     failure = state.outcome.exception() if state.outcome else None
     return failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None

@@ -117,7 +117,7 @@ class CurrentState:
     request: Request | None = None
     duplicates: tuple[Request, ...] = ()
     declined: Mapping[str, bytes | None] | None = None
-    note: PostedComment | None = None
+    comment: PostedComment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class EditComment:
     """Change a comment in its place."""
 
     mark: Marker
-    note: PostedComment
+    comment: PostedComment
     text: PostText
 
 
@@ -195,7 +195,7 @@ def decide(
 ) -> Decision:
     """Bring a target to where `files` stand, or are proposed, in the given form; the second time, do nothing."""
     if form == "comment":
-        return _decide_note(mark, text, standing)
+        return _decide_comment(mark, text, standing)
     if standing.duplicates and standing.request is not None:
         reason = f"Two requests propose the same row; {standing.request.name} stays open."
         return Decision(CloseRequest(mark, standing.duplicates[0], reason), "a duplicate is closed")
@@ -220,12 +220,12 @@ def _is_there(path: str, data: bytes | None, files: Mapping[str, bytes]) -> bool
     return is_same_row(files.get(path), data)
 
 
-def _decide_note(mark: Marker, text: PostText, standing: CurrentState) -> Decision:
-    if standing.note is None:
+def _decide_comment(mark: Marker, text: PostText, standing: CurrentState) -> Decision:
+    if standing.comment is None:
         return Decision(PostComment(mark, text), "a new comment shows it")
-    if standing.note.body.strip() == text.body.strip():
+    if standing.comment.body.strip() == text.body.strip():
         return Decision(None, "the comment shows it already")
-    return Decision(EditComment(mark, standing.note, text), "the comment is edited")
+    return Decision(EditComment(mark, standing.comment, text), "the comment is edited")
 
 
 def _decide_done(mark: Marker, standing: CurrentState, reason: str) -> Decision:

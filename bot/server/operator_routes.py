@@ -165,7 +165,7 @@ class OperatorRoutes:
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
         if self.views.watch(watch) is None or place is None or not await run_in_threadpool(self._retry, watch, place):
             text = "There is no such item any more, or it waits for an approval."
-            return self._said("items/try", 404, "Not there", text)
+            return self._message("items/try", 404, "Not there", text)
         self.hint(watch)
         return RedirectResponse(f"../{_address('items', watch=watch, state=fields.get('state', ''), tried='1')}", 303)
 
@@ -173,10 +173,10 @@ class OperatorRoutes:
         return self.views.store.retry_item(watch, place, self.views.clock())
 
     def _refusal(self, status: int) -> Response:
-        return self._said("items/try", status, "Refused", WHY[status])
+        return self._message("items/try", status, "Refused", WHY[status])
 
-    def _said(self, path: str, status: int, title: str, text: str) -> Response:
-        return Response(self._page("said.html", path, title=title, text=text), status, media_type=HTML)
+    def _message(self, path: str, status: int, title: str, text: str) -> Response:
+        return Response(self._page("message.html", path, title=title, text=text), status, media_type=HTML)
 
 
 def page_route(make: Make) -> Callable[[Request], Any]:
@@ -196,7 +196,7 @@ def page_route(make: Make) -> Callable[[Request], Any]:
 
 def said_page(request: Request, status: int, title: str, text: str) -> Response:
     """A page of one sentence."""
-    data = operator_page("said.html", request.scope["path"].removeprefix("/"), title=title, text=text)
+    data = operator_page("message.html", request.scope["path"].removeprefix("/"), title=title, text=text)
     return Response(data, status, media_type=HTML)
 
 

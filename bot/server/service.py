@@ -162,7 +162,7 @@ class Service:
                 self._end(watch)
                 raise
         for outcome in done.outcomes:
-            self.told(watch.name, outcome)
+            self.record_outcome(watch.name, outcome)
         if not done.is_whole:  # how the watch stands, the next pass says, which may have begun elsewhere
             self.metrics.settles.labels(watch.name, "failed").inc()
             return False
@@ -177,11 +177,11 @@ class Service:
     def _end(self, watch: Watch) -> None:
         """Let others know how the watch stands now, or come back by ourselves when its next item is due."""
         if self.sharing is not None:
-            self.sharing.tell(watch.name)
+            self.sharing.share_state(watch.name)
         elif not self.states[watch.name].failure:
             self._come_back(watch)
 
-    def told(self, name: str, outcome: Outcome) -> None:
+    def record_outcome(self, name: str, outcome: Outcome) -> None:
         """Count and log how something ended."""
         self.metrics.outcomes.labels(name, outcome.outcome).inc()
         log.info("%s: %s %s: %s", name, outcome.outcome, outcome.subject, outcome.text)
@@ -224,7 +224,7 @@ class Service:
         found: list[Mark] = []
         if event.touches_requests and event.repository in {repository_of(watch.source), ANY.repository}:
             found.append(Mark("reviews"))
-        if event.is_talk and event.number and watch.maintainers:
+        if event.is_discussion and event.number and watch.maintainers:
             targets = [one.to for one in watch.targets if one.form == "pull-request"]
             asked = [to for to in targets if repository_of(to) == event.repository]
             found += marks("request", [str(event.number)], asked)

@@ -46,7 +46,7 @@ class Sharing:
         self.budgets.stop(max(0.0, end - time.monotonic()))
         return has_ended
 
-    def tell(self, name: str) -> None:
+    def share_state(self, name: str) -> None:
         """Tell the other processes how a watch stands, and when the last pass over it ended."""
         with self._store.transaction():
             self._store.set_cursor(name, "pass", state_text(self._service.states[name]))
@@ -97,10 +97,10 @@ class Sharing:
         if state.failure != why:
             state.failure = why
             log.info("%s: %s", name, why)
-            self.tell(name)
+            self.share_state(name)
 
     def _publish(self, job: RowJob) -> None:
         """One row as a job."""
         watch = self._named(job.watch)
         for outcome in () if watch is None else self._rows.publish(watch, job):
-            self._service.told(job.watch, outcome)
+            self._service.record_outcome(job.watch, outcome)

@@ -38,20 +38,20 @@ class Command:
     answer: str | None
 
 
-def commands_in(talk: Thread, us: str) -> Iterator[Command]:
+def commands_in(thread: Thread, us: str) -> Iterator[Command]:
     """The commands in the comments of others, on the first line of each."""
-    ours = [comment.text for comment in talk.comments_of(us)]
+    ours = [comment.text for comment in thread.comments_of(us)]
     answers = {mark.key: text for text in ours if (mark := find_marker(text)) and mark.kind == "reply"}
-    for comment in talk.comments:
+    for comment in thread.comments:
         match = COMMAND.match(comment.text) if comment.author != us else None
         if match:
             yield Command(match[1], match[2].strip(), comment, answers.get(comment.id))
 
 
-def waivers_in(talk: Thread, us: str, maintainers: Container[str]) -> list[Waiver]:
+def waivers_in(thread: Thread, us: str, maintainers: Container[str]) -> list[Waiver]:
     """What the present maintainers waived here, for the very files that our answers name."""
     found: list[Waiver] = []
-    for command in commands_in(talk, us):
+    for command in commands_in(thread, us):
         asked = parse_ignore(command) if command.comment.author in maintainers else None
         if asked is not None and command.answer is not None and granted(asked) in command.answer:
             found += [asked.model_copy(update={"submission": sha}) for sha in WAIVED.findall(command.answer)]
@@ -131,14 +131,14 @@ class Answered:
 
 
 def answer_commands(
-    channel: Discussions, talk: Thread, context: AnswerContext, may_answer: Callable[[str], bool]
+    channel: Discussions, thread: Thread, context: AnswerContext, may_answer: Callable[[str], bool]
 ) -> Answered:
     """Answer each command that has no answer yet, but for those that `may_answer` puts off for their author."""
     us, posted, waiting = channel.client.user, 0, 0
-    for command in commands_in(talk, us):
+    for command in commands_in(thread, us):
         if command.answer is None and may_answer(command.comment.author):
-            channel.comment(talk.num, reply_text(context.words(command), command.comment.id, context.leaderboard_id))
+            channel.comment(thread.num, reply_text(context.words(command), command.comment.id, context.leaderboard_id))
             posted += 1
         elif command.answer is None:
             waiting += 1
-    return Answered(waivers_in(channel.read(talk.num) if posted else talk, us, context.maintainers), waiting)
+    return Answered(waivers_in(channel.read(thread.num) if posted else thread, us, context.maintainers), waiting)

@@ -25,10 +25,10 @@ def declined_words(key: str, digest: str) -> str:
     )
 
 
-def declines_in(talk: Conversation, us: str, maintainers: Collection[str]) -> list[tuple[str, str]]:
+def declines_in(request: Conversation, us: str, maintainers: Collection[str]) -> list[tuple[str, str]]:
     """The rows that the present maintainers declined on a request, with the digests of what they declined."""
-    asked = {one.id for one in talk.said if one.author in maintainers}
-    ours = [one.text for one in talk.said if one.author == us]
+    asked = {one.id for one in request.comments if one.author in maintainers}
+    ours = [one.text for one in request.comments if one.author == us]
     answers = [text for text in ours if (mark := find_marker(text)) and mark.kind == "reply" and mark.key in asked]
     return [(match[1], match[2]) for text in answers if (match := DECLINED.match(text))]
 

@@ -50,7 +50,7 @@ class DesiredRow:
         if self.entry is not None:
             return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
         if self._is_of_another_source(state):
-            return DesiredState(_said(state), state.request.files if state.request else state.files)
+            return DesiredState(_standing_text(state), state.request.files if state.request else state.files)
         files = {self.path: None if is_ours else state.files.get(self.path)}
         return DesiredState(withdrawn_text(self.path, self.mark), files)
 
@@ -61,17 +61,17 @@ class DesiredRow:
         rival = (proposed or there) if not self.source else None if is_ours else there
         entry = as_it_stands(choose([new], rival), [proposed, self.before, there])
         if form == "comment":
-            is_said = state.note is not None and self.before is not None and self.before == entry
+            is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
-            return DesiredState(_said(state) if is_said else with_places(text, self.places, self.mark), {})
+            return DesiredState(_standing_text(state) if is_said else with_places(text, self.places, self.mark), {})
         text = request_text(entry, there, self.mark, target=self.target, first=self.contested)
         text = with_places(text, self.places, self.mark)
         return DesiredState(text, {self.path: entry.to_bytes()})
 
     def _is_of_another_source(self, state: CurrentState) -> bool:
         """Whether what is proposed or said about the row comes from another source, so that it is left alone."""
-        if state.note is not None:
-            return code(self.source) not in state.note.body
+        if state.comment is not None:
+            return code(self.source) not in state.comment.body
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
         return proposed is not None and not is_from(proposed, self.source)
 
@@ -140,6 +140,8 @@ def as_it_stands(entry: Entry, standing: Iterable[Entry | None]) -> Entry:
     return entry
 
 
-def _said(state: CurrentState) -> PostText:
+def _standing_text(state: CurrentState) -> PostText:
     """The text that stands there."""
-    return state.request.text if state.request is not None else PostText("", state.note.body if state.note else "")
+    return (
+        state.request.text if state.request is not None else PostText("", state.comment.body if state.comment else "")
+    )

@@ -127,13 +127,13 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
         text = "none tells this service about pushes; it sees them when settle_every is over"
         yield Diagnosis(name, "wrong" if case.github_secret else "warning", text, HOOK_ADVICE)
     for address in dict.fromkeys(hook.address for hook in found):
-        told = _told(name, [hook for hook in found if hook.address == address])
-        yield told
-        if told.status == "ok" and case.github_secret:
+        diagnosis = _diagnosis_of(name, [hook for hook in found if hook.address == address])
+        yield diagnosis
+        if diagnosis.status == "ok" and case.github_secret:
             yield check_reach(address, github_headers(case.github_secret), "GITHUB_WEBHOOK_SECRET")
 
 
-def _told(name: str, found: Sequence[Webhook]) -> Diagnosis:
+def _diagnosis_of(name: str, found: Sequence[Webhook]) -> Diagnosis:
     """What is wrong with the webhooks of one address."""
     hook = found[0]
     if len(found) > 1:

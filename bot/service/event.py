@@ -39,7 +39,7 @@ class Event:
         return self.scope == "repo.content" or self.scope.startswith("repo.content.")
 
     @property
-    def is_talk(self) -> bool:
+    def is_discussion(self) -> bool:
         """Whether it tells of a discussion, a request or a comment."""
         return self.scope.split(".")[0] == "discussion"
 
@@ -97,7 +97,7 @@ def moved_refs(payload: Any) -> tuple[tuple[str, str | None], ...]:
 
 def concerns_us(event: Event, *, our_ids: Collection[str], our_commits: Collection[str]) -> bool:
     """Whether an event may mean work: neither our own doing nor something that we never look at."""
-    if event.is_talk:
+    if event.is_discussion:
         return event.author not in our_ids
     if event.moves_content:
         refs = [(ref, new) for ref, new in event.refs if ref == MAIN or ref.startswith(REQUEST)]

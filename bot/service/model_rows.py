@@ -139,7 +139,7 @@ class ModelPublisher:
 
         def call() -> None:
             try:
-                looks.append(self._looked(model, items))
+                looks.append(self._look_at(model, items))
             except Refused as refusal:  # not there, gated, without discussions
                 self.report.say("rejected", model, str(refusal))
                 self.context.store.finish(items)
@@ -147,7 +147,7 @@ class ModelPublisher:
         self.report.attempt(items, call, finish=False)
         return looks[0] if looks else None
 
-    def _looked(self, model: str, items: Sequence[Item]) -> ModelLook:
+    def _look_at(self, model: str, items: Sequence[Item]) -> ModelLook:
         hub = self._models_of_hub
         repository = hub.repository(model)
         is_card = self._options.form == "model-index"

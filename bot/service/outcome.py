@@ -61,7 +61,7 @@ class Report:
             for item in items:
                 self.fail(item, failure)
             if not items and subject:
-                self.tell(subject, failure)
+                self.say_failed(subject, failure)
         else:
             if finish:
                 self.context.store.finish(items)
@@ -70,9 +70,9 @@ class Report:
         """Note that an item failed, and when it is tried again. Raises LeaseLost: then it is no failure of the item."""
         check_held()
         self.context.store.fail(item, reason_of(failure), self.context.clock() + wait_after(item.attempts, failure))
-        self.tell(item.name, failure)
+        self.say_failed(item.name, failure)
 
-    def tell(self, subject: str, failure: Exception) -> None:
+    def say_failed(self, subject: str, failure: Exception) -> None:
         """Say that something failed; the log has the traceback of what is no BotError."""
         if not isinstance(failure, BotError):
             log.error("%s: %s failed", self.context.name, visible(subject), exc_info=failure)

@@ -71,7 +71,7 @@ def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: b
 
     Where none stands there yet, one is written only if `may_open`.
     """
-    if not may_open and target.read_state(mark, ()).note is None:
+    if not may_open and target.read_state(mark, ()).comment is None:
         return ""
     return reconcile(target, mark, (), lambda _: DesiredState(text, {}), "comment").where
 

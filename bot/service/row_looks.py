@@ -157,7 +157,7 @@ class RowLooker:
 
     def _proposed(self, state: CurrentState, path: str, shared: SharedStates) -> Entry | None:
         if self.form == "comment":
-            return entry_in(state.note.body) if state.note else None
+            return entry_in(state.comment.body) if state.comment else None
         own = state.request.files.get(path) if state.request else None
         return parsed(own) or parsed(shared.proposed(path))
 

@@ -238,9 +238,9 @@ class RowPublisher:
 
         def call() -> None:
             row = self._row(look)
-            if form == "comment" and look.entry is None and look.state.note is None:
+            if form == "comment" and look.entry is None and look.state.comment is None:
                 return
-            done = reconcile(
+            result = reconcile(
                 self.target,
                 row.mark,
                 (look.path,),
@@ -248,7 +248,7 @@ class RowPublisher:
                 form,
                 dry_run=self.context.dry_run,
             )
-            self._told(done)
+            self._say_published(result)
 
         self.report.attempt([look.item], call)
 
@@ -260,7 +260,7 @@ class RowPublisher:
         form: Form = "pull-request" if mark.kind == "migration" else self.form
 
         def call() -> None:
-            done = reconcile(
+            result = reconcile(
                 self.target,
                 mark,
                 paths,
@@ -268,13 +268,13 @@ class RowPublisher:
                 form,
                 dry_run=self.context.dry_run,
             )
-            self._told(done)
+            self._say_published(result)
 
         self.report.attempt([look.item for look in looks], call)
 
-    def _told(self, done: PublishResult) -> None:
-        if done.decision.publication is not None:
-            self.report.say("published", done.subject, f"{done.decision.why}: {done.where}")
+    def _say_published(self, result: PublishResult) -> None:
+        if result.decision.publication is not None:
+            self.report.say("published", result.subject, f"{result.decision.why}: {result.where}")
 
 
 def due_rows(context: WatchContext, to: str, share: Share | None = None) -> list[Item]:

@@ -53,13 +53,13 @@ class DesiredTable:
     def at(self, state: CurrentState) -> DesiredState:
         """The files with these rows, and with those that the open request proposes already."""
         main = state.files
-        standing = self._said(main, {key: row.entry for key, row in self.known.items()})
+        standing = self._rows_in(main, {key: row.entry for key, row in self.known.items()})
         published = {key: row.entry if key in standing else row.earlier for key, row in self.known.items()}
         wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
         touched = standing | self._keys
         others = {key: row.entry for key, row in self.known.items() if key not in touched}
         asked = self._proposed(state, {**wanted, **others}) - self.declined
-        on_main = self._said(main, wanted)
+        on_main = self._rows_in(main, wanted)
         left = self._declined(state, wanted) - asked - on_main | self._contested_keys() | self.declined
         chosen = asked | (wanted.keys() - left)
         rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
@@ -93,18 +93,18 @@ class DesiredTable:
     def _keys(self) -> set[str]:
         return {look.key for look in self.looks}
 
-    def _said(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
+    def _rows_in(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
         """Which of these rows the files have exactly so."""
         draft = self.layout.draft([_change(key, entry, entry) for key, entry in sorted(rows.items())], files)
         return rows.keys() - draft.cells.keys() - draft.refused.keys()
 
     def _proposed(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
         """Which of these rows the open request proposes."""
-        return set() if state.request is None else self._said(_over(state.files, state.request.files), rows)
+        return set() if state.request is None else self._rows_in(_over(state.files, state.request.files), rows)
 
     def _declined(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
         """Which of these rows a person declined with the request that had them."""
-        return set() if state.declined is None else self._said(_over(state.files, state.declined), rows)
+        return set() if state.declined is None else self._rows_in(_over(state.files, state.declined), rows)
 
     def _contested_keys(self) -> set[str]:
         """The rows that nobody would review, although another folder submitted them first."""

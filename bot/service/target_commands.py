@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.errors import Refused, Stale
-from bot.platforms.conversations import Conversation, Conversations, Said
+from bot.platforms.conversations import Conversation, Conversations, RequestComment
 from bot.publishing.command_list import names_at
 from bot.publishing.publication import find_marker
 from bot.publishing.verdict_texts import reply_text
@@ -73,85 +73,95 @@ class TargetCommands:
         if store.cursor(name, subject) == json.dumps(maintainers):
             return
         for num in self.conversations.shared() if maintainers else ():
-            talk = self.conversations.read(num)
-            if talk is not None:
-                note_declines(self.context, self.to, declines_in(talk, self.conversations.us, maintainers))
+            request = self.conversations.read(num)
+            if request is not None:
+                note_declines(self.context, self.to, declines_in(request, self.conversations.us, maintainers))
         store.set_cursor(name, subject, json.dumps(maintainers))
 
     def _settle_one(self, num: str) -> None:
-        talk = self.conversations.read(num)
-        if talk is None or talk.mark is None or talk.mark.leaderboard != self.context.leaderboard.id:
+        request = self.conversations.read(num)
+        if request is None or request.mark is None or request.mark.leaderboard != self.context.leaderboard.id:
             return
         us = self.conversations.us
-        marked = [find_marker(one.text) for one in talk.said if one.author == us]
+        marked = [find_marker(one.text) for one in request.comments if one.author == us]
         answered = {mark.key for mark in marked if mark is not None and mark.kind == "reply"}
-        for one in talk.said:
+        for one in request.comments:
             match = COMMAND.match(one.text)
             is_asked = match is not None and one.author in self.context.watch.maintainers and one.id not in answered
-            if match and is_asked and not self._do(talk, one, match[1], match[2].strip().strip("`")):
+            if match and is_asked and not self._do(request, one, match[1], match[2].strip().strip("`")):
                 break  # it is merged: what else was written there waits for nobody
         after = self.conversations.read(num)
         if after is not None:
             note_declines(self.context, self.to, declines_in(after, us, self.context.watch.maintainers))
             self._tell_other(after, answered)
 
-    def _tell_other(self, talk: Conversation, answered: Collection[str]) -> None:
+    def _tell_other(self, request: Conversation, answered: Collection[str]) -> None:
         """Tell people where a commit arrived while the bot merged, so that another one was merged than was checked."""
         ours = [
             match[1]
-            for one in talk.said
+            for one in request.comments
             if one.author == self.conversations.us and (match := MERGED_AT.match(one.text))
         ]
-        if talk.status != "merged" or not ours or not talk.head or talk.head.startswith(ours[-1]) or MERGED in answered:
+        if (
+            request.status != "merged"
+            or not ours
+            or not request.head
+            or request.head.startswith(ours[-1])
+            or MERGED in answered
+        ):
             return
         words = (
-            f"A commit arrived while the bot merged: {code(talk.head[:12])} was merged instead of {code(ours[-1])}. "
+            f"A commit arrived while the bot merged: {code(request.head[:12])} was merged instead of {code(ours[-1])}. "
             "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
         )
-        self.conversations.answer(talk.name, reply_text(words, MERGED, self.context.leaderboard.id))
-        self.report.say("failed", f"request {talk.name}", words, status=1)
+        self.conversations.answer(request.name, reply_text(words, MERGED, self.context.leaderboard.id))
+        self.report.say("failed", f"request {request.name}", words, status=1)
 
-    def _do(self, talk: Conversation, said: Said, name: str, rest: str) -> bool:
+    def _do(self, request: Conversation, asked: RequestComment, name: str, rest: str) -> bool:
         """Carry a command out and answer it; whether the request is still open then."""
-        words = self._merge(talk, said, rest) if name == "merge" else self._decline(talk, rest)
+        words = self._merge(request, asked, rest) if name == "merge" else self._decline(request, rest)
         if words:
-            self.conversations.answer(talk.name, self._reply(words, said))
+            self.conversations.answer(request.name, self._reply(words, asked))
         return bool(words)
 
-    def _reply(self, words: str, said: Said) -> str:
-        return reply_text(words, said.id, self.context.leaderboard.id)
+    def _reply(self, words: str, asked: RequestComment) -> str:
+        return reply_text(words, asked.id, self.context.leaderboard.id)
 
-    def _decline(self, talk: Conversation, key: str) -> str:
+    def _decline(self, request: Conversation, key: str) -> str:
         """Leave a row out of a shared request: the answer."""
-        if talk.mark is None or not talk.mark.is_shared:
+        if request.mark is None or not request.mark.is_shared:
             return "This request holds one row: close it, and it is not proposed again with the same content."
         digest = row_digests(self.context, [key]).get(key, "") if key else ""
         if len(digest) != 64:
             return f"There is no row {code(brief(key))} of this source." if key else "Name the row: `/decline KEY`."
         return declined_words(key, digest)
 
-    def _merge(self, talk: Conversation, said: Said, commit: str) -> str:
+    def _merge(self, request: Conversation, asked: RequestComment, commit: str) -> str:
         """Merge a request, or say truly why not: the answer, "" where merging has said it already."""
-        if why := self._why_not(talk, said, commit):
+        if why := self._why_not(request, asked, commit):
             return why
         try:
-            self.conversations.merge(talk.name, talk.head, self._reply(f"Merged at {code(talk.head[:12])}.", said))
+            self.conversations.merge(
+                request.name, request.head, self._reply(f"Merged at {code(request.head[:12])}.", asked)
+            )
         except Refused as refusal:
             return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody with write access can."
         except Stale as failure:
             return f"It cannot be merged as it is: {code(brief(str(failure)))}. Look at it and write the command again."
-        self.report.say("published", f"request {talk.name}", f"merged at {talk.head[:12]}, as {said.author} asked")
+        self.report.say(
+            "published", f"request {request.name}", f"merged at {request.head[:12]}, as {asked.author} asked"
+        )
         return ""
 
-    def _why_not(self, talk: Conversation, said: Said, commit: str) -> str:
+    def _why_not(self, request: Conversation, asked: RequestComment, commit: str) -> str:
         """Why a request is not merged at the commit that the maintainer saw, "" where it may be tried."""
-        if talk.status != "open":
-            return f"The request is {talk.status} already."
+        if request.status != "open":
+            return f"The request is {request.status} already."
         if commit and not COMMIT.fullmatch(commit):
             return USAGE
-        if not commit and talk.head and not talk.is_ours:
-            return name_commit(talk.head)
-        if not (talk.head.startswith(commit) if commit else said.is_newest):
+        if not commit and request.head and not request.is_ours:
+            return name_commit(request.head)
+        if not (request.head.startswith(commit) if commit else asked.is_newest):
             return OTHER_COMMIT
         return ""
 

@@ -69,14 +69,14 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     ("a person said no to it", "pull-request", CurrentState(declined={PATH: NEW}), None),
     ("a person said no to another", "pull-request", CurrentState(declined={PATH: OLD}), OpenRequest),
     ("a person said no, and it is to be committed", "commit", CurrentState(declined={PATH: NEW}), Commit),
-    ("the comment says so", "comment", CurrentState(note=PostedComment("9", TEXT.body)), None),
+    ("the comment says so", "comment", CurrentState(comment=PostedComment("9", TEXT.body)), None),
     (
         "the comment says so, with other line ends",
         "comment",
-        CurrentState(note=PostedComment("9", TEXT.body + "\n\n")),
+        CurrentState(comment=PostedComment("9", TEXT.body + "\n\n")),
         None,
     ),
-    ("the comment is edited", "comment", CurrentState(note=PostedComment("9", "Old.")), EditComment),
+    ("the comment is edited", "comment", CurrentState(comment=PostedComment("9", "Old.")), EditComment),
 ]
 
 
@@ -115,10 +115,10 @@ WHOLE: list[tuple[Form, CurrentState, Decision]] = [
         Decision(CloseRequest(MARK, OTHER, NOTHING_LEFT), "the request is closed"),
     ),
     ("commit", CurrentState({PATH: NEW}), Decision(None, "the main branch has it already")),
-    ("comment", CurrentState(note=NOTE), Decision(EditComment(MARK, NOTE, TEXT), "the comment is edited")),
+    ("comment", CurrentState(comment=NOTE), Decision(EditComment(MARK, NOTE, TEXT), "the comment is edited")),
     (
         "comment",
-        CurrentState(note=PostedComment("9", TEXT.body)),
+        CurrentState(comment=PostedComment("9", TEXT.body)),
         Decision(None, "the comment shows it already"),
     ),
     (
@@ -169,7 +169,7 @@ def test_what_was_carried_out_is_not_done_again(form: Form) -> None:
     after = {
         OpenRequest: CurrentState(request=request()),
         Commit: CurrentState({PATH: NEW}),
-        PostComment: CurrentState(note=PostedComment("9", TEXT.body)),
+        PostComment: CurrentState(comment=PostedComment("9", TEXT.body)),
     }
 
     assert decide(MARK, TEXT, {PATH: NEW}, after[type(done)], form).publication is None

@@ -67,7 +67,7 @@ def test_a_signed_delivery_is_taken_as_what_it_tells(web: TestClient, service: T
     [event] = service.events
     assert (event.repository, event.author) == ("github://acme/results", "github:ann")
     assert event.moves_content == (kind == "push")
-    assert event.is_talk == (kind != "push")
+    assert event.is_discussion == (kind != "push")
 
 
 def test_a_form_is_read_like_json(web: TestClient, service: Taken) -> None:

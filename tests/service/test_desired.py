@@ -126,13 +126,13 @@ def test_a_comment_shows_what_stands_on_main_beside_the_row() -> None:
 
 
 def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
-    note = PostedComment("7", "The row, as an older version wrote it.")
-    said = DesiredState(PostText("", note.body), {})
-    assert wish(NEW, before=NEW).at(CurrentState(note=note), "comment") == said
+    comment = PostedComment("7", "The row, as an older version wrote it.")
+    said = DesiredState(PostText("", comment.body), {})
+    assert wish(NEW, before=NEW).at(CurrentState(comment=comment), "comment") == said
     for row, state in (
         (wish(NEW, before=NEW), CurrentState()),
-        (wish(BETTER, before=NEW), CurrentState(note=note)),
-        (wish(NEW), CurrentState(note=note)),
+        (wish(BETTER, before=NEW), CurrentState(comment=comment)),
+        (wish(NEW), CurrentState(comment=comment)),
     ):
         assert "<summary>The row as JSON</summary>" in row.at(state, "comment").text.body
 
@@ -164,9 +164,9 @@ def test_a_withdrawn_row_leaves_the_request_of_another_source() -> None:
 
 
 def test_a_withdrawn_row_leaves_the_comment_of_another_source() -> None:
-    note = PostedComment("7", f"A row from `{THEIRS}`.")
-    assert wish(None).at(CurrentState(note=note), "comment") == DesiredState(PostText("", note.body), {})
-    mine = wish(None).at(CurrentState(note=PostedComment("7", f"A row from `{OURS}`.")), "comment")
+    comment = PostedComment("7", f"A row from `{THEIRS}`.")
+    assert wish(None).at(CurrentState(comment=comment), "comment") == DesiredState(PostText("", comment.body), {})
+    mine = wish(None).at(CurrentState(comment=PostedComment("7", f"A row from `{OURS}`.")), "comment")
     assert mine.text.title == f"Remove {KEY}"
 
 

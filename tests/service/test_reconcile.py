@@ -142,8 +142,8 @@ def test_a_comment_is_opened_only_where_it_may_be_and_edited_wherever_it_stands(
         return publish_comment(mark, PostText("Title", f"{words}\n\n{mark.render()}"), folder, may_open=may_open)
 
     def said() -> str:
-        note = folder.read_state(mark, ()).note
-        return note.body.split("\n")[0] if note else ""
+        comment = folder.read_state(mark, ()).comment
+        return comment.body.split("\n")[0] if comment else ""
 
     assert (say("first", may_open=False), said()) == ("", "")
     assert say("first", may_open=True)

@@ -56,7 +56,7 @@ class Keys(NamedTuple):
 
 
 # What decides how the rows were run: limit and harness, too, for rules judge by them.
-Judged = tuple[Keys, tuple[Part | None, ...], Part, float | None, HarnessVersion]
+RunParts = tuple[Keys, tuple[Part | None, ...], Part, float | None, HarnessVersion]
 
 
 def runs_of(
@@ -75,9 +75,9 @@ def runs_of(
     return Runs(_runs(results, groups, recorded, task_configs(document)))
 
 
-def _known_runs(judged: Judged, last: dict[str, Any]) -> Runs | None:
+def _known_runs(judged: RunParts, last: dict[str, Any]) -> Runs | None:
     """The runs that are known for what decides; `last` has those of the file before, which nearly always fit."""
-    before: tuple[Judged, Runs] | None = last.get("runs")
+    before: tuple[RunParts, Runs] | None = last.get("runs")
     if before is not None and before[0] == judged:
         return before[1]
     keys, harness = judged[0], judged[-1]

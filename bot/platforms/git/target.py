@@ -89,8 +89,8 @@ class Folder:
         if not main:
             return set()
         branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
-        notes = self._repository.listing(main, f"{COMMENTS}/{leaderboard}")
-        said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in notes}
+        comments = self._repository.listing(main, f"{COMMENTS}/{leaderboard}")
+        said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in comments}
         return {key for key in branches | said if key.partition("/")[0] not in SHARED}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
@@ -106,12 +106,14 @@ class Folder:
         files = self.read_files(paths)
         branch = self._repository.resolve(BRANCHES + mark.key)
         remembered = self._repository.resolve(MEMORY + mark.key)
-        note = self._repository.read(main, _note_path(mark))
+        comment = self._repository.read(main, _comment_path(mark))
         return CurrentState(
             files=files,
             request=self._request(branch, mark) if branch and not self._is_merged(branch, main) else None,
             declined=self._proposed(remembered) if remembered and not branch else None,
-            note=PostedComment(_note_path(mark), note.decode("utf-8", "replace")) if note is not None else None,
+            comment=PostedComment(_comment_path(mark), comment.decode("utf-8", "replace"))
+            if comment is not None
+            else None,
         )
 
     def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
@@ -166,7 +168,7 @@ class Folder:
                     self._commit(publication.files, publication.text)
                     return f"{self.name}: {self._repository.main_ref.removeprefix('refs/heads/')}"
                 case PostComment() | EditComment():
-                    path = _note_path(publication.mark)
+                    path = _comment_path(publication.mark)
                     self._commit({path: publication.text.body.encode()}, publication.text)
                     return f"{self.name}: {path}"
 
@@ -233,5 +235,5 @@ def _has_parquet() -> bool:
     return find_spec("polars") is not None
 
 
-def _note_path(mark: Marker) -> str:
+def _comment_path(mark: Marker) -> str:
     return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"

@@ -9,7 +9,7 @@ from typing import Any
 from github.Repository import Repository
 
 from bot.errors import Refused, Unavailable
-from bot.platforms.conversations import Conversation, Said
+from bot.platforms.conversations import Conversation, RequestComment
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.errors import NotThere
 from bot.platforms.github.rights import author_of
@@ -66,7 +66,9 @@ class GitHubConversations:
         is_ours = bool(head) and self.written.get(int(name)) == head.encode()
         since = self._pushed(head) if is_ours else None
         said = [
-            Said(str(one.id), author_of(one), one.body or "", since is not None and one.created_at.timestamp() > since)
+            RequestComment(
+                str(one.id), author_of(one), one.body or "", since is not None and one.created_at.timestamp() > since
+            )
             for one in comments
         ]
         status: Any = "merged" if pull.merged_at is not None else pull.state

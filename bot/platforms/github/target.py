@@ -95,7 +95,7 @@ class GitHubTarget:
         )
 
     @kept_property
-    def _talk(self) -> GitHubComments:
+    def _comments(self) -> GitHubComments:
         return GitHubComments(self._client, self._repo, self._address, self._intend)
 
     def head(self) -> str:
@@ -123,7 +123,7 @@ class GitHubTarget:
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         if self._form == "comment":
-            return self._talk.keys(leaderboard)
+            return self._comments.keys(leaderboard)
         found = self._client(lambda: list(self._repo.get_pulls(state="open", base=self._branches.main)))
         marks = [find_marker(pull.body or "") for pull in found if author_of(pull) == self._client.login]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
@@ -132,8 +132,8 @@ class GitHubTarget:
         """What stands there: files on the default branch; of requests and comments what the form asks for."""
         files = self.read_files(paths)
         if self._form == "comment" or mark.has_own_discussion:
-            note = self._talk.find(mark)
-            return CurrentState(files=files, note=PostedComment(str(note.id), note.body) if note else None)
+            found = self._comments.find(mark)
+            return CurrentState(files=files, comment=PostedComment(str(found.id), found.body) if found else None)
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
         return CurrentState(
@@ -188,15 +188,15 @@ class GitHubTarget:
 
     def find_duplicates(self) -> list[Duplicate]:
         """What of ours stands twice under one mark: issues and comments, for GitHub takes one request of a branch."""
-        return self._talk.find_duplicates()
+        return self._comments.find_duplicates()
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close or delete the later one."""
-        self._talk.remove_duplicate(duplicate)
+        self._comments.remove_duplicate(duplicate)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
         """What others wrote on the issue that holds a comment of ours."""
-        return self._talk.replies(mark)
+        return self._comments.replies(mark)
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""
@@ -211,9 +211,9 @@ class GitHubTarget:
                 commit = self._branches.commit_to_main(publication.files, commit_message(publication.text))
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
-                return self._talk.post(publication.mark, publication.text)
+                return self._comments.post(publication.mark, publication.text)
             case EditComment():
-                return self._talk.edit(int(publication.note.name), publication.mark, publication.text)
+                return self._comments.edit(int(publication.comment.name), publication.mark, publication.text)
 
     def _open(self, publication: OpenRequest) -> str:
         branch, text = branch_name(publication.mark), publication.text

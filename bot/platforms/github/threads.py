@@ -217,7 +217,7 @@ class GitHubDiscussions:
         with suppress(NotThere):  # another process tidies up, too
             self.client(lambda: issue.get_comment(int(comment_id)).delete())
 
-    # what GitHub tells and shows beside the talk
+    # what GitHub tells and shows beside the threads
 
     def may_write(self, account: str) -> bool:
         """Whether an account may push to the repository; False where we may not ask."""

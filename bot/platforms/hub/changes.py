@@ -53,13 +53,13 @@ class CommitComparison:
             if before is None or len(before) < PAGE:
                 return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
         found = folders.difference(folder, self.old, self.new)
-        told = self.told(found) if found else None
-        if told is not None:
-            return told
+        pair = self._with_sizes(found) if found else None
+        if pair is not None:
+            return pair
         before = source.kept(was, self.old, folder)
         return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
 
-    def told(self, found: FolderDifference) -> Pair | None:
+    def _with_sizes(self, found: FolderDifference) -> Pair | None:
         """What git tells, with the sizes that it does not tell; None where the API does not know one of these files.
 
         A name that is not UTF-8 cannot be asked for.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bot.errors import Gone, Stale, Unavailable
-from bot.platforms.conversations import Conversation, Said
+from bot.platforms.conversations import Conversation, RequestComment
 from bot.platforms.discussions import Pushed
 from bot.platforms.hub.discussions import Thread
 from bot.publishing.publication import find_marker
@@ -29,7 +29,7 @@ class HubConversations:
 
     def counts(self) -> Mapping[str, int]:
         """How many comments our open requests have, as the lists say that were read for other reasons."""
-        found = {num: self.target.talk.counts.get(num) for num, _ in self.target.open_requests}
+        found = {num: self.target.discussions.counts.get(num) for num, _ in self.target.open_requests}
         return {str(num): count for num, count in found.items() if count is not None}
 
     def shared(self) -> list[str]:
@@ -40,14 +40,14 @@ class HubConversations:
     def read(self, name: str) -> Conversation | None:
         """One request of ours; None where it is none."""
         try:
-            thread = self.target.talk.read(int(name))
+            thread = self.target.discussions.read(int(name))
         except Gone:
             return None
         if not thread.pull_request or thread.author != self.us:
             return None
         newest = thread.commits[-1] if thread.commits else Pushed("", 0, "")
         said = [
-            Said(one.id, one.author, one.text, bool(newest.oid) and newest.place < one.place)
+            RequestComment(one.id, one.author, one.text, bool(newest.oid) and newest.place < one.place)
             for one in thread.comments
             if thread.opening is None or one.id != thread.opening.id
         ]
@@ -56,7 +56,7 @@ class HubConversations:
 
     def answer(self, name: str, text: str) -> None:
         """Add a comment of ours."""
-        self.target.talk.comment(int(name), text)
+        self.target.discussions.comment(int(name), text)
 
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request and say so, in one call.
@@ -64,15 +64,15 @@ class HubConversations:
         The Hub has no way to name the commit, so it is looked at just before. Raises Stale where the request has
         another head by now, Refused where the token may not.
         """
-        talk, num = self.target.talk, int(name)
+        discussions, num = self.target.discussions, int(name)
         self.target.look_again()
         if self.target.refs.get(f"refs/pr/{num}") != head:
             raise Stale(f"{self.target.name}: request #{num} has another commit by now")
         try:
-            talk.merge(num, text)
+            discussions.merge(num, text)
         except Unavailable as failure:
-            talk.client.landed(failure, lambda: True if talk.read(num).status == "merged" else None)
-        talk.read(num)
+            discussions.client.landed(failure, lambda: True if discussions.read(num).status == "merged" else None)
+        discussions.read(num)
         self.target.look_again()
 
 

@@ -86,20 +86,20 @@ class HubDiscussions:
     def read(self, num: int) -> Thread:
         """One discussion or request, now; what it is and how it stands is remembered."""
         details = self.client.read(self.client.api.get_discussion_details, discussion_num=num, **self._where)
-        talk = as_thread(details)
-        self.remember(talk)
-        return talk
+        thread = as_thread(details)
+        self.remember(thread)
+        return thread
 
-    def remember(self, talk: Thread) -> None:
+    def remember(self, thread: Thread) -> None:
         """Keep what finds it again, where it is ours."""
-        if talk.author != self.client.user:
+        if thread.author != self.client.user:
             return
-        mark = find_marker(talk.description)
-        before = self.known.find(talk.num)
+        mark = find_marker(thread.description)
+        before = self.known.find(thread.num)
         if mark is None and before is not None:  # of a hidden description the Hub may not give the text
             mark = find_marker(before["mark"])
-        kind: Kind = "pull_request" if talk.pull_request else "discussion"
-        self._keep(talk.num, kind, talk.status, mark, talk.closed_by)
+        kind: Kind = "pull_request" if thread.pull_request else "discussion"
+        self._keep(thread.num, kind, thread.status, mark, thread.closed_by)
 
     def opened(self, num: int, mark: Marker) -> None:
         """Remember a request that we opened just now: nothing of it has to be asked."""

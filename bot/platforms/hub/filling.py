@@ -25,7 +25,7 @@ class HubFilling:
     among them, for no row is written twice.
     """
 
-    talk: HubDiscussions
+    discussions: HubDiscussions
     mark: Marker
     form: Form
     number: int | None = None
@@ -35,14 +35,14 @@ class HubFilling:
     @property
     def source(self) -> HubSource:
         """The repository, for reading."""
-        return self.talk.source
+        return self.discussions.source
 
     def look(self) -> None:
         """See where the ref stands, and list the entries there."""
         refs = self.source.refs(requests=True)
         self.head = refs.get("refs/heads/main", "")
         if self.form == "pull-request":
-            marked = self.talk.look("pull_request").with_mark(self.mark.render())
+            marked = self.discussions.look("pull_request").with_mark(self.mark.render())
             self.number = next((num for num, row in marked if row["status"] in OPEN), None)
         if self.number is not None:
             self.head = refs.get(f"refs/pr/{self.number}", "")
@@ -77,7 +77,7 @@ class HubFilling:
         is_new = self.form == "pull-request" and self.number is None
         revision = "main" if self.number is None else f"refs/pr/{self.number}"
         parent, self.head = self.head, ""
-        self.head, number = self.talk.commits.write(
+        self.head, number = self.discussions.commits.write(
             files, text.title, text.body, revision=revision, parent=parent, request=is_new
         )
         self.number = number or self.number

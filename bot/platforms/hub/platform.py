@@ -42,7 +42,7 @@ class HubPlatform:
             memory=opener.kept.memory(address.url),
             blobs=opener.kept.blobs,
             discussion=discussion,
-            has_notes=form == "comment",
+            has_comments=form == "comment",
             has_requests=form == "pull-request" or opener.kept.is_service,
             own_commits=opener.kept.own_commits,
             intend=opener.kept.intend,

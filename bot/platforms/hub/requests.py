@@ -28,17 +28,17 @@ class HubRequests:
         and close their own where it is the later one.
         """
         text, mark, target = publication.text, publication.mark, self.target
-        with target.talk.writing(text.body):
+        with target.discussions.writing(text.body):
             before, parent = target.requests_of(mark), target.head()  # as they stood when this was decided
             target.look_again()
             if target.requests_of(mark) != before:
                 raise Stale(f"{target.name}: the requests for this row are not the same as before")
-            oid, made = target.talk.commits.write(
+            oid, made = target.discussions.commits.write(
                 dict(publication.files), text.title, text.body, parent=parent, request=True
             )
             num = made or 0
             target.own_commits.add(oid)
-            target.talk.opened(num, mark)
+            target.discussions.opened(num, mark)
             target.look_again(is_after_write=True)
             return self._keep_first(mark, num)
 
@@ -47,7 +47,7 @@ class HubRequests:
         same = [other for other, row in self.target.requests_of(mark) if row["status"] in OPEN]
         first = min([num, *same])
         if first != num:
-            self.target.talk.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
+            self.target.discussions.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
             self.target.look_again()
         return first
 
@@ -63,13 +63,13 @@ class HubRequests:
         if changes and ref not in self.target.refs:
             raise Gone(SERVICE, f"{self.target.name} {ref}: the ref of request #{num} is gone; close the request")
         if changes:
-            oid, _ = self.target.talk.commits.write(
+            oid, _ = self.target.discussions.commits.write(
                 changes, text.title, body, revision=ref, parent=self.target.refs[ref]
             )
             self.target.own_commits.add(oid)
             self.target.look_again()
         if request.text.title != text.title:
-            self.target.talk.rename(num, text.title)
+            self.target.discussions.rename(num, text.title)
         if request.text.body.strip() != body.strip():
-            self.target.talk.edit_description(num, body)
+            self.target.discussions.edit_description(num, body)
         return num

@@ -19,14 +19,14 @@ STATIC = re.compile(r"^sdk:\s*[\"']?static[\"']?\s*$", re.MULTILINE)
 class HubSite:
     """The files of one Space at its main branch."""
 
-    talk: HubDiscussions
+    discussions: HubDiscussions
     name: str
     head: str = ""
     oids: dict[str, str] = field(default_factory=dict, repr=False)
 
     def files(self) -> Mapping[str, str]:
         """The object ids of all files. Raises CallError where the Space does not show files, but runs a program."""
-        source = self.talk.source
+        source = self.discussions.source
         self.head = source.head()
         self.oids = {change.path: change.oid or "" for change in source.changes(None, self.head)}
         card = (self.read(CARD, CARD_LIMIT) or b"").decode("utf-8", "replace")
@@ -37,8 +37,8 @@ class HubSite:
 
     def read(self, path: str, limit: int) -> bytes | None:
         """The bytes of a file, None where there is none."""
-        return self.talk.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
+        return self.discussions.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale where the branch is no longer where it was."""
-        self.head, _ = self.talk.commits.write(files, title, "", parent=self.head)
+        self.head, _ = self.discussions.commits.write(files, title, "", parent=self.head)

@@ -62,7 +62,7 @@ class HubTarget:
     memory: MutableMapping[int, bytes] = field(default_factory=dict, repr=False)
     blobs: MutableMapping[str, bytes] = field(default_factory=Contents, repr=False)
     discussion: int | None = None
-    has_notes: bool = False
+    has_comments: bool = False
     has_requests: bool = True
     own_commits: MutableSet[str] = field(default_factory=Latest, repr=False)
     intend: Intend = field(default=nobody_else, repr=False)
@@ -76,7 +76,7 @@ class HubTarget:
     @kept_property
     def source(self) -> HubSource:
         """The same repository, for reading."""
-        return self.talk.source
+        return self.discussions.source
 
     @kept_property
     def files(self) -> HubFiles:
@@ -84,14 +84,14 @@ class HubTarget:
         return HubFiles(self.source, self.blobs)
 
     @kept_property
-    def talk(self) -> HubDiscussions:
+    def discussions(self) -> HubDiscussions:
         """The same repository, for its requests and discussions."""
         return HubDiscussions(self.client, self.address, self.memory, self.intend)
 
     @kept_property
     def comments(self) -> HubComments:
         """Our comments on rows, alarms and plans."""
-        return HubComments(self.talk, self.discussion)
+        return HubComments(self.discussions, self.discussion)
 
     @property
     def conversations(self) -> HubConversations:
@@ -113,16 +113,16 @@ class HubTarget:
     @kept_property
     def requests(self) -> list[tuple[int, Row]]:
         """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
-        return self._looked.marked() if self.has_requests else []
+        return self._known_requests.marked() if self.has_requests else []
 
     @kept_property
-    def _looked(self) -> KnownKind:
+    def _known_requests(self) -> KnownKind:
         """Our requests as they stood at the last look."""
-        return self.talk.look("pull_request", is_after_write=self._is_after_write)
+        return self.discussions.look("pull_request", is_after_write=self._is_after_write)
 
     def requests_of(self, mark: Marker) -> list[tuple[int, Row]]:
         """Our requests with a mark, oldest first."""
-        return self._looked.with_mark(mark.render()) if self.has_requests else []
+        return self._known_requests.with_mark(mark.render()) if self.has_requests else []
 
     def head(self) -> str:
         """The commit at main. Raises Refused where there is no such branch."""
@@ -134,13 +134,13 @@ class HubTarget:
     def look_again(self, *, is_after_write: bool = False) -> None:
         """Forget how it stood; after a write that ended well, what people closed meanwhile is looked at later."""
         self._is_after_write = is_after_write
-        for name in ("branches", "refs", "requests", "_looked"):
+        for name in ("branches", "refs", "requests", "_known_requests"):
             self.__dict__.pop(name, None)
 
     def check(self) -> None:
         """See that the repository is there and knows us. Raises Unavailable or Refused."""
         self.check_readable()
-        if self.has_requests or self.has_notes:
+        if self.has_requests or self.has_comments:
             _ = self.client.user
 
     def check_readable(self) -> None:
@@ -165,7 +165,7 @@ class HubTarget:
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),
             declined=self.proposed(max(declined), mark, paths, files) if declined else None,
-            note=self.comments.find(mark) if self.has_notes or mark.has_own_discussion else None,
+            comment=self.comments.find(mark) if self.has_comments or mark.has_own_discussion else None,
         )
 
     def _declined(self, mark: Marker) -> list[int]:
@@ -181,10 +181,10 @@ class HubTarget:
         self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]
     ) -> Request | None:
         """One of our requests, None where it is closed by now."""
-        talk = self.talk.read(num)
-        if not talk.is_open:
+        thread = self.discussions.read(num)
+        if not thread.is_open:
             return None
-        text = PostText(talk.title, talk.description)
+        text = PostText(thread.title, thread.description)
         return Request(str(num), self.proposed(num, mark, paths, files), text, self.url(num))
 
     def proposed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ class HubTarget:
 
     def filling(self, mark: Marker, form: Form) -> HubFilling:
         """The way in for very many rows."""
-        return HubFilling(self.talk, mark, form)
+        return HubFilling(self.discussions, mark, form)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
         """What others wrote in the discussion that holds a comment of ours."""
@@ -222,7 +222,7 @@ class HubTarget:
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
         texts = [row["mark"] for _, row in self.open_requests]
-        texts += self.comments.texts(leaderboard) if self.has_notes else []
+        texts += self.comments.texts(leaderboard) if self.has_comments else []
         marks = [find_marker(text) for text in texts]
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
@@ -237,15 +237,15 @@ class HubTarget:
                 case UpdateRequest():
                     return self.url(HubRequests(self).update(publication))
                 case CloseRequest(_, request, reason):
-                    self.talk.set_status(int(request.name), "closed", reason)
+                    self.discussions.set_status(int(request.name), "closed", reason)
                     return self.url(int(request.name))
                 case Commit(_, text, files):
                     return self.commit(text, files)
                 case PostComment():
                     return self.url(self.comments.post(publication.mark, publication.text))
-                case EditComment(_, note, text):
-                    num, _, comment = note.name.partition(" ")
-                    self.talk.edit(int(num), comment, text.body)
+                case EditComment(_, comment, text):
+                    num, _, comment_id = comment.name.partition(" ")
+                    self.discussions.edit(int(num), comment_id, text.body)
                     return self.url(int(num))
         except BotError:
             self.look_again()  # it may have landed all the same
@@ -259,16 +259,16 @@ class HubTarget:
     def find_duplicates(self) -> list[Duplicate]:
         """What of ours stands here twice under one mark."""
         self.look_again()
-        return self.talk.find_duplicates() if self.has_requests or self.has_notes else []
+        return self.discussions.find_duplicates() if self.has_requests or self.has_comments else []
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close or hide the later one."""
-        self.talk.remove_duplicate(duplicate)
+        self.discussions.remove_duplicate(duplicate)
         self.look_again()
 
     def commit(self, text: PostText, files: Files) -> str:
         """Write to main. Raises Stale where main moved since it was read."""
-        oid, _ = self.talk.commits.write(dict(files), text.title, text.body, parent=self.head())
+        oid, _ = self.discussions.commits.write(dict(files), text.title, text.body, parent=self.head())
         self.own_commits.add(oid)
         self.look_again()
         return f"{self.client.endpoint}/{self.address.kind}s/{self.address.name}/commit/{oid}"

@@ -98,7 +98,7 @@ class EvalResultsLayout(ModelLayout):
         if one is None or other is None or one == other:
             return one == other
         try:
-            said = [[_told(each) for each in parse_eval_results(data)] for data in (one, other)]
+            said = [[_without_link(each) for each in parse_eval_results(data)] for data in (one, other)]
         except Unwritable:
             return False
         return said[0] == said[1]
@@ -123,7 +123,7 @@ class EvalResultsLayout(ModelLayout):
         return {task: value for task, value in said.items() if value is not None} or None
 
 
-def _told(result: HubEvalResult) -> tuple[object, ...]:
+def _without_link(result: HubEvalResult) -> tuple[object, ...]:
     """An entry without its link: another commit of the same evidence does not count as a change."""
     return result.dataset_id, result.task_id, result.value, result.date, result.notes
 

@@ -45,12 +45,12 @@ def block_of(card: str, leaderboard: str) -> str:
     """The bot's block for a leaderboard, "" where the card has none, or where a person edited it."""
     place = front_matter(card)
     for found in BLOCK.finditer(card, *place) if place else ():
-        if signed_by(found[1], _said(found[2].splitlines()), leaderboard):
+        if signed_by(found[1], _content(found[2].splitlines()), leaderboard):
             return found[0]
     return ""
 
 
-def _said(lines: Sequence[str]) -> bytes:
+def _content(lines: Sequence[str]) -> bytes:
     """The content of a block without its indentation."""
     return "\n".join(line.strip() for line in lines).encode()
 
@@ -133,7 +133,7 @@ def _insert(base: str, model: str, new: Sequence[str], mark: Marker) -> str:
 
 
 def _block(lines: Sequence[str], mark: Marker) -> list[str]:
-    return [f"# {mark.render()} {signature(_said(lines))}", *lines, END]
+    return [f"# {mark.render()} {signature(_content(lines))}", *lines, END]
 
 
 def _place(base: str, place: tuple[int, int]) -> tuple[int, str] | None:

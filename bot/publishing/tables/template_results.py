@@ -97,7 +97,7 @@ class ResultFiles(TemplateFiles):
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
         """Whether both say the same about the model and its values."""
         del changes, path
-        return bool(_said(one) == _said(other))
+        return bool(_read_parts(one) == _read_parts(other))
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
         """The values of a row by benchmark and metric. Raises Unwritable."""
@@ -111,7 +111,7 @@ def _config(data: bytes | None) -> Mapping[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def _said(data: bytes | None) -> Any:
+def _read_parts(data: bytes | None) -> Any:
     """The parts of a result file that readers use."""
     names = ("model_name", "model_dtype", "model_sha")
     return None if data is None else ([_config(data).get(name) for name in names], json_object(data).get("results"))

@@ -37,7 +37,7 @@ def contents(hub: Hub) -> Repository:
 
 @pytest.fixture
 def target(client: HubClient, contents: Repository) -> HubTarget:
-    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_notes=True)
+    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_comments=True)
 
 
 def put(target: HubTarget, *entries: Entry, form: Form = "pull-request") -> list[PublishResult]:

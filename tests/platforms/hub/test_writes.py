@@ -29,14 +29,14 @@ def contents(hub: Hub) -> Repository:
 
 @pytest.fixture
 def target(client: HubClient, contents: Repository) -> HubTarget:
-    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_notes=True)
+    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_comments=True)
 
 
 @pytest.fixture
 def hasty(hub: Hub, contents: Repository) -> HubTarget:
     """A target whose client gives up before the Hub is done."""
     client = HubClient(hub.url, hub.person("bot"), pause=0.05, timeout=0.3, unknown_fate=20.0)
-    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_notes=True)
+    return HubTarget(client, parse_address("hf://datasets/acme/contents"), has_comments=True)
 
 
 def commits_of(contents: Repository, ref: str) -> list[int]:
@@ -85,9 +85,9 @@ def test_chunks_have_at_most_so_many_files_and_bytes() -> None:
 WRITES: dict[str, tuple[str, Callable[[HubTarget], object], str]] = {
     "request": ("/commit/", lambda target: target.apply(OpenRequest(MARK, TEXT, {"a.json": b"1"})), "request"),
     "commit": ("/commit/", lambda target: target.apply(Commit(MARK, TEXT, {"a.json": b"1"})), "commit"),
-    "comment": ("/comment$", lambda target: target.talk.comment(1, TEXT.body), "comment"),
-    "discussion": ("/discussions$", lambda target: target.talk.open_discussion(*parted(TEXT)), "discussion"),
-    "closing": ("/status$", lambda target: target.talk.set_status(1, "closed"), "closed"),
+    "comment": ("/comment$", lambda target: target.discussions.comment(1, TEXT.body), "comment"),
+    "discussion": ("/discussions$", lambda target: target.discussions.open_discussion(*parted(TEXT)), "discussion"),
+    "closing": ("/status$", lambda target: target.discussions.set_status(1, "closed"), "closed"),
 }
 
 
