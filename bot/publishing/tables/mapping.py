@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
@@ -174,7 +174,7 @@ class TableOptions(TargetOptions):
         suffix = PurePosixPath(self.path).suffix.lower()
         if suffix not in SUFFIXES:
             raise ValueError(
-                f"format: {self.path} does not say its format; write one of {', '.join(SUFFIXES.values())}"
+                f"format: {self.path} does not say its format; write one of {', '.join(get_args(TableFormat))}"
             )
         return SUFFIXES[suffix]
 
