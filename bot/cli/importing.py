@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,10 @@ from bot.cli.service import need_extra, open_jobs
 from bot.errors import CallError
 from bot.reporting.escape import visible
 from bot.service.environment import database_url, read_access, settings_path
+
+if TYPE_CHECKING:  # what needs an extra is imported where that is known to be there
+    from bot.service.config import Watch
+    from bot.service.importing import ImportResult
 
 
 class ImportForm(StrEnum):
@@ -37,17 +41,32 @@ def import_board(
 ) -> None:
     """Fill a board from all results of a source. If it was interrupted, call it again: it continues."""
     need_extra("import")
-    from bot.service.context import ContextFactory
-    from bot.service.import_lease import import_lease
-    from bot.service.importing import Import, import_watch
-    from bot.service.state_lock import state_lock
-    from bot.service.store import Store, connect
+    from bot.service.importing import import_watch
 
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
     watch = import_watch(source, to, form.value, leaderboard)
-    url = database_url(settings_path(None))
     tell = _no_progress if quiet or not sys.stderr.isatty() else _progress
+    result = _import(watch, source, to, tell, yes=yes, dry_run=dry_run)
+    if result is None:
+        return
+    for line in result.lines():
+        typer.echo(visible(line))
+    if result.unread or result.refused:
+        raise typer.Exit(1)
+
+
+def _import(
+    watch: Watch, source: str, to: str, tell: Callable[[str, int, int], None], *, yes: bool, dry_run: bool
+) -> ImportResult | None:
+    """Show the plan, ask where nobody said yes, and import; None for a dry run."""
+    from bot.service.context import ContextFactory
+    from bot.service.import_lease import import_lease
+    from bot.service.importing import Import
+    from bot.service.state_lock import state_lock
+    from bot.service.store import Store, connect
+
+    url = database_url(settings_path(None))
     with state_lock(url), closing(Store(connect(url))) as store, _row_targets(url) as row_targets:
         context = ContextFactory(read_access(), store, Path.cwd()).open_context(watch, dry_run=dry_run)
         run = Import(context, tell)
@@ -55,16 +74,11 @@ def import_board(
             for line in run.plan().lines(source, to):
                 typer.echo(visible(line))
             result = run.run() if yes and not dry_run else None
-        if dry_run:
-            return
-        if result is None:  # others may write to the board while a person decides: read it again
+        if result is None and not dry_run:  # others may write to the board while a person decides: read it again
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)
             with import_lease(store, to, Path.cwd(), row_targets):
                 result = Import(context, tell).run()
-    for line in result.lines():
-        typer.echo(visible(line))
-    if result.unread or result.refused:
-        raise typer.Exit(1)
+        return result
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from bot.service.environment import read_access
 
 if TYPE_CHECKING:  # a command imports what only it needs, so that `check` starts fast
     from bot.platforms.target import Target
+    from bot.service.reconcile import PublishResult
 
 
 class AsForm(StrEnum):
@@ -47,7 +48,6 @@ def publish(
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Publish the rows that are not rejected. The command checks and scores them first."""
-    from bot.publishing.publication import describe
     from bot.service.publish import publish as publish_entries
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form.value)
@@ -58,11 +58,8 @@ def publish(
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in places if place.name in counted)
     made = make_entries(judgement.rows, evidence)
-    for done in publish_entries(made.entries, target, form.value, dry_run=dry_run):
-        publication = done.decision.publication
-        what = describe(publication)["do"] if publication else "unchanged"
-        typer.echo(f"{'would ' if dry_run and publication else ''}{what}  {done.subject}  {done.where}".rstrip())
-        warn(f"  {done.decision.why}")
+    for result in publish_entries(made.entries, target, form.value, dry_run=dry_run):
+        _print_result(result, is_dry_run=dry_run)
     for key, why in made.refused.items():
         warn(f"not published: {key}: {why}")
     published = {entry.key for entry in made.entries} | made.refused.keys()
@@ -71,6 +68,17 @@ def publish(
     if not dry_run and may_rebuild(target, declared):
         typer.echo("rebuilt the board")
     raise typer.Exit(1) if made.refused else end(judgement)
+
+
+def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
+    """Print what was done for one row, or would be done."""
+    from bot.publishing.publication import describe
+
+    publication = result.decision.publication
+    what = describe(publication)["do"] if publication else "unchanged"
+    would = "would " if is_dry_run and publication else ""
+    typer.echo(f"{would}{what}  {result.subject}  {result.where}".rstrip())
+    warn(f"  {result.decision.why}")
 
 
 def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]:

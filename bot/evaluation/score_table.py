@@ -85,19 +85,8 @@ def score_table(
     if read_again is None:
         submissions = tuple(submissions)
         read_again = partial(_among, submissions)
-    sound: list[ScoredRow] = []
-    verdicts: list[Verdict] = []
     paths: dict[RowKey, list[str]] = {}
-    for parsed in submissions:
-        row = _sound_row(parsed, leaderboard, facts)
-        if row is not None:
-            sound.append(row)
-            paths.setdefault(row.key, []).append(parsed.path)
-            continue
-        verdict = judge(parsed, leaderboard, facts)
-        verdicts.append(verdict)
-        if verdict.result is not None:
-            paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(parsed.path)
+    sound, verdicts = _judge_each(submissions, leaderboard, facts, paths)
     together = {path for some in paths.values() if len(some) > 1 for path in some}
     alone = [row for row in sound if row.submissions[0] not in together]
     shared = {row.submissions[0] for row in sound if row.submissions[0] in together}
@@ -110,6 +99,25 @@ def score_table(
         len(verdicts) + len(alone),
         any(verdict.status == "rejected" for verdict in verdicts),
     )
+
+
+def _judge_each(
+    submissions: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts, paths: dict[RowKey, list[str]]
+) -> tuple[list[ScoredRow], list[Verdict]]:
+    """The rows of the sound submissions, as if each were alone, and the verdicts of the others; notes paths by key."""
+    sound: list[ScoredRow] = []
+    verdicts: list[Verdict] = []
+    for parsed in submissions:
+        row = _sound_row(parsed, leaderboard, facts)
+        if row is not None:
+            sound.append(row)
+            paths.setdefault(row.key, []).append(parsed.path)
+            continue
+        verdict = judge(parsed, leaderboard, facts)
+        verdicts.append(verdict)
+        if verdict.result is not None:
+            paths.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(parsed.path)
+    return sound, verdicts
 
 
 def _among(submissions: Iterable[Parsed], paths: Collection[str]) -> Iterable[Parsed]:

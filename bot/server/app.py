@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
@@ -67,21 +67,13 @@ def make_app(
     log = log or DeliveryLog()
     take = log.listen(service.take)
     github = GitHubDeliveries(take, github_secret, is_open=is_loopback)
-    deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
-
-    def webhook(path: str, answered: Callable[[Request], Awaitable[Response]]) -> Route:
-        async def endpoint(request: Request) -> Response:
-            answer = await answered(request)
-            deliveries.labels(str(answer.status_code)).inc()
-            log.note(answer.status_code)
-            return answer
-
-        return Route(path, endpoint, methods=["POST"])
-
+    answers: dict[str, Endpoint] = {
+        "/webhooks/hub": lambda request: take_delivery(take, request, secret),
+        "/webhooks/github": github.answer,
+    }
     app = Starlette(
         routes=[
-            webhook("/webhooks/hub", lambda request: take_delivery(take, request, secret)),
-            webhook("/webhooks/github", github.answer),
+            *webhook_routes(answers, log, registry),
             Route("/healthz", health_route(service)),
             Route("/metrics", metrics_route(registry)),
             *pages,
@@ -89,6 +81,23 @@ def make_app(
     )
     app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
     return Guarded(app if public_url is None else OwnNames(app, public_url))
+
+
+def webhook_routes(answers: Mapping[str, Endpoint], log: DeliveryLog, registry: CollectorRegistry) -> Iterator[Route]:
+    """A route for each path of deliveries; how each is answered is counted, and remembered in `log`."""
+    deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
+
+    def counted(answered: Endpoint) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            answer = await answered(request)
+            deliveries.labels(str(answer.status_code)).inc()
+            log.note(answer.status_code)
+            return answer
+
+        return endpoint
+
+    for path, answered in answers.items():
+        yield Route(path, counted(answered), methods=["POST"])
 
 
 async def take_delivery(take: Callable[[Event], bool], request: Request, secret: str | None) -> Response:

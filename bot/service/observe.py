@@ -42,16 +42,21 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
         changes = _new(context, list(_wanted(source.changes(old, head), context.watch.paths)))
     with store.transaction():
         faulty += _record(context, changes)
-        if store.cursor(name, "definition") != context.definition():
-            is_known = store.cursor(name, "definition") is not None
-            store.mark(name, [Mark("judge")] if is_known else [], context.clock())
-            store.set_cursor(name, "definition", context.definition())
+        _mark_redefined(context)
         if store.cursor(name, "source") is None:
             store.mark(name, _lost(context), context.clock())
         _mark_targets(context)
         store.set_cursor(name, "source", head)
         store.set_cursor(name, "selection", selection)
     return faulty
+
+
+def _mark_redefined(context: WatchContext) -> None:
+    """Have everything judged again where the declaration, or what else decides, is another than at the last pass."""
+    known, definition = context.store.cursor(context.name, "definition"), context.definition()
+    if known != definition:
+        context.store.mark(context.name, [Mark("judge")] if known is not None else [], context.clock())
+        context.store.set_cursor(context.name, "definition", definition)
 
 
 def selection_of(watch: Watch) -> str:

@@ -256,32 +256,39 @@ def _alarms(
     misplaced: int,
     correlation_high: float | None,
     apart: Floor | None,
+    **shares: float,
+) -> list[Alarm]:
+    """Hold the figures against the thresholds; `shares` are those of the rows, see `_why_floor`."""
+    if constant:
+        return [Alarm(CONSTANT, "96 % of the rows have one and the same value")]
+    found = [Alarm(FLOOR, why)] if (why := _why_floor(misplaced, apart, **shares)) else []
+    if correlation_high is not None and correlation_high < UNRELATED:
+        found.append(Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence"))
+    return found
+
+
+def _why_floor(
+    misplaced: int,
+    apart: Floor | None,
     *,
     floor_mass: float,
     next_mass: float,
     mean_mass: float,
     misplacement: float,
     ordered: float,
-) -> list[Alarm]:
-    """Hold the figures against the thresholds."""
-    if constant:
-        return [Alarm(CONSTANT, "96 % of the rows have one and the same value")]
-    found = []
+) -> str:
+    """Return why rows lie on a floor, "" where none do."""
     is_floor = floor_mass >= FLOOR_MASS and next_mass < min(mean_mass, NEXT * floor_mass) and ordered <= ORDERED
     if is_floor and misplacement >= MISPLACED and misplaced >= FEWEST_MISPLACED:
-        why = (
+        return (
             f"{floor_mass:.0%} of the rows lie in the lowest tenth of its range and {next_mass:.0%} in the next, "
             f"and {misplaced} of them are not among the weakest by the other columns "
             f"({misplacement:.0%} of what chance would give)"
         )
-        found.append(Alarm(FLOOR, why))
-    elif apart is not None:
-        why = (
+    if apart is not None:
+        return (
             f"{apart.mass:.0%} of the rows lie between {apart.low:.4g} and {apart.high:.4g}, "
             f"a row above them is the stronger one by the other columns in only {apart.ordered:.0%} of all pairs "
             "(chance: 50%), and few rows follow just above"
         )
-        found.append(Alarm(FLOOR, why))
-    if correlation_high is not None and correlation_high < UNRELATED:
-        found.append(Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence"))
-    return found
+    return ""

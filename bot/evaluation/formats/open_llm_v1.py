@@ -41,16 +41,7 @@ def parse(content: Content) -> Result:
     rows: Mapping[str, Any] = document.results if document.results is not None else document.bare or {}
     above = "/results" if document.results is not None else ""
     config = document.config_general or document.config or {}
-    leaves: dict[str, LeafResult] = {}
-    original_keys: dict[str, str] = {}
-    for key in rows:
-        if key == ALL or (not above and not _is_row(key)):
-            continue
-        name, shots = _task_and_shots(key)
-        name = key if name in leaves else name
-        leaves[name] = LeafResult(row(rows, key, above), shots, version((document.versions or {}).get(key)))
-        if name != key:
-            original_keys[name] = key
+    original_keys, leaves = _leaves(rows, above, document.versions or {})
     model = text(config.get("model_name"))
     return Result(
         format="open-llm-v1",
@@ -67,6 +58,23 @@ def parse(content: Content) -> Result:
         places=_places(above, "/config" if document.config_general is None else "/config_general"),
         original_keys=original_keys,
     )
+
+
+def _leaves(
+    rows: Mapping[str, Any], above: str, versions: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, LeafResult]]:
+    """The keys of the file by the leaves that are called otherwise, and the leaves."""
+    leaves: dict[str, LeafResult] = {}
+    original_keys: dict[str, str] = {}
+    for key in rows:
+        if key == ALL or (not above and not _is_row(key)):
+            continue
+        name, shots = _task_and_shots(key)
+        name = key if name in leaves else name
+        leaves[name] = LeafResult(row(rows, key, above), shots, version(versions.get(key)))
+        if name != key:
+            original_keys[name] = key
+    return original_keys, leaves
 
 
 def _places(above: str, config: str) -> dict[str, str]:
