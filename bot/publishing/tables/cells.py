@@ -54,7 +54,7 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
             continue
         cells[way] = _cell(label, column, row, options.table_format)
         unit = column.unit or unit_of(column.value or "", row)
-        if unit is not None and cells[way] not in {None, ABSENT}:
+        if unit is not None and cells[way] not in {None, ABSENT, "", column.missing}:
             units[way] = unit
     key = {options.way(label): _key_text(label, cells[options.way(label)]) for label in options.key}
     return WantedRow(change_key, key, cells, defaults, units)

@@ -79,6 +79,8 @@ def test_a_number_with_a_unit_says_which() -> None:
         "IFEval": "tasks.ifeval.raw",
         "GPQA": {"value": "tasks.gpqa.raw", "missing": "null"},
         "MUSR": {"value": "tasks.gpqa.raw", "missing": "omit"},
+        "MATH": {"value": "tasks.gpqa.raw", "missing": "–"},
+        "MMLU": {"value": "tasks.gpqa.raw", "missing": ""},
         "n": "tasks.bbh.samples",
         "Average": "average",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell
 from bot.publishing.tables.csv_sheet import CsvSheet
 from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
-from tests.publishing.tables.boards import CSV, JSON, edited, entry, why
+from tests.publishing.tables.boards import CSV, JSON, MARKDOWN, YAML, edited, entry, why
 
 
 def column(*cells: str) -> FilledColumn:
@@ -105,6 +106,28 @@ def test_a_gap_goes_into_a_column_that_looks_alike(missing: str) -> None:
     ):
         columns = {"Model": "model.id", "BBH": {**cell, "missing": missing}}
         assert edited(mapping, {mapping["path"]: text.encode()}, gap, columns=columns)[1].refused == {}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "text", "template"),
+    [
+        (CSV, "Model,BBH\na,97.0 %\nb,40.5 %\n", "{value} %"),
+        (CSV, "Model,BBH\na,0.5\nb,0.25\nc,0.75\n", "{value}"),
+        (MARKDOWN, "| Model | BBH |\n|---|---|\n| a | **97.0 %** |\n| b | 40.5 % |\n", "{value} %"),
+        (YAML, "- Model: a\n  BBH: 97.0 %\n", "{value} %"),
+    ],
+)
+def test_the_first_gap_of_a_column_is_written_as_the_settings_say(
+    mapping: dict[str, Any], text: str, template: str
+) -> None:
+    columns = {"Model": "model.id", "BBH": {**PERCENT, "template": template, "missing": "–"}}
+    gap = entry("a/b", {"bbh": None})
+
+    after, draft = edited(mapping, {mapping["path"]: text.encode()}, gap, columns=columns)
+
+    assert draft.refused == {}
+    assert "–" in after[mapping["path"]].decode().splitlines()[-1]
+    assert "holds numbers" in why(JSON, '[{"Model": "a", "BBH": 0.5}]', gap, columns=columns)
 
 
 # ---- units ----
