@@ -64,16 +64,15 @@ class MarkdownSheet:
     def _after(self, tokens: Sequence[Token]) -> int:
         """The line of the heading or comment that the settings name."""
         wanted = self.at.lstrip("#").strip()
-        named = [token.map[0] for token in tokens if token.map and token.type != "inline" and self._says(token, wanted)]
+        named = [token.map[0] for token in tokens if token.map and self._says(token, token.map[0], wanted)]
         if len(named) != 1:
             raise Unwritable(f"{self.at!r} is there {len(named)} times as a heading or comment, and not once")
         return named[0]
 
-    def _says(self, token: Token, wanted: str) -> bool:
+    def _says(self, token: Token, line: int, wanted: str) -> bool:
         if token.type == "html_block":
             return token.content.strip() == wanted
-        start, end = self.lines[token.map[0]] if token.map else (0, 0)
-        return token.type == "heading_open" and self.text[start:end].strip("# \t") == wanted
+        return token.type == "heading_open" and self.text[slice(*self.lines[line])].strip("# \t") == wanted
 
     @cached_property
     def places(self) -> Sequence[Sequence[Span]]:
