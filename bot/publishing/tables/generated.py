@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from bot.errors import Unwritable
 from bot.publishing.tables.mapping import TableFormat
+from bot.publishing.tables.markdown_sheet import MarkdownSheet
 from bot.publishing.tables.sheet import Sheet
 from bot.publishing.yaml_text import load
 
@@ -31,13 +32,13 @@ def check_not_generated(path: str, sheet: Sheet, written: TableFormat, workflows
     """
     said = next((found for found in _comments(sheet, written) if SAID.search(found)), None)
     if said is not None:
-        raise Unwritable(f"{path} says that it is generated ({' '.join(said.split())[:80]!r}); {HINT}")
+        raise Unwritable(f"it says that it is generated ({' '.join(said.split())[:80]!r}); {HINT}")
     if any(TAG.search(way[0]) for way in sheet.ways):
-        raise Unwritable(f"{path} has HTML in the name of a column, as generated tables have; {HINT}")
+        raise Unwritable(f"it has HTML in the name of a column, as generated tables have; {HINT}")
     for way in sheet.ways:
         cells = (sheet.cell(row, way) for row in range(len(sheet)))
         if any(isinstance(cell, str) and SORT_KEY in cell for cell in cells):
-            raise Unwritable(f"{path} has sort keys ({SORT_KEY}) in its cells, as generated tables have; {HINT}")
+            raise Unwritable(f"it has sort keys ({SORT_KEY}) in its cells, as generated tables have; {HINT}")
     writer = next((name for name, data in sorted(workflows.items()) if _writes(data, path)), None)
     if writer is not None:
         raise Unwritable(f"{writer} names {path} and pushes, so it seems to write it; {HINT}")
@@ -45,9 +46,8 @@ def check_not_generated(path: str, sheet: Sheet, written: TableFormat, workflows
 
 def _comments(sheet: Sheet, written: TableFormat) -> Iterator[str]:
     """The comments that are about the table: of a Markdown file only those between its heading and the table."""
-    if written == "markdown":
-        before = sheet.text[: sheet.spans[0][0] if len(sheet) else len(sheet.text)]
-        yield from HTML_COMMENT.findall(HEADING.split(before)[-1])
+    if isinstance(sheet, MarkdownSheet):
+        yield from HTML_COMMENT.findall(HEADING.split(sheet.above)[-1])
     elif written in {"csv", "yaml"}:
         yield from LINE_COMMENT.findall(sheet.text[:HEAD])
 

@@ -94,6 +94,11 @@ class MarkdownSheet:
         return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
 
     @property
+    def above(self) -> str:
+        """The text of the file down to the table's header."""
+        return self.text[: self.lines[self.table.header][1]]
+
+    @property
     def ways(self) -> Collection[Way]:
         """The names of the columns."""
         return self.columns.keys()
