@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -25,7 +25,7 @@ from bot.platforms.registry import open_target
 from bot.processes import choose_jobs, run_parts, without_collector
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
-from bot.service.environment import kept_answers, read_access
+from bot.service.environment import kept_answers, read_access, wants_colour
 
 MANY = 50
 WORTH = 8_000_000  # bytes of result files that pay for one more process
@@ -179,9 +179,9 @@ def say(text: str) -> None:
     typer.echo(without_commands(text), nl=False)
 
 
-def ink() -> Ink:
-    """Return the colours of standard output; none if it is not a terminal."""
-    return Ink(colour=sys.stdout.isatty())
+def ink(stream: TextIO | None = None) -> Ink:
+    """Return the colours of a stream, standard output by default; none if it is not a terminal, or nobody wants any."""
+    return Ink(colour=wants_colour() and (stream or sys.stdout).isatty())
 
 
 def end(judgement: Judgement) -> typer.Exit:

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.judging import DEFAULT, FILE_LIMIT, LEADERBOARD, MODEL_NAME, ONLINE, PATHS, QUIET, end, judge_paths, warn
+from bot.cli.judging import (
+    DEFAULT,
+    FILE_LIMIT,
+    LEADERBOARD,
+    MODEL_NAME,
+    ONLINE,
+    PATHS,
+    QUIET,
+    end,
+    ink,
+    judge_paths,
+    warn,
+)
 from bot.errors import Refused
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.judgement import Judgement
@@ -19,7 +31,7 @@ from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.registry import open_target
 from bot.publishing.made_entries import make_entries
 from bot.reporting.lines import with_lines
-from bot.reporting.text import Ink, files_by_key, row_text, unreadable_text
+from bot.reporting.text import files_by_key, row_text, unreadable_text
 from bot.service.environment import read_access
 
 if TYPE_CHECKING:  # a command imports what only it needs, so that `check` starts fast
@@ -86,7 +98,7 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
 
     `said` are the keys of rows that were published, or refused with a message.
     """
-    colours, files = Ink(colour=sys.stderr.isatty()), files_by_key(judgement)
+    colours, files = ink(sys.stderr), files_by_key(judgement)
     for row in judgement.rows:
         faulty = [file for file in files[row.key] if file.status == "rejected"]
         if row.key.text not in said:

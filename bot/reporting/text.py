@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from textwrap import wrap
 
+from typer import style
+
 from bot.evaluation.finding import Finding
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.measurement import coverage_of
@@ -21,7 +23,14 @@ from bot.reporting.table import cut_front, table_width
 WIDTH = 80
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
-COLOURS = {"accepted": "32", "incomplete": "33", "rejected": "31", "error": "31", "warning": "33", "notice": "36"}
+COLOURS = {
+    "accepted": "green",
+    "incomplete": "yellow",
+    "rejected": "red",
+    "error": "red",
+    "warning": "yellow",
+    "notice": "cyan",
+}
 
 
 class Ink:
@@ -32,11 +41,11 @@ class Ink:
 
     def paint(self, text: str, what: str) -> str:
         """The text in the colour of a verdict or a severity."""
-        return f"\x1b[1;{COLOURS[what]}m{text}\x1b[0m" if self._colour else text
+        return style(text, fg=COLOURS[what], bold=True) if self._colour else text
 
     def faint(self, text: str) -> str:
         """The text in grey."""
-        return f"\x1b[2m{text}\x1b[0m" if self._colour else text
+        return style(text, dim=True) if self._colour else text
 
 
 def judgement_text(judgement: Judgement, ink: Ink, *, quiet: bool = False) -> str:

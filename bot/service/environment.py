@@ -99,6 +99,11 @@ def space_url(environ: Mapping[str, str] = os.environ) -> str:
     return f"https://{host}" if host else ""
 
 
+def wants_colour(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether a terminal may show colours: https://no-color.org."""
+    return not environ.get("NO_COLOR")
+
+
 def log_format(environ: Mapping[str, str] = os.environ) -> str:
     """How log lines are written: "json", or "" for lines for people."""
     return "json" if environ.get("LOG_FORMAT", "").lower() == "json" else ""

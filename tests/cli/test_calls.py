@@ -133,3 +133,17 @@ def test_a_stream_that_fails_leaves_the_end_to_the_interpreter() -> None:
 
     assert done.returncode in {3, 120}
     assert "written" in done.stdout
+
+
+@pytest.mark.parametrize(("value", "is_coloured"), [("", True), ("1", False)])
+def test_a_terminal_shows_colours_unless_nobody_wants_any(value: str, *, is_coloured: bool) -> None:
+    ours, theirs = os.openpty()
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": value}
+    with os.fdopen(ours, "rb", buffering=0) as terminal, os.fdopen(theirs, "wb") as stream:
+        subprocess.run(
+            [sys.executable, "-m", "bot", "check", "-q", str(KESTREL)], env=environ, stdout=stream, check=False
+        )
+        shown = terminal.read(1_000)
+
+    assert b"accepted" in shown
+    assert (b"\x1b[" in shown) == is_coloured
