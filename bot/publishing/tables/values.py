@@ -111,8 +111,14 @@ def split_task(accessor: str) -> tuple[str, str] | None:
 
 def placeholders(template: str) -> tuple[str, ...]:
     """The accessors in a template such as `{model.org}_{model.name}`. Raises ValueError where it cannot be read."""
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError:
+        raise ValueError(
+            f"{template!r} has a brace without its pair; write {{{{ or }}}} for a brace in the text"
+        ) from None
     names = []
-    for _, name, form, conversion in Formatter().parse(template):
+    for _, name, form, conversion in parts:
         if name is None:
             continue
         if form or conversion:

@@ -147,6 +147,10 @@ def test_the_longest_text_has_200_characters() -> None:
         cell("model.id", named("x" * 201))
 
 
+def test_two_braces_in_a_template_are_one_in_the_cell() -> None:
+    assert cell({"template": "{{{model.id}}}"}, named("a/b")) == "{a/b}"
+
+
 def test_a_template_that_begins_like_a_formula_is_quoted_in_a_csv_file_alone() -> None:
     column, row = {"template": "{model.id}+1"}, named("=1")
     assert cell(column, row, "csv") == "'=1+1"

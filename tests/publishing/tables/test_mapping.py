@@ -60,7 +60,12 @@ def test_three_lines_are_enough() -> None:
             "'{model.id!r}': a placeholder is a name in braces, without a format",
         ),
         (columns(A={"template": "{nobody}"}), "'nobody' names no value of a row; write one of model.id, …"),
-        (columns(A={"template": "{"}), "Single '{' encountered in format string"),
+        (columns(A={"template": "{"}), "'{' has a brace without its pair; write {{ or }} for a brace in the text"),
+        (columns(A={"template": "a}"}), "'a}' has a brace without its pair; write {{ or }} for a brace in the text"),
+        (
+            columns(A={"template": "{model.id"}),
+            "'{model.id' has a brace without its pair; write {{ or }} for a brace in the text",
+        ),
         (columns(A={"template": "a\nb"}), "holds a line break, or a character that cannot be printed"),
         (columns(A={"default": "x", "decimals": 2}), "unit and decimals go with a value"),
         (columns(A={"value": "average", "missing": "0"}), "'0' is a number, which readers would take for a score"),
