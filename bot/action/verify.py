@@ -102,7 +102,7 @@ def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequenc
         num = discussions.open_discussion(text.title, text.body)
         first, *later = _ours(discussions, target) or [num]
         for double in later:  # another run was as fast
-            discussions.set_status(double, "closed", f"#{first} says the same.")
+            discussions.set_status(double, "closed", f"This issue is a duplicate of #{first}.")
         return first
     thread = discussions.read(ours[0])
     is_same = thread.description.strip() == text.body.strip()

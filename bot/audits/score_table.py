@@ -87,9 +87,9 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
     header, *rows = lines
     uneven = next((i for i, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if uneven:
-        raise CallError(f"{path}: row {uneven} has not the {len(header)} cells of the header")
+        raise CallError(f"{path}: row {uneven} does not have the {len(header)} cells of the header")
     if len(set(header)) < len(header):
-        raise CallError(f"{path}: two columns have one name in the header")
+        raise CallError(f"{path}: two columns of the header have the same name")
     return header, rows
 
 

@@ -35,7 +35,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     scores = [score.score for row in board.rows for score in row.entry.tasks if score.id == task.id]
     values = [score for score in scores if score is not None]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
-    drawn = [histogram(f"{task.title}: how many rows have which score", values, Axis("score (points)", *SCORE))]
+    drawn = [histogram(f"{task.title}: number of rows by score", values, Axis("score (points)", *SCORE))]
     drawn += _against_rest(content, task)
     return content.page(
         "column.html",

@@ -27,9 +27,9 @@ MOST = 4  # rows that are compared
 OFFERED = 2_000  # names that the fields offer
 SCORES = (
     "Scores, and differences to the first row with 1.96 standard errors of the difference; "
-    "what is larger than chance explains is bold"
+    "differences larger than chance explains are bold"
 )
-CIRCUMSTANCES = "What the measurements have in common; where they differ, the numbers may not be comparable"
+CIRCUMSTANCES = "How each row was measured; where this differs, the numbers may not be comparable"
 
 
 @dataclass(frozen=True, slots=True)

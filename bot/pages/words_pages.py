@@ -28,7 +28,7 @@ def scores_page(content: PageContent) -> bytes:
 def about_page(content: PageContent) -> bytes:
     """What the site is made from, its files, and how a number is checked."""
     files = {
-        CSV_NAME: "the table with full doubles; empty where there is no value",
+        CSV_NAME: "the table with all digits; empty where there is no value",
         JSON_NAME: f"the same as JSON, {SCHEMA}",
         "changes.jsonl": f"one change for each line, {CHANGE_SCHEMA}",
         "changes.atom": "the newest changes as a feed",

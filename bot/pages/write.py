@@ -77,7 +77,7 @@ def _is_ours(folder: Path) -> bool:
         raise CallError(f"{folder} is a file; name a folder for the site")
     first = folder / FIRST
     if first.exists() and MARK not in first.read_bytes():
-        raise CallError(f"{folder} holds another site: its {FIRST} is none of leaderboard-bot's; name another folder")
+        raise CallError(f"{folder} holds another site: leaderboard-bot did not write its {FIRST}; name another folder")
     return first.exists() or any(folder.glob(f"{STAGE}*"))
 
 
@@ -85,10 +85,10 @@ def _refuse_foreign(site: Site, folder: Path) -> None:
     """Refuse a folder where something stands in the way of a first site. Raises CallError."""
     others = [name for name in (ROWS, COLUMNS, BADGES, CARDS) if (folder / name).exists()]
     if others:
-        raise CallError(f"{folder} holds a folder {others[0]} and no site of leaderboard-bot; name another folder")
+        raise CallError(f"{folder} holds a folder {others[0]} but no site of leaderboard-bot; name another folder")
     for path in site:
         if "/" not in path and (folder / path).exists() and not _has(folder / path, site[path]):
-            raise CallError(f"{folder} holds a file {path} that is none of leaderboard-bot's; name another folder")
+            raise CallError(f"{folder} holds a file {path} that leaderboard-bot did not write; name another folder")
 
 
 def _stage(site: Site, folder: Path, stage: Path) -> Iterator[str]:

@@ -23,5 +23,5 @@ def is_content(data: bytes, oid: str) -> bool:
 def check_content(data: bytes, oid: str | None, service: str, where: str) -> bytes:
     """The bytes, where the object id names them or there is none. Raises Unavailable, for what came is not the file."""
     if oid is not None and OBJECT_ID.fullmatch(oid) and not is_content(data, oid):
-        raise Unavailable(service, f"{where}: {len(data):,} bytes came that are not those of object {oid[:12]}")
+        raise Unavailable(service, f"{where}: {len(data):,} bytes arrived that are not those of object {oid[:12]}")
     return data

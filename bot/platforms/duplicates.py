@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.publishing.publication import Marker
 
-REASON = "Two processes wrote this at the same moment; {kept} stays."
+REASON = "Two processes wrote this at the same time; {kept} stays."
 
 
 @dataclass(frozen=True, slots=True)

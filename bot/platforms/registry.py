@@ -31,7 +31,7 @@ T = TypeVar("T")
 GROUP = "leaderboard_bot.platforms"
 GITHUB_API_URL = "https://api.github.com"
 HF_ENDPOINT = "https://huggingface.co"
-NO_ADDRESS = "the address of a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or of the service is none: set it again"
+NO_ADDRESS = "the address of a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or of the service is not valid: set it again"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Modules whose PLATFORM is loaded when an address of its scheme is first opened; no scheme is a folder.
 BUILT_IN = {

@@ -21,7 +21,7 @@ from bot.platforms.registry import Opener, platform_of
 
 LIST = "leaderboard-bot-site.json"
 SCHEMA = "leaderboard-bot/site/1"
-TITLE = "Bring the site in step with the board"
+TITLE = "Update the site from the board"
 MAX_LIST = 50_000_000  # bytes
 Part = dict[str, bytes | None]
 

@@ -148,7 +148,9 @@ def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str
     had = [entry for entry in entries if leaderboard in {"", entry.leaderboard.id}]
     ids = sorted({entry.leaderboard.id for entry in had})
     if len(ids) != 1:
-        found = f"entries of several leaderboards, {', '.join(ids)}: name one" if ids else "no entries of it"
+        found = (
+            f"entries of several leaderboards, {', '.join(ids)}: name one" if ids else "no entries of this leaderboard"
+        )
         raise CallError(f"there are {found}")
     tasks = list(dict.fromkeys(task.id for entry in had for task in entry.tasks))
     missing = [column for column in only if column not in tasks]

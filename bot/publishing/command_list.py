@@ -27,23 +27,21 @@ class CommandHelp:
 
 
 COMMANDS: tuple[CommandHelp, ...] = (
-    CommandHelp(
-        "recheck", "/recheck", "source", "anybody", "judges the files again, against the board as it stands now"
-    ),
+    CommandHelp("recheck", "/recheck", "source", "anybody", "checks the files again, against the current board"),
     CommandHelp("explain", "/explain [TASK]", "source", "anybody", "shows how each number became a score"),
     CommandHelp(
         "ignore",
         "/ignore RULE until YYYY-MM-DD because REASON",
         "source",
         "maintainers",
-        "waives a rule for exactly the files that were there when it was written",
+        "waives a rule for exactly the files that were there when the command was written",
     ),
     CommandHelp(
         "merge",
         "/merge [COMMIT]",
         "request",
         "maintainers",
-        "merges the request at this commit; without one, at the bot's own newest commit, where none came since",
+        "merges the request at this commit; without COMMIT, at the bot's newest commit if no other commit follows it",
     ),
     CommandHelp(
         "decline",

@@ -14,7 +14,7 @@ from bot.reporting.escape import visible
 HUB = "hf://"
 KEEPERS = ("hf://datasets/", "hf://spaces/")  # pages of models keep no declaration
 KEPT = re.compile(r"(?:\A|/)declarations/[0-9a-f]{64}\.toml\Z")
-LATER = "The target keeps this declaration from its first merged row on; until then, ask the maintainers for it."
+LATER = "The target stores this declaration with its first merged row; until then, ask the maintainers for it."
 
 
 def check_command(source: str, commit: str, path: str, declaration: str) -> str:

@@ -104,8 +104,8 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
     """The discussion about a plan that waits for a maintainer."""
     changed, removed = len(plan.having("changed")), len(plan.having("removed"))
     head = (
-        f"{counted(removed, 'row')} would be removed and {changed} changed, more than the settings allow without a "
-        f"person. Nothing of this happens until a maintainer writes `/approve {plan.digest}` here. {_source_of(mark)}"
+        f"{counted(removed, 'row')} would be removed and {changed} changed, more than the settings allow without "
+        f"approval. Nothing changes until a maintainer writes `/approve {plan.digest}` here. {_source_of(mark)}"
     )
     reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
@@ -135,7 +135,7 @@ def board_text(mark: Marker) -> PostText:
         )
     if mark.kind == "alarm":
         title = f"Columns of {mark.leaderboard} that do not follow the rest"
-        return fitted(title, f"One comment names the columns. The bot edits it when that changes.\n\n{FOOT}", mark)
+        return fitted(title, f"One comment names the columns. The bot edits it when they change.\n\n{FOOT}", mark)
     said = f"Rows of {code(mark.leaderboard)}, one comment for each. The bot edits the comment when its row changes."
     return fitted(f"Rows of {mark.leaderboard}", f"{said}\n\n{FOOT}", mark)
 

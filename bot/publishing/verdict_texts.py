@@ -151,7 +151,7 @@ def _row_lines(effects: Effects) -> Iterator[str]:
     for model, folder in list(effects.contested.items())[:NAMES]:
         yield f"- the row of {code(brief(model))} was first submitted in {code(folder)}; this request changes it"
     if effects.unchanged:
-        yield f"- changes nothing of {counted(len(effects.unchanged), 'row')}: {names(effects.unchanged)}"
+        yield f"- leaves {counted(len(effects.unchanged), 'row')} unchanged: {names(effects.unchanged)}"
     for key, why in list(effects.refused.items())[:NAMES]:
         yield f"- the row {code(key)} cannot be published: {code(why)}"
     if effects.is_cut:

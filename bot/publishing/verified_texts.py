@@ -13,7 +13,7 @@ from bot.publishing.texts import fitted
 from bot.reporting.escape import brief, code, visible
 
 SHOWN = 100  # rows that a text names
-FOOT = f"[leaderboard-bot]({HOME}) wrote this. It edits it with each check, and closes it when all rows follow."
+FOOT = f"[leaderboard-bot]({HOME}) wrote this issue, updates it with each check, and closes it when all rows follow."
 ALL_FOLLOW = "All rows follow from their evidence again."
 
 

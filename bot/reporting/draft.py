@@ -63,14 +63,14 @@ def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:
     """The harness versions as a proposal: a leaderboard that pins none takes any."""
     releases = sorted({release for harness in harnesses if (release := _release(harness))})
     commits = sorted({brief(one.git_hash, 40) for one in harnesses if one.git_hash and not _release(one)})
-    yield from _comment("TODO: what results must have been measured with; without this, any version counts.")
+    yield from _comment("TODO: the harness versions that you accept; without this, every version is accepted.")
     yield "# [[harness.accepted]]"
     yield f"# repository = {_toml(_repository(harnesses))}"
     if releases:
         yield f"# releases = {_toml(releases)}"
     yield '# reason = "the release that measured the first rows"'
     if commits:
-        yield from _comment(f"The files name these commits, of whatever repository: {', '.join(commits)}")
+        yield from _comment(f"The files name these commits, without their repository: {', '.join(commits)}")
 
 
 def _repository(harnesses: tuple[HarnessVersion, ...]) -> str:

@@ -35,10 +35,10 @@ from bot.service.store.views import STATES, ItemState
 JSON = "application/json"
 USUAL, MOST = 100, 1_000  # things in one answer
 MOST_ENTRIES = 100  # of which each may have 512 KB
-LIMIT = Parameter("limit", f"How many to give, {USUAL} without it, {MOST} at most.", "integer")
-LIMIT_ENTRIES = Parameter("limit", f"How many to give, {MOST_ENTRIES} at most.", "integer")
-FIRST = Parameter("first", "How many to leave out at the beginning.", "integer")
-AFTER = Parameter("after", "Where the page before ended; `next` has it.")
+LIMIT = Parameter("limit", f"How many to return: {USUAL} by default, at most {MOST}.", "integer")
+LIMIT_ENTRIES = Parameter("limit", f"How many to return, at most {MOST_ENTRIES}.", "integer")
+FIRST = Parameter("first", "How many to skip at the beginning.", "integer")
+AFTER = Parameter("after", "Where the previous page ended; `next` has this value.")
 STATE = Parameter("state", "Only items in this state.", values=STATES)
 STATUS = Parameter("status", "Only submissions with this verdict.", values=("accepted", "rejected", "unread"))
 Make = Callable[[Request], Any]
@@ -60,7 +60,7 @@ class Api:
         watch = f"{BASE}/watches/{{watch}}"
         paged = (FIRST, LIMIT)
         return {
-            Operation(f"{BASE}/watches", "The watches and how they stand.", WatchList): self._watches,
+            Operation(f"{BASE}/watches", "The watches and their state.", WatchList): self._watches,
             Operation(f"{watch}/board", "The table of a board.", BoardView, paged): self._board,
             Operation(f"{watch}/rows", "The entries of a board.", RowList, (FIRST, LIMIT_ENTRIES)): self._rows,
             Operation(f"{watch}/rows/{{key:path}}", "One entry by its key.", Entry): self._row,
@@ -71,7 +71,9 @@ class Api:
                 (STATUS, Parameter("q", "A part of the path or of the row's key."), AFTER, LIMIT),
             ): self._submissions,
             Operation(f"{watch}/submissions/{{path:path}}", "The verdict on one file.", VerdictView): self._verdict,
-            Operation(f"{watch}/items", "What may be out of step.", ItemList, (STATE, AFTER, LIMIT)): self._items,
+            Operation(
+                f"{watch}/items", "The items that may be out of date.", ItemList, (STATE, AFTER, LIMIT)
+            ): self._items,
             Operation(f"{BASE}/plans", "The plans that wait for a person.", PlanList): self._plans,
             Operation(f"{watch}/plans/{{digest}}", "One plan with its rows.", PlannedRowList, paged): self._plan,
         }
@@ -137,7 +139,7 @@ class Api:
         text = request.query_params.get("after", "")
         after = place_of(text) if text else None
         if text and after is None:
-            raise BadParameter("after is what `next` has, and nothing else")
+            raise BadParameter("after must be a value of `next`")
         found = self.views.items(name, state, after, limit + 1)
         last = found[limit - 1].id if len(found) > limit else ""
         return ItemList(found[:limit], _next(request, state=state, after=last) if last else None)
@@ -177,14 +179,14 @@ def _number(request: Request, name: str, usual: int, most: int) -> int:
     if text is None:
         return usual
     if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise BadParameter(f"{name} is a number")
+        raise BadParameter(f"{name} must be a number")
     return min(int(text), most)
 
 
 def _one_of(request: Request, parameter: Parameter) -> str:
     text = request.query_params.get(parameter.name, "")
     if text and text not in parameter.values:
-        raise BadParameter(f"{parameter.name} is one of {', '.join(parameter.values)}")
+        raise BadParameter(f"{parameter.name} must be one of {', '.join(parameter.values)}")
     return text
 
 
@@ -203,7 +205,7 @@ def _endpoint(make: Make) -> Callable[[Request], Any]:
         except BotError as error:
             status, found = 503, ApiError(str(error))
         if found is None:
-            status, found = 404, ApiError("there is no such thing")
+            status, found = 404, ApiError("not found")
         return answer_page(request, page_of(msgspec.json.encode(found)), JSON, status)
 
     return endpoint

@@ -61,7 +61,7 @@ class MarkWriter:
         try:
             self.store.mark(watch, found, self.clock())
         except StateUnavailable as failure:
-            log.warning("%s: what a webhook told of is looked at later: %s", watch, failure)
+            log.warning("%s: a webhook's change is not noted now; the next full pass finds it: %s", watch, failure)
         except Exception:
-            log.exception("%s: what a webhook told of is looked at later", watch)
+            log.exception("%s: a webhook's change is not noted now; the next full pass finds it", watch)
         self.hint(watch)

@@ -55,7 +55,7 @@ def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
         "info": {
             "title": "leaderboard-bot",
             "version": __version__,
-            "description": "What a service knows, for programs. Every answer has an ETag; lists are paged by `next`.",
+            "description": "The state of a service, for programs. Every answer has an ETag; lists are paged by `next`.",
         },
         "paths": {one.template: {"get": _described(one)} for one in operations},
         "components": {"schemas": schemas},
@@ -67,9 +67,9 @@ def _described(one: Operation) -> dict[str, Any]:
     inside = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in named]
     answers = {
         "200": _answer("The answer.", one.answer),
-        "304": {"description": "What the client has is what there is."},
+        "304": {"description": "The client's copy is current."},
         "400": _answer("A parameter is wrong.", ApiError),
-        "404": _answer("There is no such thing.", ApiError),
+        "404": _answer("Not found.", ApiError),
         "503": _answer("The state or a declaration cannot be read now.", ApiError),
     }
     return {

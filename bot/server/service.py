@@ -110,9 +110,9 @@ class Service:
         self.marking.wait(patience)
         late = [name for name, worker in self.workers.items() if not worker.stop(max(0.0, end - time.monotonic()))]
         for name in late:
-            log.warning("%s: the settlement is left to the next start", name)
+            log.warning("%s: the settlement is not finished; the next start continues it", name)
         if self.sharing is not None and not self.sharing.stop(max(0.0, end - time.monotonic())):
-            log.warning("what runs is left to the other processes")
+            log.warning("other processes continue the jobs that still run")
             return False
         return not late
 

@@ -87,7 +87,7 @@ class Sharing:
         with self._store.lease(lease, LEASE_WAIT, beside=boards) as claim:
             is_done = claim.is_ours and self._service.settle(watch)
         if claim.what in boards:
-            self._put_off(name, f"its target is filled now ({claim.rival}); the watch goes on when that ends")
+            self._put_off(name, f"an import fills its target now ({claim.rival}); the watch continues when it ends")
         if not is_done:
             self.cluster.hint(name)
 

@@ -60,7 +60,7 @@ def waivers_in(thread: Thread, us: str, maintainers: Container[str]) -> list[Wai
 
 def granted(waiver: Waiver) -> str:
     """The words by which a waiver is given."""
-    return f"`{waiver.rule}` is waived until {waiver.until} for these very files:"
+    return f"`{waiver.rule}` is waived until {waiver.until} for exactly these files:"
 
 
 def parse_ignore(command: Command) -> Waiver | None:

@@ -95,7 +95,7 @@ class WatchTarget(_Declared):
         if len({self.to == MODELS, self.kind == "models", self.models is not None}) > 1:
             raise ValueError(f'to = "{MODELS}" and [watches.targets.models], which lists organizations, go together')
         if self.kind == "models" and self.form != "pull-request":
-            raise ValueError('the page of a model is changed by as = "pull-request" only')
+            raise ValueError('the pages of models need as = "pull-request"')
         return self
 
     @model_validator(mode="after")
@@ -104,9 +104,9 @@ class WatchTarget(_Declared):
             if (self.kind == kind) != (described is not None):
                 raise ValueError(f'kind = "{kind}" and [watches.targets.{kind}] go together')
         if self.kind in {"table", "template"} and self.form == "comment":
-            raise ValueError(f'a {self.kind} is changed by as = "pull-request" or "commit"')
+            raise ValueError(f'a {self.kind} needs as = "pull-request" or "commit"')
         if self.template is not None and self.template.requests == self.to:
-            raise ValueError("template.requests is another repository than that of the results")
+            raise ValueError("template.requests must not be the repository of the results")
         return self
 
 
@@ -156,7 +156,7 @@ class _WatchKeys(_Declared):
         for to in (target.to for target in self.targets if target.form != "comment"):
             place = to.rstrip("/").casefold() if "://" in to else normpath(to)
             if place in places:
-                raise ValueError(f"the targets {places[place]} and {to} are one place: name it once")
+                raise ValueError(f"the targets {places[place]} and {to} are the same place: name it once")
             places[place] = to
         return self
 
@@ -223,7 +223,9 @@ class DeclaredSettings(_Declared):
         places = [(watch.leaderboard, one.to) for watch in watches for one in watch.targets if one.kind != "entries"]
         for board, to in places:
             if places.count((board, to)) > 1:
-                raise ValueError(f"{to} gets rows of {board} from two sources, and only entries can have several")
+                raise ValueError(
+                    f"{to} gets rows of {board} from two sources, but only a target of entries can have several"
+                )
         return self
 
 

@@ -105,7 +105,7 @@ def compare_clocks(date: str | None, ours: float, service: str) -> Diagnosis:
     try:
         off = ours - parsedate_to_datetime(date or "").timestamp()
     except ValueError:
-        return unchecked("clock", f"{service} names no date")
+        return unchecked("clock", f"{service} sends no date")
     text = f"{abs(off):.0f} s {'ahead of' if off > 0 else 'behind'} the clock of {service}"
     if abs(off) > CLOCK:
         return Diagnosis("clock", "wrong", text, "set the clock of this machine, for example with NTP")

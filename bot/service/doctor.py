@@ -80,7 +80,7 @@ def check_state(case: ServiceCase) -> Diagnosis:
     def call() -> str:
         engine = open_engine(case.database)
         if not is_made(engine):  # to lock it would make its folder and a file
-            return f"{engine.url.database} is not there yet; the first settlement makes it"
+            return f"{engine.url.database} does not exist yet; the first settlement creates it"
         try:
             with state_lock(case.database):
                 return try_out(engine)
@@ -95,7 +95,7 @@ def check_source(case: ServiceCase, name: str) -> Diagnosis:
     """Whether the main branch of a source can be read."""
 
     def call() -> str:
-        return f"is there, with main at {case.opener.source(name).head()[:12]}"
+        return f"found, with main at {case.opener.source(name).head()[:12]}"
 
     return attempt(f"source {name}", call, "check that its name is right and that the token may read it")
 

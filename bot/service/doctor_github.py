@@ -64,9 +64,9 @@ def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnos
     if state.is_archived:
         return Diagnosis(name, "wrong", "the repository is archived", "unarchive it, or name another target")
     if state.is_empty:
-        return Diagnosis(name, "wrong", "the repository has no commit yet", "make a first one: a README will do")
+        return Diagnosis(name, "wrong", "the repository has no commit yet", "make a first commit, for example a README")
     if is_allowed is None:
-        return unchecked(name, "GitHub does not say this about the token")
+        return unchecked(name, "GitHub does not show the rights of this token")
     if is_allowed:
         return Diagnosis(name, "ok", f"{client.login} may push")
     return Diagnosis(name, "wrong", f"{client.login} may not push", f"give {client.login} the right to write there")
@@ -124,7 +124,7 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
         yield unchecked(name, f"only administrators of the repository see its webhooks ({line_of(error)})")
         return
     if not found:
-        text = "none tells this service about pushes; it sees them when settle_every is over"
+        text = "no webhook tells this service about pushes; it sees them only after settle_every"
         yield Diagnosis(name, "wrong" if case.github_secret else "warning", text, HOOK_ADVICE)
     for address in dict.fromkeys(hook.address for hook in found):
         diagnosis = _diagnosis_of(name, [hook for hook in found if hook.address == address])
@@ -137,7 +137,7 @@ def _diagnosis_of(name: str, found: Sequence[Webhook]) -> Diagnosis:
     """What is wrong with the webhooks of one address."""
     hook = found[0]
     if len(found) > 1:
-        return Diagnosis(name, "wrong", f"doubled: {len(found)} deliver to {hook.address}", "delete all but one")
+        return Diagnosis(name, "wrong", f"{len(found)} webhooks deliver to {hook.address}", "delete all but one")
     faults = list(_faults(hook))
     if faults:
         return Diagnosis(name, "wrong", f"{hook.id} → {hook.address}: {'; '.join(faults)}", HOOK_ADVICE)

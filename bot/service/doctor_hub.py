@@ -17,7 +17,7 @@ from bot.service.context import watched_by
 from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
 from bot.service.doctor_reach import check_reach, hub_headers
 
-NOBODY = "the token does not say whose it is"
+NOBODY = "the Hub does not show whose token this is"
 WHERE = "make one at https://huggingface.co/settings/tokens and set HF_TOKEN"
 Names = set[tuple[str, str]]
 
@@ -51,8 +51,8 @@ def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
         return found
     role = role_of(client.account)
     if role == "read":
-        return Diagnosis(name, "wrong", f"{client.user}, and it may only read", f"let it write: {WHERE}")
-    kinds = {"fineGrained": ", a fine-grained token: nobody can ask whether it may open requests", "": ""}
+        return Diagnosis(name, "wrong", f"{client.user}, but the token may only read", f"let it write: {WHERE}")
+    kinds = {"fineGrained": ", a fine-grained token: the Hub does not show whether it may open requests", "": ""}
     return Diagnosis(name, "ok", client.user + kinds.get(role, f", a token that may {role}"))
 
 
@@ -62,7 +62,7 @@ def check_secret(case: ServiceCase) -> Diagnosis:
     if not case.secret:
         return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
     if not case.secret.isascii():
-        return Diagnosis(name, "wrong", "has letters that are not ASCII, which the Hub does not send", advice)
+        return Diagnosis(name, "wrong", "has characters that are not ASCII, which the Hub does not send", advice)
     return Diagnosis(name, "ok", "is set")
 
 
@@ -76,7 +76,7 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
     except Refused as error:
         if by_request:
             return Diagnosis(
-                name, "ok", "not ours: rows and the table are proposed by requests, which anybody may open"
+                name, "ok", "not needed: the bot proposes rows and table in requests, which anybody may open"
             )
         advice = f'give {client.user} the right to write there, or set as = "pull-request"'
         return Diagnosis(name, "wrong", line_of(error), advice)
@@ -94,7 +94,7 @@ def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
         yield unchecked("webhook", line_of(error))
         return
     if not found:
-        text = "none tells this service about pushes; it sees them when settle_every is over"
+        text = "no webhook tells this service about pushes; it sees them only after settle_every"
         advice = "leaderboard-bot webhook create https://…/webhooks/hub"
         yield Diagnosis("webhook", "wrong" if case.secret else "warning", text, advice)
     for address in dict.fromkeys(map(address_of, found)):
@@ -114,7 +114,7 @@ def check_address(found: Sequence[Any], wanted: Names, secret: str | None) -> Di
     if faults:
         advice = f"leaderboard-bot webhook update {hook.id}" if hook.url else "change it on the Hub"
         return Diagnosis("webhook", "wrong", f"{hook.id} → {address}: {'; '.join(faults)}", advice)
-    return Diagnosis("webhook", "ok", f"{hook.id} → {address}, with our {len(wanted)} repositories")
+    return Diagnosis("webhook", "ok", f"{hook.id} → {address}, watches the {len(wanted)} repositories of the settings")
 
 
 def _faults(hook: Any, wanted: Names, secret: str | None) -> Iterator[str]:

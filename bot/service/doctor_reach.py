@@ -39,15 +39,15 @@ def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnos
         answer = httpx.post(address, content=EMPTY, headers=headers, timeout=SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         advice = "check that serve runs, and that the address reaches it from everywhere"
-        return Diagnosis(name, "warning", f"nobody answers from here ({type(error).__name__})", advice)
+        return Diagnosis(name, "warning", f"no answer from here ({type(error).__name__})", advice)
     if answer.status_code == 202:
-        return Diagnosis(name, "ok", "the service answers, and takes our secret")
+        return Diagnosis(name, "ok", "the service answers, and accepts the secret")
     if answer.status_code in {401, 403}:
-        text = f"the service answers, and does not take our secret ({answer.status_code})"
+        text = f"the service answers, but rejects the secret ({answer.status_code})"
         return Diagnosis(name, "wrong", text, f"set the same {variable} where serve runs, and start it again")
     if answer.status_code in {429, 503}:
         return unchecked(name, f"the service is busy ({answer.status_code})")
-    text = f"{answer.status_code} is the answer: that is not the service"
+    text = f"the answer is {answer.status_code}, so this is not the service"
     return Diagnosis(
         name, "wrong", text, "check that the address is complete and ends in /webhooks/hub or /webhooks/github"
     )

@@ -60,7 +60,7 @@ def token_in(environ: Mapping[str, str], name: str) -> str | None:
     """
     token = environ.get(name, "").strip()
     if not all("!" <= letter <= "~" for letter in token):
-        raise CallError(f"{name} holds a letter that no token has, such as a space or a line break: set it again")
+        raise CallError(f"{name} holds a character that no token has, such as a space or a line break: set it again")
     return token or None
 
 

@@ -146,7 +146,7 @@ class Folders:
             one = found[verdict.path]
             text = describe(self.context.judge([one]), self.context.source.name, one.commit, self.context.declaration)
             page = f"submissions/{self.context.name}/{quote(verdict.path)}"
-            link = self.context.page_link("How it stands now", page)
+            link = self.context.page_link("Current state", page)
             faults.append(FolderFault(verdict, f"{text}\n{link}\n" if link else text))
         return faults
 

@@ -36,9 +36,9 @@ def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], 
     name, end = lease_name(to, folder), time.monotonic() + PATIENCE
     with store.lease(name, PATIENCE) as claim:
         if not claim.is_ours:
-            raise InUse(f"{to}: another process writes there now ({claim.rival}); let it end, or stop it first")
+            raise InUse(f"{to}: another process writes there now ({claim.rival}); wait until it ends, or stop it")
         while any(lease_name(one, folder) == name for one in row_targets()):
             if time.monotonic() >= end:
-                raise InUse(f"{to}: a worker publishes a row there now; call again when that ended")
+                raise InUse(f"{to}: a worker publishes a row there now; try again when it has finished")
             time.sleep(LOOK)
         yield

@@ -156,7 +156,7 @@ class Import:
         if settings.form != "commit" or not len(self.filling.paths()) + self.result.written:
             return
         if len(self.filling.paths()) + self.result.written > MOST_ROWS:
-            self.result.board = f"the table is left to the first settlement: it has more than {MOST_ROWS:,} rows"
+            self.result.board = f"the first settlement makes the table: it has more than {MOST_ROWS:,} rows"
             return
         try:
             if rebuild_board(target, self.context.leaderboard):

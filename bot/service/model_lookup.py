@@ -38,11 +38,11 @@ class ModelLookup:
         try:
             source = self.opener.source(f"hf://models/{model}")
         except CallError:
-            return ModelState("the model is not named as one of the Hub is")
+            return ModelState("the model's name is not a Hub id")
         try:
             if not source.knows(revision):
-                return ModelState(f"{model} is at the Hub without its revision {revision[:12]}", is_gone=True)
+                return ModelState(f"{model} is on the Hub, but its revision {revision[:12]} is not", is_gone=True)
             head = source.head()
         except Refused:
-            return ModelState("the model is not at the Hub, or may not be seen")
+            return ModelState("the model is not on the Hub, or this token may not see it")
         return ModelState() if head == revision else ModelState(f"the model's main branch has moved on to {head[:12]}")

@@ -56,7 +56,7 @@ def settle_watches(
     if approve and not dry_run:
         approved = [watch for watch in watches if contexts.store.approve_plan(watch.name, approve)]
         if not approved:
-            raise CallError(f"no plan with the digest {approve!r} is held; `settle --dry-run` shows those that are")
+            raise CallError(f"no plan with the digest {approve!r} is held; `settle --dry-run` shows the held plans")
         passes = [
             _settle_one(contexts, watch, dry_run=False) if watch in approved else done
             for watch, done in zip(watches, passes, strict=True)
@@ -79,9 +79,9 @@ def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
     name, boards = pass_leases(watch, contexts.folder)
     with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
         if claim.what in boards:
-            raise InUse(f"{name}: its target is filled now ({claim.rival}); let that end")
+            raise InUse(f"{name}: an import fills its target now ({claim.rival}); wait until it ends")
         if not claim.is_ours:
-            raise InUse(f"{name}: another process makes a pass over it now ({claim.rival})")
+            raise InUse(f"{name}: another process works on it now ({claim.rival})")
         return run_pass(contexts.open_context(watch), rescore=rescore)
 
 

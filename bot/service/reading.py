@@ -130,7 +130,7 @@ def _read(
     )
     problem = getattr(content, "problem", None)
     if problem is not None and problem.why == "is gone":
-        raise Unavailable(context.source.name, f"{one.candidate.path} is listed at {commit[:12]} and not there")
+        raise Unavailable(context.source.name, f"{one.candidate.path} is listed at {commit[:12]} but missing")
     last = max(
         (touched[file.path] for file in one.candidate.files if file.path in touched),
         key=lambda found: found.date or 0.0,

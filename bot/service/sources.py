@@ -49,7 +49,7 @@ def _watches_of(watch: Watch, datasets: Datasets) -> list[Watch]:
     organization, pattern = match.groups()
     names = sorted(name for name in datasets(organization) if fnmatch.fnmatchcase(name.partition("/")[2], pattern))
     if not names:
-        raise CallError(f"{watch.source}: {organization} has no dataset of such a name that this token may see")
+        raise CallError(f"{watch.source}: {organization} has no dataset with a matching name that this token may see")
     if len(names) > MOST:
         raise CallError(f"{watch.source}: names {len(names):,} datasets; more than {MOST:,} are not watched")
     return [watch.of_source(f"hf://datasets/{name}") for name in names]

@@ -26,7 +26,7 @@ from bot.service.reading import row_digests
 COMMAND = re.compile(rf"\s*/({'|'.join([*names_at('request'), *names_at('shared')])})\b[ \t]*(.*)")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
 OTHER_COMMIT = (
-    "The request has a newer commit than when this was written, so nothing is merged. "
+    "The request got a newer commit after this was written, so nothing is merged. "
     "Look at it and write the command again."
 )
 USAGE = (

@@ -127,7 +127,7 @@ class Verifier:
         found = self._declared[digest]
         if found is None:
             path = declaration_path(digest)
-            raise Unfounded("untraceable", f"its declaration is not kept at the target: {path} is missing or another")
+            raise Unfounded("untraceable", f"the target does not keep its declaration: {path} is missing or different")
         return found
 
     def _kept(self, digest: str, board: str) -> Leaderboard | None:

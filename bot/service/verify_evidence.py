@@ -46,7 +46,9 @@ class EvidenceReader:
         except Gone as error:
             raise Unfounded("gone", f"{_gone(file)}: {error}") from None
         if parsed.sha256 != file.sha256:
-            raise Unfounded("evidence", f"{file.path} has other bytes at {file.commit[:12]} than the row names")
+            raise Unfounded(
+                "evidence", f"{file.path} at {file.commit[:12]} is not the file that the row names: its SHA-256 differs"
+            )
         return parsed, last.date if last else None
 
     def since(self, file: Evidence) -> str:
@@ -100,4 +102,4 @@ def _bytes(source: Source, file: Evidence, path: str) -> bytes | None:
     try:
         return source.read(path, file.commit, most_bytes(path))
     except TooLarge:
-        raise Unfounded("evidence", f"{path} is larger than is read") from None
+        raise Unfounded("evidence", f"{path} is too large to read") from None

@@ -38,7 +38,7 @@ class TableCells:
         cells = draft.cells.get(entry.key, ())
         if cells and all(cell.before is None for cell in cells):
             return f"{self.options.path} has no such row", ()
-        said = f"{self.options.path} says another thing than the entry beside it" if cells else ""
+        said = f"{self.options.path} differs from the entry beside it" if cells else ""
         return said, tuple(map(_difference, cells))
 
     def _read(self, layout: Layout, change: RowChange) -> Mapping[str, bytes]:

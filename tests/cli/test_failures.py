@@ -218,7 +218,7 @@ def test_a_token_that_no_header_can_carry_is_named_and_never_shown(tmp_path: Pat
 
     assert (status, out) == (2, "")
     assert err == (
-        f"leaderboard-bot: {name} holds a letter that no token has, such as a space or a line break: set it again\n"
+        f"leaderboard-bot: {name} holds a character that no token has, such as a space or a line break: set it again\n"
     )
     assert not (tmp_path / "board").exists()
 

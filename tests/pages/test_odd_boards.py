@@ -42,7 +42,7 @@ def test_one_row_is_told_in_the_singular() -> None:
     assert "1 ranked row, measured" in text(site, "index.html")
     assert "1 row. Every page" in text(site, "about.html")
     assert "1 row with a score." in text(site, "columns/bbh.html")
-    assert "1 complete row of the 20" in text(site, "columns/bbh.html")
+    assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
 
 
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:

@@ -77,7 +77,7 @@ def test_entries_are_audited_as_they_are_scored() -> None:
 def test_entries_of_no_leaderboard_or_a_strange_column_are_refused() -> None:
     with pytest.raises(CallError, match="no entries"):
         board_of(ENTRIES, "other")
-    with pytest.raises(CallError, match=r"\Athere are no entries of it\Z"):
+    with pytest.raises(CallError, match=r"\Athere are no entries of this leaderboard\Z"):
         board_of([])
     other = replace(ENTRIES[0], leaderboard=replace(ENTRIES[0].leaderboard, id="other"))
     with pytest.raises(CallError, match=r"\Athere are entries of several leaderboards, other, tiny: name one\Z"):

@@ -120,7 +120,7 @@ def test_pages_follow_each_other_without_a_gap(service: Service, web: TestClient
 def test_what_is_not_there_is_404_with_a_reason(web: TestClient, address: str) -> None:
     answer = web.get(address)
     assert answer.status_code == 404
-    assert answer.json() == {"error": "there is no such thing"}
+    assert answer.json() == {"error": "not found"}
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=²", "first=x", "first=99999999999999", "limit="])

@@ -61,7 +61,7 @@ def test_a_column_that_turns_bad_opens_one_discussion_that_names_it(story: Story
 
     assert story.acts() == ["commit", "commit", "discussion", "comment"]
     opening, found = comments(story)
-    assert "The bot edits it when that changes" in opening
+    assert "The bot edits it when they change" in opening
     assert "Quiz" in found or "quiz" in found
     assert "average" in found.lower()
     story.end()

@@ -118,7 +118,7 @@ def test_a_planted_answer_of_somebody_else_waives_nothing(story: Story) -> None:
     written = story.hub.comment(story.source, request, IGNORE, "eve")
     mark = json.dumps({"key": written["id"], "kind": "reply", "leaderboard": "tiny"})
     sha = "0" * 64
-    planted = f"`value-out-of-range` is waived until 2099-01-01 for these very files:\n\n- `sha256:{sha}`"
+    planted = f"`value-out-of-range` is waived until 2099-01-01 for exactly these files:\n\n- `sha256:{sha}`"
     story.hub.comment(story.source, request, f"{planted}\n\n<!-- leaderboard-bot {mark} -->", "eve")
     story.settle()
 

@@ -68,7 +68,7 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (('to = "board"', f'{TABLE}path = "x.doc"'), r"watches.0.targets.0.table: format: x.doc does not say"),
         (('to = "board"', f'{TABLE}at = "a"'), r"watches.0.targets.0.table.path: is missing"),
         (('to = "board"', 'to = "board"\nkind = "table"'), r"watches.0.targets.0: kind = \"table\" and"),
-        (('to = "board"', 'as = "comment"\n' + TABLE + 'path = "x.csv"'), r"targets.0: a table is changed by"),
+        (('to = "board"', 'as = "comment"\n' + TABLE + 'path = "x.csv"'), r"targets.0: a table needs as"),
         (
             ('to = "board"', 'to = "board"\n[[watches.targets]]\n' + TABLE + 'path = "x.csv"'),
             r"watches.0: board is a target of kind = \"table\": the watch names it once",
@@ -79,11 +79,11 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         ),
         (
             ('to = "board"', f'to = "hf://datasets/a/b"\n{TARGET}to = "hf://datasets/A/b"'),
-            "watches.0: the targets hf://datasets/a/b and hf://datasets/A/b are one place: name it once",
+            "watches.0: the targets hf://datasets/a/b and hf://datasets/A/b are the same place: name it once",
         ),
         (('to = "board"', 'to = "hf://models"'), r"targets.0: to = \"hf://models\" and .* which lists organizations"),
         (('to = "board"', MODELS.replace("hf://models", "board")), r"targets.0: to = \"hf://models\" and"),
-        (('to = "board"', MODELS.replace("[w", 'as = "commit"\n[w', 1)), r"the page of a model is changed by"),
+        (('to = "board"', MODELS.replace("[w", 'as = "commit"\n[w', 1)), r"the pages of models need as"),
         (('to = "board"', MODELS.replace('["acme"]', "[]")), r"targets.0.models.organizations"),
         (('to = "board"', MODELS + "[[watches.targets]]\n" + MODELS), r"hf://models is a target of kind = \"models\""),
         (("[[watches]]", "token = 1\n[[watches]]"), r"token: is not a known key"),

@@ -111,7 +111,7 @@ def test_a_token_that_only_reads_is_wrong(hub: Hub, case: ServiceCase) -> None:
 
     (found,) = faults(case)
 
-    assert found.text == "bot, and it may only read"
+    assert found.text == "bot, but the token may only read"
 
 
 def test_commits_need_the_right_to_write_and_requests_do_not(hub: Hub, case: ServiceCase) -> None:
@@ -201,7 +201,7 @@ def test_a_state_is_looked_at_and_left_as_it_is(case: ServiceCase) -> None:
 
     file = case.path.with_name("other.db")
     case.database = f"sqlite:///{file}"
-    assert "is not there yet" in next(one.text for one in examine(case) if one.name == "state")
+    assert "does not exist yet" in next(one.text for one in examine(case) if one.name == "state")
     assert not list(file.parent.glob("other.db*"))
     file.write_bytes(b"no database" * 500)
     (found,) = faults(case)

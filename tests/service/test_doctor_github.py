@@ -116,8 +116,8 @@ def test_a_missing_or_doubled_webhook_is_wrong(github: GitHubServer, case: Servi
     github.state.repos[TARGET].hooks.append(hook(url, id=13, events=["*"]))
 
     assert [one.text.partition(":")[0] for one in faults(case)] == [
-        "none tells this service about pushes; it sees them when settle_every is over",
-        "doubled",
+        "no webhook tells this service about pushes; it sees them only after settle_every",
+        f"2 webhooks deliver to {url.partition(':')[0]}",
     ]
 
 
@@ -135,7 +135,7 @@ def test_another_secret_than_the_service_has_is_wrong(case: ServiceCase) -> None
     case.github_secret = "other"
 
     found = faults(case)
-    assert {one.text for one in found} == {"the service answers, and does not take our secret (403)"}
+    assert {one.text for one in found} == {"the service answers, but rejects the secret (403)"}
     assert "set the same GITHUB_WEBHOOK_SECRET where serve runs" in found[0].advice
 
 
@@ -156,7 +156,7 @@ def test_a_source_that_cannot_be_written_to_is_named(github: GitHubServer, case:
 def test_an_address_that_nobody_answers_at_is_a_warning_and_one_of_another_is_wrong(url: str) -> None:
     base = url.removesuffix("/webhooks/github")
     closed = check_reach("http://127.0.0.1:9/webhooks/hub", hub_headers(SECRET), "WEBHOOK_SECRET")
-    assert (closed.status, "nobody answers from here" in closed.text) == ("warning", True)
+    assert (closed.status, "no answer from here" in closed.text) == ("warning", True)
     assert check_reach(f"{base}/webhooks/hub", hub_headers(SECRET), "WEBHOOK_SECRET").status == "ok"
     assert check_reach(f"{base}/nothing", hub_headers(SECRET), "WEBHOOK_SECRET").status == "wrong"
     assert "not https" in check_reach("http://bot.example/webhooks/hub", {}, "WEBHOOK_SECRET").text

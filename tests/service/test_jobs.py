@@ -150,7 +150,7 @@ def test_a_pass_by_a_command_waits_for_one_that_runs(
     [done] = settle_watches(story.contexts, [story.watch])
 
     assert [(one.outcome, one.status) for one in refused.outcomes] == [("failed", 3)]
-    assert "another process makes a pass" in refused.outcomes[0].text
+    assert "another process works on it" in refused.outcomes[0].text
     assert done.outcomes == []
     story.end()
 

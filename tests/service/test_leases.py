@@ -132,7 +132,7 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
     story.push()
     with service_of(story) as service:
         with import_lease(story.contexts.store, "HF://datasets/Acme/contents/", tmp_path, tuple):
-            wait_until(lambda: "its target is filled now (process" in service.states["tiny"].failure)
+            wait_until(lambda: "an import fills its target now (process" in service.states["tiny"].failure)
             assert service.health()["status"] == "degraded"
             assert story.acts() == []
         wait_until(lambda: service.states["tiny"].settled is not None)
@@ -180,7 +180,7 @@ def test_a_command_that_settles_is_told_of_an_import(
     with import_lease(story.contexts.store, "hf://datasets/acme/contents", tmp_path, tuple):
         [told] = one_pass(story).outcomes
     assert (told.outcome, told.status) == ("failed", 3)
-    assert told.text.startswith("watch tiny: its target is filled now (process ")
+    assert told.text.startswith("watch tiny: an import fills its target now (process ")
     monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
     assert [one.outcome for one in one_pass(story).outcomes] == ["published"]
     assert story.acts() == ["request"]

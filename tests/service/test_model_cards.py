@@ -68,7 +68,7 @@ model-index:
     story.hub.push(story.model, {"README.md": theirs}, user="owner")
     story.push()
 
-    assert "sums: conflict: README.md says 12.5, and this result 50" in said(story.approve(), "rejected")[0]
+    assert "sums: conflict: README.md has 12.5, this result is 50" in said(story.approve(), "rejected")[0]
     assert card(story, story.requests[0].ref).count(b"bench/sums") == 1
     assert story.acts() == ["request"]
 

@@ -32,7 +32,7 @@ def test_another_value_of_somebody_else_is_reported_and_never_written_over(story
 
     number = f"#1 ({story.hub.url}/{MODEL}/discussions/1)"
     place = f".eval_results/sums.yaml in {number}" if in_request else ".eval_results/sums.yaml"
-    why = f"sums: conflict: {place} says 12.5, and this result 50: nothing is written over it; compare how both were "
+    why = f"sums: conflict: {place} has 12.5, this result is 50: the bot does not overwrite it; compare how both were "
     [done] = settle_watches(story.contexts, [story.watch], dry_run=True)
     assert f"{MODEL}  logic – → 70; {why}" in "\n".join(done.lines(dry_run=True))  # before anybody approves
     [told] = said(story.approve(), "rejected")
@@ -51,7 +51,7 @@ def test_a_conflict_that_comes_later_leaves_both_sides_as_they_are(story: ModelS
 
     [why] = said(outcomes, "rejected")
     assert why.startswith(f"sums: conflict: .eval_results/x.yml in #2 ({story.hub.url}/{MODEL}/discussions/2) says 1, ")
-    assert "and this result 60: nothing is written over it" in why
+    assert "this result is 60: the bot does not overwrite it" in why
     [ours] = [request for request in story.requests if request.author == "bot"]
     assert yaml.safe_load(story.hub.file(story.model, SUMS, ours.ref) or b"")[0]["value"] == 50
     assert yaml.safe_load(story.hub.file(story.model, LOGICS, ours.ref) or b"")[0]["value"] == 71
@@ -155,7 +155,7 @@ def test_a_file_that_the_hub_hides_is_reported_with_its_message(story: ModelStor
     story.push()
 
     outcomes = story.approve()
-    assert said(outcomes, "rejected") == [f"{LOGICS} is hidden by the Hub: [0].value: out of range"]
+    assert said(outcomes, "rejected") == [f"the Hub hides {LOGICS}: [0].value: out of range"]
     assert "the Hub shows" not in said(outcomes, "published")[0]
     assert story.acts() == ["request"]
 

@@ -144,7 +144,7 @@ def test_another_framework_is_refused_without_a_reason_in_the_declaration(story:
     story.push()
 
     [why] = said(story.approve(), "rejected")
-    assert "bench/sums names the framework inspect-ai, and this was run with lm-evaluation-harness" in why
+    assert "bench/sums names the framework inspect-ai, but this was run with lm-evaluation-harness" in why
     assert story.acts() == ["request"]
 
 

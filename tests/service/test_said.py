@@ -173,6 +173,6 @@ def test_what_is_said_of_a_file_leads_to_its_page_where_people_can_reach_it(hub:
     story.push(path="a b/results (1).json", right=(50, 60, 170))
     story.settle()
     page = "https://board.example/submissions/tiny/a%20b/results%20%281%29.json"
-    assert f"[How it stands now]({page})" in story.discussions[0].description
+    assert f"[Current state]({page})" in story.discussions[0].description
     assert story.acts() == ["discussion"]
     story.end()

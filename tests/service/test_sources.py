@@ -73,7 +73,7 @@ def test_a_pattern_names_datasets_of_one_organization(source: str) -> None:
 
 
 def test_a_pattern_that_names_nothing_is_said() -> None:
-    with pytest.raises(CallError, match="no dataset of such a name"):
+    with pytest.raises(CallError, match="no dataset with a matching name"):
         with_patterns(parse_settings(settings("hf://datasets/acme/*-results"), "bot.toml"), lambda _: ["acme/a"])
 
 

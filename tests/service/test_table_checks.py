@@ -17,7 +17,7 @@ from tests.service.table_stories import BETTER, CHANGED, CONTENTS, NEW, TABLE, T
 from tests.world.hub import Hub
 
 EDITS = {
-    "edited": (NEW.replace(b"58.33", b"68.33"), "board.csv says another thing than the entry beside it"),
+    "edited": (NEW.replace(b"58.33", b"68.33"), "board.csv differs from the entry beside it"),
     "gone": (b"", "board.csv has no such row"),
     "twice": (NEW + NEW, "board.csv: 2 rows have the key 'acme/atlas-7b', so none of them is edited"),
     "no column": (None, "board.csv: the table does not have exactly one column 'Average'; its columns are "),

@@ -74,7 +74,7 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     ask = f"Somebody else may have made the newest commit. Look at `{head[:12]}`, then write `/merge {head[:12]}`."
     assert ask in request.comments("bot")[-1]
     assert write(story, request, "/merge") == ask
-    assert "The request has a newer commit" in write(story, request, f"/merge {old}")
+    assert "The request got a newer commit" in write(story, request, f"/merge {old}")
     assert request.status == "open"
 
     assert "write `/merge`, or `/merge COMMIT`" in write(story, request, f"/merge {head[:5]}")
@@ -91,7 +91,7 @@ def test_a_push_that_changes_the_row_meanwhile_is_not_merged_unseen(story: Story
     if is_wiped:
         story.lose_state()
     story.settle()
-    assert "The request has a newer commit than when this was written" in request.comments("bot")[-1]
+    assert "The request got a newer commit after this was written" in request.comments("bot")[-1]
 
     assert request.status == "open"
     assert write(story, request, "/merge") == f"Merged at `{head_of(story, request)[:12]}`."

@@ -130,7 +130,7 @@ def test_an_incomplete_row_and_one_that_somebody_else_published_are_refused(stor
     story.push(model=OTHER)
 
     first, second = sorted(story.said("rejected"))
-    assert "has results of this model and precision already, and not by the bot" in first
+    assert "already has results of this model and precision that the bot did not write" in first
     assert "no value for logic" in second
     assert (story.requests, story.acts()) == ([], [])
 

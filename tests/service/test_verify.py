@@ -203,9 +203,12 @@ def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice
     moved = hub.push(models[MODELS[0]], {"a": b"2"}).oid
     assert states()[MODELS[0]] == (False, f"the model's main branch has moved on to {moved[:12]}")
     heads[MODELS[1]] = "e" * 40
-    assert states()[MODELS[1]] == (True, f"{MODELS[1]} is at the Hub without its revision eeeeeeeeeeee")
+    assert states()[MODELS[1]] == (True, f"{MODELS[1]} is on the Hub, but its revision eeeeeeeeeeee is not")
     heads["acme/none"] = "e" * 40
-    assert ModelLookup(opener).look("acme/none", "e" * 40).said == "the model is not at the Hub, or may not be seen"
+    assert (
+        ModelLookup(opener).look("acme/none", "e" * 40).said
+        == "the model is not on the Hub, or this token may not see it"
+    )
     assert not ModelLookup(opener).look("../x", "e" * 40).is_gone
     assert ModelLookup(opener).look("acme/none", "main").said == "the row names no commit of the model"
 

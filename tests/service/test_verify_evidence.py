@@ -193,4 +193,4 @@ def test_evidence_that_names_another_commit_with_other_bytes_is_found(published:
 
     row = published.verify()
     assert row.outcome == "evidence"
-    assert row.why == f"{FILE} has other bytes at {head[:12]} than the row names"
+    assert row.why == f"{FILE} at {head[:12]} is not the file that the row names: its SHA-256 differs"

@@ -150,11 +150,11 @@ def complete(board: PublishedTable) -> tuple[tuple[str, ...], dict[str, tuple[fl
 
 def _silent(rows: int, columns: int) -> str:
     if columns < 3:
-        return f"with {counted(columns, 'column')} of scores nothing says which does not follow; that takes three"
+        return f"with {counted(columns, 'column')} of scores, nothing shows which one does not follow; that takes three"
     if columns > MOST_COLUMNS:
         return f"{columns} columns of scores: at most {MOST_COLUMNS} are judged at once; name some with --column"
     if rows < FEWEST_ROWS:
-        return f"{counted(rows, 'complete row')} of the {FEWEST_ROWS} that it takes to judge a column"
+        return f"{counted(rows, 'complete row')}, and it takes {FEWEST_ROWS} to judge a column"
     return ""
 
 
@@ -260,7 +260,7 @@ def _alarms(
 ) -> list[Alarm]:
     """Hold the figures against the thresholds; `shares` are those of the rows, see `_why_floor`."""
     if constant:
-        return [Alarm(CONSTANT, "96 % of the rows have one and the same value")]
+        return [Alarm(CONSTANT, "96 % of the rows have the same value")]
     found = [Alarm(FLOOR, why)] if (why := _why_floor(misplaced, apart, **shares)) else []
     if correlation_high is not None and correlation_high < UNRELATED:
         found.append(Alarm(NO_RELATION, f"its rank correlation with the rest is below {UNRELATED} at 95 % confidence"))

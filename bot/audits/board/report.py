@@ -72,7 +72,7 @@ def _document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     named = ", ".join(audit.named)
     title = f"Columns of {source}"
     if audit.silent:
-        return title, f"Nothing is judged: {audit.silent}.", [_left_out(audit)] if audit.left_out else []
+        return title, f"No column is judged: {audit.silent}.", [_left_out(audit)] if audit.left_out else []
     lead = f"{named}: does not follow the rest." if named else "No column stands out: each follows the rest."
     left_out = counted(audit.incomplete, "incomplete row")
     lead += f" {counted(audit.rows, 'row')}, {len(audit.columns)} columns; left out: {left_out}."
@@ -98,7 +98,7 @@ def _why(audit: BoardAudit) -> list[Section]:
     )
     columns = ("row", "average with", "average without", "rank with", "rank without")
     return [
-        Section("What does not follow", reasons),
+        Section("Columns that do not follow the rest", reasons),
         Section(f"With and without {names}", [change, Table(columns, rows, "the rows that move most")]),
     ]
 

@@ -76,7 +76,7 @@ def _distorted(figures: Figures) -> Iterator[Symptom]:
         " was cut or on its white space, not on the answer of the model",
         "cut each generation at its first line of text and score it again: mean f1"
         f" {figures.scored.f1:.4f} becomes {figures.first_text_line.f1:.4f};"
-        " run again what the stop word cut",
+        " run again the samples that the stop word cut",
     )
 
 

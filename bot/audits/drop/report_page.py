@@ -36,7 +36,7 @@ def audit_drop_page(audit: DropAudit) -> str:
         Section("Findings", [*map(finding_line, all_findings(audit)), summary(figures)]),
         Section("Scores", [scores_table(figures), *_score_charts(audit.counters), *_log_blocks(audit)]),
         Section("Flaws", [flaws_table(figures), _flaw_chart(audit), _length_chart(audit.counters)]),
-        Section("What must be run again", [rerun_table(figures), _rerun_chart(audit.logs)]),
+        Section("Samples to run again", [rerun_table(figures), _rerun_chart(audit.logs)]),
         Section("Examples", list(_examples(audit))),
     ]
     lead = f"{capitalized(HEALTH_SENTENCES[audit.health])}."

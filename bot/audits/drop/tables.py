@@ -66,7 +66,7 @@ def rerun_table(figures: Figures) -> Table:
     settled = rerun.settled_by_cut
     rows.append(("settled by the cut alone", settled.samples, settled.share, None, None))
     columns = ("to run again", "samples", "share", "after the cut", "share after")
-    caption = f"What must be run again ({rerun.ends_with_number_of_rest:.1%} of what is not cut ends with a digit)"
+    caption = f"Samples to run again ({rerun.ends_with_number_of_rest:.1%} of what is not cut ends with a digit)"
     return Table(columns, tuple(rows), caption)
 
 

@@ -18,7 +18,7 @@ from bot.reporting.prose import markdown, text
 from bot.reporting.table import Cell, Table
 
 SCHEMA = "leaderboard-bot/audit-mmlu/1"
-TITLE = "MMLU: which implementation, and what may be compared"
+TITLE = "MMLU: implementations, and which numbers may be compared"
 NOTE = (
     "Macro is the mean of the subjects' values, micro the mean over questions. Kendall's tau-b and Spearman's "
     "correlation compare orders: 1 is the same order. A pair is reversed where the two columns order its models in "
@@ -64,7 +64,7 @@ def lead(audit: MmluAudit) -> str:
     if audit.sources:
         parts.append(f"{counted(len(audit.sources), 'result')}, {counted(len(audit.columns), 'kind')} of numbers.")
     if len(audit.columns) > 1:
-        parts.append("They do not stand in one column.")
+        parts.append("They do not belong in one column.")
     if audit.comparison:
         firsts = "; ".join(f"{model} under {column}" for column, model in audit.comparison.first.items())
         parts.append(f"First is {firsts}.")
@@ -78,7 +78,7 @@ def sections(audit: MmluAudit) -> Iterator[Section]:
     for source in audit.sources:
         yield Section(source.path, list(_source(source)))
     if len(audit.sources) > 1:
-        yield Section("What may stand in one column", [_columns(audit)])
+        yield Section("Numbers that may share a column", [_columns(audit)])
     if audit.problems:
         rows = tuple((problem.path, problem.why) for problem in audit.problems)
         yield Section("Not read", [Table(("path", "why"), rows)])

@@ -18,7 +18,7 @@ NOT_JSON = "not JSON"
 NO_OBJECT = "not a JSON object"
 OTHER_TASK = "a sample of another task"
 NO_ANSWER = "no right answer from A to D"
-NO_RESPONSE = "nothing that the model gave"
+NO_RESPONSE = "no output of the model"
 
 
 @dataclass(frozen=True, slots=True)

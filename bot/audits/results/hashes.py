@@ -24,7 +24,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?$")
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
 EQUAL, DIFFERENT, NO_LOG, NO_HASH = "equal", "different", "no samples beside it", "no hash recorded"
 UNREADABLE, VALUE_DIFFERS = "the samples cannot be read to the end", "the samples give another value"
-NOT_HASHED = "a sample is not what its hash says"
+NOT_HASHED = "a sample does not match its hash"
 BAD = frozenset((DIFFERENT, UNREADABLE, VALUE_DIFFERS, NOT_HASHED))
 
 

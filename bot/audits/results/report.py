@@ -95,7 +95,7 @@ def _counts(counts: list[CountCheck], caption: str) -> Iterable[Table]:
 
 
 def _hash(one: hashes.HashCheck) -> tuple[Cell, ...]:
-    parts = [f"{one.altered} samples are not what their hash says"] if one.altered else []
+    parts = [f"{one.altered} samples do not match their hash"] if one.altered else []
     parts += [
         f"{metric} is {ours:.6g} in the file and {theirs:.6g} in the samples" for metric, ours, theirs in one.values
     ]

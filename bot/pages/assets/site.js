@@ -290,8 +290,8 @@
         return row;
       });
       $("found").append(
-        table("Scores, and differences to the first row with 1.96 standard errors of the difference; what is larger than chance explains is bold", titles, lines),
-        table("What the measurements have in common; where they differ, the numbers may not be comparable", ["Circumstance", ...heads, "Verdict"], circumstances),
+        table("Scores, and differences to the first row with 1.96 standard errors of the difference; differences larger than chance explains are bold", titles, lines),
+        table("How each row was measured; where this differs, the numbers may not be comparable", ["Circumstance", ...heads, "Verdict"], circumstances),
       );
     };
     $("compare").addEventListener("submit", (event) => {

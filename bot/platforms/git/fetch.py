@@ -167,7 +167,7 @@ def _fetch(run: _Git, url: str, commit: str) -> None:
         if run.has(commit):
             return
     shutil.rmtree(run.folder, ignore_errors=True)
-    raise Unavailable(SERVICE, f"{url} gives no commit {commit[:12]}: {run.said}")
+    raise Unavailable(SERVICE, f"{url} has no commit {commit[:12]}: {run.said}")
 
 
 @dataclass
@@ -208,7 +208,10 @@ class _Git:
                 if time.monotonic() > end or size_of(self.folder) > FETCH_BYTES:
                     process.kill()
         if process.returncode:
-            self.said = said.decode("utf-8", "replace").strip().rpartition("\n")[2][:300] or "it was given up"
+            self.said = (
+                said.decode("utf-8", "replace").strip().rpartition("\n")[2][:300]
+                or "it took too long or too much space"
+            )
             raise Unavailable(SERVICE, f"{args[0]}: {self.said}")
 
 

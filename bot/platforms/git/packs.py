@@ -34,7 +34,7 @@ class Objects:
         """Take one object after the other from a pack, as far as the caller goes on."""
         head = pack.take(12)
         if head[:8] != b"PACK\0\0\0\2":
-            raise ValueError("no pack came")
+            raise ValueError("no pack was sent")
         for _ in range(int.from_bytes(head[8:])):
             kind, size = _head(pack)
             base = pack.take(20) if kind == DELTA else b""
@@ -97,7 +97,7 @@ def _head(pack: BoundedStream) -> tuple[int, int]:
             return kind, size
         byte = pack.take(1)[0]
         size |= (byte & 0x7F) << shift
-    raise ValueError("a size without end")
+    raise ValueError("an unterminated size")
 
 
 def _unpacked(pack: BoundedStream, size: int) -> bytes:
@@ -114,7 +114,7 @@ def _unpacked(pack: BoundedStream, size: int) -> bytes:
         if left < 0:
             break
     if left:
-        raise ValueError("an object of another size than it says")
+        raise ValueError("an object whose size is not the declared one")
     return b"".join(parts)
 
 
@@ -124,14 +124,14 @@ def patched(base: bytes, delta: bytes, spend: Callable[[int], None]) -> bytes:
     size, at = _number(delta, at)
     spend(size)
     if was != len(base):
-        raise ValueError("a difference to something else")
+        raise ValueError("a delta to another object")
     parts, left, given = list[bytes | memoryview](), size, memoryview(base)
     while at < len(delta) and left >= 0:
         part, at = _copied(given, delta, at) if delta[at] & 0x80 else _inserted(delta, at)
         parts.append(part)
         left -= len(part)
     if left:
-        raise ValueError("a difference that does not add up")
+        raise ValueError("a delta of the wrong size")
     return b"".join(parts)
 
 
@@ -151,7 +151,7 @@ def _inserted(delta: bytes, at: int) -> tuple[bytes, int]:
     """Bytes that stand in the delta itself."""
     size = delta[at]
     if not size:
-        raise ValueError("a difference with an unknown step")
+        raise ValueError("a delta with an unknown instruction")
     return delta[at + 1 : at + 1 + size], at + 1 + size
 
 
@@ -166,4 +166,4 @@ def _number(delta: bytes, at: int) -> tuple[int, int]:
         at += 1
         if byte[0] < 0x80:
             return number, at
-    raise ValueError("a number without end")
+    raise ValueError("an unterminated number")

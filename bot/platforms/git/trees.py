@@ -130,7 +130,7 @@ def _after(data: bytes, at: int) -> int:
     """Where the entry that begins at `at` ends: its mode, a space, its name, a zero and twenty bytes."""
     end = data.find(b"\0", at) + 21
     if end <= at + 21 or end > len(data):
-        raise ValueError("a folder that breaks off")
+        raise ValueError("a truncated folder")
     return end
 
 

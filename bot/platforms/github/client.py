@@ -117,7 +117,7 @@ class GitHubClient:
                 why = asked.about(f"no answer ({type(error).__name__})")
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
             except ODD_ANSWERS as error:
-                why = asked.about(f"an answer came that is not GitHub's ({type(error).__name__})")
+                why = asked.about(f"the answer is not from GitHub ({type(error).__name__})")
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
 
     def _translated(self, error: GithubException, asked: Asked) -> Exception:

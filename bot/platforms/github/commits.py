@@ -76,12 +76,12 @@ class Commits:
             if commit is None:
                 continue
             if self.lies_in(commit, span):
-                why = f"commit {commit[:12]} lies in the accepted range of {span.repository}"
+                why = f"commit {commit[:12]} is in the accepted range of {span.repository}"
                 return LookupResult("accepted", why, span.repository)
             found_in.append(span.repository)
         if found_in:
             where = " or ".join(dict.fromkeys(found_in))
-            return LookupResult("unaccepted", f"commit {name} lies in no accepted range of {where}")
+            return LookupResult("unaccepted", f"commit {name} is in no accepted range of {where}")
         where = " or ".join(dict.fromkeys(span.repository for span in accepted))
         return LookupResult(
             "unknown", f"there is no commit {name} in {where}: perhaps it is of the user's own repository"

@@ -77,7 +77,7 @@ class GitHubComments:
         """Change a comment in place and give its URL."""
         comment = self.find(mark)
         if comment is None or comment.id != comment_id:
-            raise Stale(f"{SERVICE}: comment {comment_id} has gone since it was read")
+            raise Stale(f"{SERVICE}: comment {comment_id} was deleted after it was read")
         self._call(lambda: comment.edit(text.body))
         return comment.html_url
 

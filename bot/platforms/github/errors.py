@@ -23,7 +23,7 @@ PROTECTED = 'the branch is protected: publish with `as = "pull-request"`, or let
 TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a sentence
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
-EMPTY = "make a first commit in it, a README will do"
+EMPTY = "make a first commit in it, for example a README"
 NotThere = Gone
 
 

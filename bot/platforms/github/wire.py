@@ -131,7 +131,7 @@ def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
         if not limits.left:
             raise requests.ReadTimeout("the answer takes too long")
         if len(body) > MOST_BYTES:
-            raise Unavailable(SERVICE, asked.about("an answer came that is too large"), may_have_landed=asked.is_write)
+            raise Unavailable(SERVICE, asked.about("the answer is too large"), may_have_landed=asked.is_write)
     return bytes(body)
 
 

@@ -170,7 +170,7 @@ class HubClient:
             if found is None:
                 return None
             if not found.commit:
-                raise Unavailable(SERVICE, f"{where}: what came instead of the file is not the Hub's answer")
+                raise Unavailable(SERVICE, f"{where}: the answer is not the file, and not from the Hub")
             for wanted in (oid, found.oid):
                 check_content(found.data, wanted, SERVICE, where)
             return found.data, found.commit
@@ -203,7 +203,7 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
         except RemoteEntryNotFoundError:
             return None
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise Refused(SERVICE, "a file came compressed although we asked for it plain")
+            raise Refused(SERVICE, "the server sent a compressed file, but the bot asked for a plain one")
         if int(response.headers.get("content-length") or 0) > limit:
             raise TooLarge(f"more than {limit:,} bytes")
         body = bytearray()

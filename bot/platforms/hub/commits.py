@@ -63,7 +63,7 @@ class HubCommits:
             num = self.source.client.landed(failure, lambda: self.find_request(title, text))
             return self.source.refs(requests=True)[f"refs/pr/{num}"], num
         if made.pr_num is None:
-            raise Stale(f"{self.source.address.url}: the files are there already")
+            raise Stale(f"{self.source.address.url}: the files are already there")
         return made.oid, made.pr_num
 
     def _commit(

@@ -109,7 +109,7 @@ def hub_errors(what: str = "") -> Iterator[None]:
     except httpx2.InvalidURL as error:
         raise CallError(NO_ADDRESS) from error
     except (JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        why = f"{what}{': ' if what else ''}an answer came that is not the Hub's ({type(error).__name__})"
+        why = f"{what}{': ' if what else ''}the answer is not from the Hub ({type(error).__name__})"
         raise Unavailable(SERVICE, why, may_have_landed=True) from error
     except ValueError as error:  # a card that the Hub finds invalid
         if "'idna'" in str(error):  # the host of a proxy

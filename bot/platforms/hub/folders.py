@@ -123,7 +123,7 @@ class LongFolders:
             for _ in objects.read(pack):
                 if way.go_on(objects):
                     return way
-        raise ValueError(f"git does not bring {folder or 'the top folder'} of {commit[:12]}")
+        raise ValueError(f"git did not send {folder or 'the top folder'} of {commit[:12]}")
 
     def _keep(self, folder: str, held: HeldFolder) -> None:
         kept = self.held.folders
@@ -153,7 +153,7 @@ class LongFolders:
         with get_session().stream(method, url, headers=headers, content=body) as response:
             hf_raise_for_status(response)
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise Refused(SERVICE, "git answers compressed although we asked for it plain")
+                raise Refused(SERVICE, "git sent a compressed answer, but the bot asked for a plain one")
             raw = response.iter_raw()
             yield BoundedStream(raw, MOST)
             next(raw, None)
@@ -191,7 +191,7 @@ class Way:
             if not self.is_whole:
                 item = find(self.last, self.names[len(self.trees) - 1])
                 if item is None or item.mode != FOLDER:
-                    raise ValueError(f"{self.folder} is no folder")
+                    raise ValueError(f"{self.folder} is not a folder")
                 self._next = item.oid
         return self.is_whole
 

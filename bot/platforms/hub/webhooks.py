@@ -22,7 +22,7 @@ def create(access: Access, url: str, watched: Watched, secret: str) -> str:
         made = client.write(
             client.api.create_webhook, url=url, watched=list(watched), domains=list(DOMAINS), secret=secret
         )
-        return f"{made.id} made: {line_about(made)}"
+        return f"{made.id} created: {line_about(made)}"
     for double in found[1:]:
         client.write(client.api.delete_webhook, double.id)
     doubled = f"; {len(found) - 1} more with this address deleted" if found[1:] else ""
@@ -38,7 +38,7 @@ def update(access: Access, which: str, url: str, watched: Watched, secret: str) 
     client = client_of(access)
     found = [hook for hook in hooks(client) if (_is_named(hook, which) if which else delivers_to_service(hook))]
     if len(found) != 1:
-        told = "the webhooks to choose from are shown by: leaderboard-bot webhook list"
+        told = "to see all webhooks: leaderboard-bot webhook list"
         raise CallError(f"{len(found)} webhooks {'have this id or address' if which else 'end in ' + PATH}; {told}")
     if found[0].url is None:
         raise CallError(f"{found[0].id} starts a job and has no address; change it on the Hub")
@@ -50,7 +50,9 @@ def delete(access: Access, which: str) -> Iterator[str]:
     client = client_of(access)
     found = [hook for hook in hooks(client) if _is_named(hook, which)]
     if not found:
-        raise CallError("no webhook of this account has this id or address; leaderboard-bot webhook list shows them")
+        raise CallError(
+            "no webhook of this account has this id or address; to see all webhooks: leaderboard-bot webhook list"
+        )
     for hook in found:
         client.write(client.api.delete_webhook, hook.id)
         yield f"{hook.id} deleted: {line_about(hook)}"
@@ -77,7 +79,7 @@ def _renew(client: HubClient, hook: Any, url: str, watched: Watched, secret: str
     wanted = {(one["type"], one["name"]) for one in watched}
     is_whole = names(hook) == wanted and set(hook.domains) == set(DOMAINS) and not hook.disabled
     if is_whole and (hook.url, hook.secret) == (url, secret):
-        return f"{hook.id} is there already: {line_about(hook)}"
+        return f"{hook.id} already exists: {line_about(hook)}"
     # A call that leaves `watched` out wipes it.
     made = client.write(
         client.api.update_webhook, hook.id, url=url, watched=list(watched), domains=list(DOMAINS), secret=secret

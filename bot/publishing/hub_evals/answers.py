@@ -46,9 +46,9 @@ def faults(answer: Any, paths: Mapping[str, str]) -> list[str]:
     for path, task_id in paths.items():
         file = shown.get(path) or shown.get(path.rpartition("/")[2])
         if file is None:
-            said.append(f"{path} is not shown by the Hub")
+            said.append(f"the Hub does not show {path}")
         elif file.error:
-            said.append(f"{path} is hidden by the Hub: {file.error}")
+            said.append(f"the Hub hides {path}: {file.error}")
         elif task_id not in file.task_ids:
-            said.append(f"{path} is shown without the task {task_id}")
+            said.append(f"the Hub shows {path} without the task {task_id}")
     return said

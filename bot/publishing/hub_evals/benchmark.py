@@ -76,7 +76,7 @@ def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str
         known = ", ".join(benchmark.task_ids[:20])
         raise Unwritable(f"{dataset} has no task {task_id!r}; {PATH} has {known}")
     if FRAMEWORKS.get(harness.lower()) != benchmark.framework and differs is None:
-        named = f"{dataset} names the framework {benchmark.framework}, and this was run with {harness}"
+        named = f"{dataset} names the framework {benchmark.framework}, but this was run with {harness}"
         raise Unwritable(f"{named}; the declaration may say framework_differs with a reason")
     return benchmark.framework
 

@@ -18,7 +18,7 @@ from bot.publishing.tables.values import RowView
 
 FOLDER = ".eval_results"
 SUFFIXES = (".yaml", ".yml")
-NOT_OURS = "it stays as it is; only its owner can take it away"
+NOT_OURS = "it stays unchanged; only its owner can remove it"
 
 
 def eval_results_path(leaderboard: str, task_id: str) -> str:
@@ -84,9 +84,7 @@ class EvalResultsLayout(ModelLayout):
     def _agreement(self, result: HubEvalResult, path: str, current: Mapping[str, bytes]) -> str:
         """Who already has the same value, "" where nobody has. Raises Unwritable for a conflict."""
         if path in current and not is_ours(current[path], self.leaderboard.id):
-            raise Unwritable(
-                f"conflict: {path} exists, and is not as the bot wrote it for this leaderboard: {NOT_OURS}"
-            )
+            raise Unwritable(f"conflict: {path} exists, and the bot did not write it for this leaderboard: {NOT_OURS}")
         found = judge_value(result, list(claims(self.page, current, self.leaderboard.id)))
         if found.state == "conflict":
             raise Unwritable(f"conflict: {found.why}")

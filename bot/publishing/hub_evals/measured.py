@@ -51,7 +51,7 @@ def value_of(row: RowView, task: Task, hub: HubBenchmark) -> Decimal:
     scored = row.task(task.id)
     raws = [scored.raw] if hub.leaf is None else [leaf.raw for leaf in scored.leaves if leaf.id == hub.leaf]
     if len(raws) != 1 or raws[0] is None:
-        raise Unwritable(f"{hub.leaf or task.id} has not exactly one raw value")
+        raise Unwritable(f"{hub.leaf or task.id} does not have exactly one raw value")
     value = scaled(exact(raws[0]) or Decimal(0), row.unit(task.id), hub.unit).normalize()
     if not 0 <= value <= TOP[hub.unit]:
         raise Unwritable(f"{value:f} is not a {hub.unit}")

@@ -146,7 +146,7 @@ def _place(base: str, place: tuple[int, int]) -> tuple[int, str] | None:
     found = [value for model in models for key, value in entries(model) if key.value == "results"]
     results = found[0] if len(models) == len(found) == 1 else None
     if not isinstance(results, yaml.SequenceNode) or is_flow(results) or not results.value or is_flow(results.value[0]):
-        raise Unwritable(f"{KEY} is there, and not as one model with a block of results")
+        raise Unwritable(f"{KEY} exists, but not as one model with a block of results")
     line = base.find("\n", place[0] + end_of(text, results))
     return line - (base[line - 1] == "\r"), " " * results.start_mark.column
 
@@ -176,4 +176,4 @@ def _prove(base: str, made: str, count: int, leaderboard: str) -> None:
     before, after = _data(base), _data(made)
     added = len(_results(after.pop(KEY, None))) - len(_results(before.pop(KEY, None)))
     if without_block(made, leaderboard) != base or repr(before) != repr(after) or added != count:
-        raise Unwritable("the edit of the card cannot be proved")
+        raise Unwritable("the edit of the card cannot be verified")

@@ -25,7 +25,7 @@ class ModelLayout(ABC):
         if row is None:
             return self.withdrawn(current)
         if row.entry.model.id != self.page.model:
-            moved = f"the repository {row.entry.model.id} is called {self.page.model} now; results follow no move"
+            moved = f"the repository {row.entry.model.id} is called {self.page.model} now; results do not move with it"
             return Draft(refused={change.key: moved for change in changes})
         return self.written(row, current, list(self._remarks(changes, row)))
 
@@ -65,4 +65,4 @@ class ModelLayout(ABC):
             yield f"Measured at {revision[:12] or 'an unknown revision'}, which is not the head of main."
         others = sorted(change.key for change in changes if change.entry is not None and change.key != row.entry.key)
         if others:
-            yield f"{row.entry.key} counts; of the same model there is also {', '.join(others)}."
+            yield f"{row.entry.key} counts; the same model also has {', '.join(others)}."

@@ -12,7 +12,9 @@ from bot.publishing.hub_evals.eval_result import Claim, HubEvalResult, claims_in
 from bot.publishing.publication import Marker, find_marker
 from bot.reporting.escape import brief
 
-ADVICE = "nothing is written over it; compare how both were measured, and if theirs is wrong, tell its author there"
+ADVICE = (
+    "the bot does not overwrite it; compare how both were measured, and if that value is wrong, tell its author there"
+)
 SAME = Decimal("1e-9")  # values that differ by less are the same, for readers keep doubles
 PLACE = 300  # letters of a path and an address
 DIGITS = 60  # of a value of somebody else
@@ -112,7 +114,7 @@ def judge_value(result: HubEvalResult, said: Sequence[Claim]) -> Agreement:
         return Agreement("same", f"{brief(agreeing[0].place, PLACE)} already has this value")
     if others:
         there = "another value" if others[0].value is None else brief(f"{others[0].value:f}", DIGITS)
-        why = f"{brief(others[0].place, PLACE)} says {there}, and this result {result.value:f}: {ADVICE}"
+        why = f"{brief(others[0].place, PLACE)} has {there}, this result is {result.value:f}: {ADVICE}"
         return Agreement("conflict", why)
     return Agreement("ours" if about else "absent")
 

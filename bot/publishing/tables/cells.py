@@ -62,7 +62,7 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
 
 def _key_text(label: str, cell: Cell) -> str:
     if cell in {None, ABSENT, ""}:
-        raise Unwritable(f"the row has no {label}, by which the table tells rows apart")
+        raise Unwritable(f"the row has no {label}, which the table needs to tell rows apart")
     return as_text(cell)
 
 
@@ -123,7 +123,7 @@ def _formula_free(text: str, written: TableFormat) -> str:
 
 def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:
     if column.missing is None:
-        raise Unwritable(f"the row has no value for {label}, and the mapping does not say how a gap is written")
+        raise Unwritable(f"the row has no value for {label}, and the mapping does not say how to write a gap")
     if column.missing == OMIT:
         return ABSENT
     if column.missing == NULL:

@@ -91,7 +91,7 @@ class CsvSheet:
         """Replace cells; a cell that was quoted without need stays quoted."""
         fields, splices = self.records[row + 1], []
         if len(fields) != len(self.records[0]):
-            raise Unwritable(f"the row has {len(fields)} cells, and the header {len(self.records[0])}")
+            raise Unwritable(f"the row has {len(fields)} cells, but the header has {len(self.records[0])}")
         for way, cell in cells.items():
             field = fields[self.columns[way]]
             splices.append(Splice(field.start, field.end, self._written(way, cell, quoted=self._likes_quotes(field))))

@@ -63,26 +63,26 @@ class FilledColumn:
     def _check_kind(self, cell: Cell) -> None:
         if self.kinds <= {Decimal} and isinstance(cell, str):
             said = f"the mapping gives the text {brief(cell, 40)!r}"
-            raise Unwritable(f"the column {self.name} holds numbers, and {said}")
+            raise Unwritable(f"the column {self.name} holds numbers, but {said}")
         has_texts = self.kinds == {str} and "#" not in self.shapes
         if isinstance(cell, Decimal) and has_texts and (len(self.shapes) > 1 or "#" in min(self.shapes)):
             there = f"texts such as {self.example!r}"
-            raise Unwritable(f"the column {self.name} holds {there}, and the mapping gives a number")
+            raise Unwritable(f"the column {self.name} holds {there}, but the mapping gives a number")
 
     def _check_shape(self, cell: Cell) -> None:
         """Refuse a text that differs from all other rows in more than its numbers."""
         one_shape = len(self.shapes) == 1 and "#" in min(self.shapes)
         if isinstance(cell, str) and one_shape and _shape(cell) not in self.shapes:
-            raise Unwritable(f"the cells of {self.name} look like {self.example!r}, and not like {brief(cell, 40)!r}")
+            raise Unwritable(f"the cells of {self.name} look like {self.example!r}, not like {brief(cell, 40)!r}")
 
     def _check_unit(self, ours: Decimal | None, unit: str) -> None:
         if ours is None or len(self.numbers) < SEVERAL:
             return
-        said = f"the mapping gives {ours}: say unit ="
+        said = f"the mapping gives {ours}: write unit ="
         if unit == "percent" and ours > 1 and self.largest <= 1:
-            raise Unwritable(f'no value of {self.name} is above 1, and {said} "proportion"')
+            raise Unwritable(f'no value of {self.name} is above 1, but {said} "proportion"')
         if unit == "proportion" and 0 <= ours <= 1 and self.least > 1:
-            raise Unwritable(f'every value of {self.name} is above 1, and {said} "percent"')
+            raise Unwritable(f'every value of {self.name} is above 1, but {said} "percent"')
 
 
 def _bare(text: str) -> str:

@@ -38,7 +38,7 @@ class JsonSheet:
         found, names = resolve(self.text, self.pointer)
         if not isinstance(found.value, list if self.key is None else dict):
             what = "a list of rows" if self.key is None else "an object with one member for each row"
-            raise Unwritable(f"there is not {what} at {self.pointer or 'the top'}")
+            raise Unwritable(f"{self.pointer or 'the top'} is not {what}")
         return found, names
 
     @property

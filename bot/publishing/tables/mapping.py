@@ -79,7 +79,7 @@ class MappedColumn(TargetOptions):
         if OWN in names and self.value is None:
             raise ValueError("the template has {value}, so the column needs a value")
         if self.value is None and (self.unit is not None or self.decimals is not None):
-            raise ValueError("unit and decimals go with a value")
+            raise ValueError("unit and decimals need a value")
         return self
 
 
@@ -134,7 +134,7 @@ class TableOptions(TargetOptions):
         if written not in NESTED and (self.keyed or nested or OMIT in (c.missing for c in self.columns.values())):
             raise ValueError(f"keyed, nested cells and missing = {OMIT!r} are for JSON and YAML, not for {written}")
         if self.keyed and (len(self.key) != 1 or written == "jsonl"):
-            raise ValueError("keyed goes with one key column, in a JSON or YAML file")
+            raise ValueError("keyed needs exactly one key column, in a JSON or YAML file")
         if written in {"json", "yaml"} and self.at and not self.at.startswith("/"):
             raise ValueError("at is a JSON pointer here, such as /results")
         if written in {"csv", "jsonl", "parquet"} and self.at:
@@ -162,7 +162,7 @@ class TableOptions(TargetOptions):
         field = (split_task(column.value or "") or ("", ""))[1]
         name = " ".join(self.way(label)).lower()
         if field == "score" and "raw" in re.findall(r"[a-z]+", name):
-            raise ValueError(f"{label} is named raw, and {column.value} is the normalized score")
+            raise ValueError(f"{label} is named raw, but {column.value} is the normalized score")
         if field == "raw" and any(" ".join(self.way(other)).lower() == f"{name} raw" for other in self.columns):
             raise ValueError(f"{label} has a column of raw values beside it, so it cannot hold {column.value}")
 

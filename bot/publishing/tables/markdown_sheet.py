@@ -66,7 +66,7 @@ class MarkdownSheet:
         wanted = self.at.lstrip("#").strip()
         named = [token.map[0] for token in tokens if token.map and self._says(token, token.map[0], wanted)]
         if len(named) != 1:
-            raise Unwritable(f"{self.at!r} is there {len(named)} times as a heading or comment, and not once")
+            raise Unwritable(f"{self.at!r} occurs {len(named)} times as a heading or comment, not once")
         return named[0]
 
     def _says(self, token: Token, line: int, wanted: str) -> bool:

@@ -123,7 +123,7 @@ def _typed(field: Any, cell: Cell) -> bool | int | float | str | None:
         return float(cell)
     if isinstance(cell, Decimal) and kinds.is_integer(field.type) and cell == cell.to_integral_value():
         return int(cell)
-    raise Unwritable(f"the column {field.name} is of type {field.type}, and the mapping gives {cell}")
+    raise Unwritable(f"the column {field.name} is of type {field.type}, but the mapping gives {cell}")
 
 
 def _runs(slots: Sequence[Slot]) -> list[tuple[int, int] | Update | Insertion]:

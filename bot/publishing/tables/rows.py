@@ -17,7 +17,7 @@ from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.staleness import odd_averages, remarks
 from bot.publishing.tables.values import RowView, placeholders, split_task
 
-WITHDRAWN = "its submission was withdrawn; rows of this table are removed by people only"
+WITHDRAWN = "its submission was withdrawn; only people remove rows of this table"
 UNKNOWN = "its submission was withdrawn, and the bot has no record of its row"
 
 

@@ -69,7 +69,9 @@ class ResultFiles(TemplateFiles):
             config = _config(data)
             precision = str(config.get("model_dtype")).removeprefix("torch.")
             if MARK not in config and (name == path or precision == precision_of(entry)):
-                raise Unwritable(f"{brief(name)} has results of this model and precision already, and not by the bot")
+                raise Unwritable(
+                    f"{brief(name)} already has results of this model and precision that the bot did not write"
+                )
 
     def _content(self, change: RowChange, entry: Entry) -> bytes:
         precision = precision_of(entry)

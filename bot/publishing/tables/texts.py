@@ -25,7 +25,7 @@ def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
     parts = [f"{rows} of {code(mark.leaderboard)}; all other rows keep every byte.", ""]
     parts += ["| Row | Cell | Before | After |", "| --- | --- | --- | --- |", *lines[:CELLS], "", *more]
-    parts += [*(["**A person has to look at:**", "", *said, ""] if said else []), FOOT]
+    parts += [*(["**A person has to check:**", "", *said, ""] if said else []), FOOT]
     return fitted(f"Update {rows} of {mark.leaderboard}", "\n".join(parts), mark)
 
 

@@ -52,6 +52,6 @@ class SharedBudgets:
             try:
                 self.exchange()
             except BotError as failure:
-                log.info("budgets are shared later: %s", failure)
+                log.info("budgets are not shared now, trying again: %s", failure)
             except Exception:
-                log.exception("budgets are shared later")
+                log.exception("budgets are not shared now, trying again")

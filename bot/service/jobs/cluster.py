@@ -86,11 +86,11 @@ class Cluster:
                 for name in self.due():
                     self.jobs.want_pass(name)
             except StateUnavailable as failure:
-                log.warning("passes are asked for later: %s", failure)
+                log.warning("passes are not requested now, trying again: %s", failure)
                 with self._lock:
                     self._hinted |= wanted
             except Exception:
-                log.exception("passes are asked for later")
+                log.exception("passes are not requested now, trying again")
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class JobWorker:
             except OUTAGES as failure:
                 log.warning("the jobs wait for the database: %s", " ".join(str(failure).split()))
             except Exception:
-                log.exception("the jobs begin anew")
+                log.exception("the worker starts again")
             self._stopping.wait(PAUSE)
 
     async def _work(self) -> None:
@@ -105,7 +105,7 @@ class JobWorker:
             try:
                 await _put_back_lost(app, self.timing.dead)
             except OUTAGES as failure:
-                log.info("lost jobs are looked for later: %s", " ".join(str(failure).split()))
+                log.info("lost jobs are not looked for now, trying again: %s", " ".join(str(failure).split()))
 
 
 async def _put_back_lost(app: App, seconds: float) -> None:

@@ -26,7 +26,7 @@ class Intents(Database):
         holder = uuid.uuid4().hex
         left = self._take(name, holder, seconds)
         if left:
-            why = f"another process began to write this; what came of it is known in {left:.0f} s at the latest"
+            why = f"another process began to write this; its outcome is known in {left:.0f} s at the latest"
             raise Unsettled(why, min(left, LOOK))
         try:
             yield

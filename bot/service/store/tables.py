@@ -93,7 +93,7 @@ published = Table(
     Column("earlier", LargeBinary),
 )
 
-# What may be out of step.
+# The items that may be out of date.
 items = Table(
     "items",
     metadata,

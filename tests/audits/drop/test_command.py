@@ -63,7 +63,7 @@ def test_sound_log_gives_status_0_and_the_whole_report(tmp_path: Path) -> None:
         "  of these, the literal cut scores lower               0       0",
         "score decided by the cut or by white space             0       0",
         "",
-        "What must be run again (33.3% of what is not cut ends with a digit)",
+        "Samples to run again (33.3% of what is not cut ends with a digit)",
         "to run again                          samples   share  after the cut  share after",
         "at least: decimals cut                      0       0              0            0",
         "perhaps: also what ends with a digit       12  0.3333             12       0.3333",

@@ -107,7 +107,7 @@ def test_broken_records_are_counted_and_the_sound_part_stands(tmp_path: Path) ->
         ("not a JSON object", 1, 3),
         ("a sample of another task", 1, 4),
         ("no right answer from A to D", 1, 5),
-        ("nothing that the model gave", 2, 6),
+        ("no output of the model", 2, 6),
     }
 
 

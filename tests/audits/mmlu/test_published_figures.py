@@ -84,7 +84,7 @@ def test_different_implementations_do_not_stand_in_one_column(reference: Path) -
     assert found.sources[2].aggregates[0].reported_as == "micro (mean over questions)"
     result = call(*(next(reference.glob(path)) for path in paths))
     assert result.exit_code == 1
-    assert "They do not stand in one column." in result.stdout
+    assert "They do not belong in one column." in result.stdout
 
 
 @pytest.mark.parametrize("name", ["llama-7B_mmlu_5-shot.json", "mpt-7b_mmlu_5-shot.json"])

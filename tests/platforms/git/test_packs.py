@@ -94,7 +94,7 @@ def test_what_is_too_long_is_not_unpacked() -> None:
 def test_a_size_that_is_not_true_is_refused() -> None:
     lies = packed([("tree", b"")])[:12] + bytes([2 << 4 | 5]) + zlib.compress(bytes(50_000_000))
 
-    with pytest.raises(ValueError, match="another size"):
+    with pytest.raises(ValueError, match="declared"):
         objects_in(lies)
 
 
@@ -103,10 +103,10 @@ def test_a_difference_that_makes_much_of_little_is_refused() -> None:
     copies = b"\xb0\x00\x80" * 1000  # 32,768 bytes of the base, a thousand times
     delta = b"\xa0\x8d\x06" + b"\x80\x80\x80\x10" + copies
 
-    with pytest.raises(ValueError, match="add up"):
+    with pytest.raises(ValueError, match="wrong size"):
         patched(base, delta, spent.append)
     assert spent == [1 << 25]
-    with pytest.raises(ValueError, match="something else"):
+    with pytest.raises(ValueError, match="another object"):
         patched(b"x", delta, spent.append)
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_folder_is_refused() -> None:
     for bad in (good[:-1], b"100644 a", b"100644 \0" + bytes(20), b"100644 a/b\0" + bytes(20), b"x" * 50):
         with pytest.raises(ValueError, match=r"folder|name"):
             items_of(bad)
-    with pytest.raises(ValueError, match="breaks off"):
+    with pytest.raises(ValueError, match="truncated folder"):
         read_tree(good[:-1])
-    with pytest.raises(ValueError, match="breaks off"):
+    with pytest.raises(ValueError, match="truncated folder"):
         difference(read_tree(good), good + b"100644 c")

@@ -128,7 +128,7 @@ def test_bytes_are_those_of_the_object_id(folder: Folder, source: GitSource) -> 
     commit = folder.push({"a.json": b"1"})
 
     assert source.read("a.json", commit, 100, blob_id(b"1")) == b"1"
-    with pytest.raises(Unavailable, match=r"a\.json: 1 bytes came that are not those of object"):
+    with pytest.raises(Unavailable, match=r"a\.json: 1 bytes arrived that are not those of object"):
         source.read("a.json", commit, 100, blob_id(b"2"))
 
 

@@ -65,7 +65,7 @@ def test_an_odd_time_to_wait_is_an_outage_like_others(github: GitHubServer, name
     waited: list[float] = []
     client = GitHubClient("bot-token", github.url, sleep=waited.append)
 
-    with pytest.raises(Unavailable, match=r"rate limit exceeded|not GitHub's"):
+    with pytest.raises(Unavailable, match=r"rate limit exceeded|not from GitHub"):
         GitHubSource(client, GitHubAddress(BOARD)).head()
     assert all(0 < seconds <= 180 for seconds in waited)
 

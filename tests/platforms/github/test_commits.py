@@ -72,7 +72,7 @@ def test_short_full_and_described_hashes_are_one_commit(github: GitHubServer, hi
     answers = {text: commits(github).judge(text, spans) for text in (full, full[:9], f"v0.4.10-129-g{full[:9]}")}
 
     assert {looked.answer for looked in answers.values()} == {"accepted"}
-    assert answers[full].why == f"commit {full[:12]} lies in the accepted range of {UPSTREAM}"
+    assert answers[full].why == f"commit {full[:12]} is in the accepted range of {UPSTREAM}"
 
 
 def test_the_tag_of_a_release_is_looked_up(github: GitHubServer, history: History) -> None:
@@ -86,7 +86,7 @@ def test_a_commit_of_a_fork_exists_upstream_and_is_not_accepted(github: GitHubSe
     looked = commits(github).judge(history.stranger, [history.span(1)])
 
     assert looked.answer == "unaccepted"
-    assert looked.why == f"commit {history.stranger} lies in no accepted range of {UPSTREAM}"
+    assert looked.why == f"commit {history.stranger} is in no accepted range of {UPSTREAM}"
 
 
 def test_a_branch_that_never_merged_is_accepted_up_to_its_declared_commits(
@@ -225,7 +225,7 @@ def test_an_unknown_commit_is_a_notice_offline_and_decided_online(github: GitHub
         [
             (
                 "unaccepted-harness-commit",
-                f"the harness is not accepted: commit {history.main[0]} lies in no accepted range of {UPSTREAM}",
+                f"the harness is not accepted: commit {history.main[0]} is in no accepted range of {UPSTREAM}",
             )
         ],
     )

@@ -188,7 +188,7 @@ def test_bytes_that_are_not_those_of_the_object_are_asked_for_again(github: GitH
 
     assert source(github).read("a.json", commit, 100, blob_id(b"{}")) == b"{}"
     fault.times = 99
-    with pytest.raises(Unavailable, match=r"github://acme/leaderboard object 9e26dfeeb6e6: 21 bytes came"):
+    with pytest.raises(Unavailable, match=r"github://acme/leaderboard object 9e26dfeeb6e6: 21 bytes arrived"):
         source(github).read("a.json", commit, 100)
 
 
@@ -224,5 +224,5 @@ def test_a_repository_without_a_commit_is_said_to_be_empty(github: GitHubServer)
     github.state.add_repo("acme/new")
     client = GitHubClient("bot-token", github.url)
 
-    with pytest.raises(NotThere, match=r"acme/new.*is empty: make a first commit in it, a README will do"):
+    with pytest.raises(NotThere, match=r"acme/new.*is empty: make a first commit in it, for example a README"):
         GitHubSource(client, GitHubAddress("acme/new")).head()

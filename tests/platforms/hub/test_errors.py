@@ -14,8 +14,8 @@ from bot.platforms.hub.errors import hub_errors
 CASES: list[tuple[Exception, type[BotError], str]] = [
     (ConnectionResetError("by peer"), Unavailable, "ConnectionResetError: by peer"),
     (httpx2.ReadTimeout("too slow"), Unavailable, "ReadTimeout: too slow"),
-    (JSONDecodeError("no JSON", "<html>", 0), Unavailable, "refs: an answer came that is not the Hub's (JSONDecode"),
-    (KeyError("sha"), Unavailable, "refs: an answer came that is not the Hub's (KeyError)"),
+    (JSONDecodeError("no JSON", "<html>", 0), Unavailable, "refs: the answer is not from the Hub (JSONDecode"),
+    (KeyError("sha"), Unavailable, "refs: the answer is not from the Hub (KeyError)"),
     (HFValidationError("Repo id\n  is odd"), Refused, "Repo id is odd"),
     (ValueError("the card\n is odd"), Refused, "the card is odd"),
     (OIDCError("no\n id-token"), Refused, "trusted publishing: no id-token"),

@@ -248,7 +248,7 @@ def test_a_page_in_place_of_a_file_is_an_outage_and_asked_for_again(
 
     assert source.read("a.json", commit, LIMIT) == b"{}"
     fault.times = -1
-    with pytest.raises(Unavailable, match=r"hf://datasets/acme/results a\.json: what came instead"):
+    with pytest.raises(Unavailable, match=r"hf://datasets/acme/results a\.json: the answer is not the file"):
         source.read("a.json", commit, LIMIT)
 
 
@@ -259,7 +259,7 @@ def test_bytes_are_those_that_the_listing_and_the_answer_name(
     headers = {"X-Repo-Commit": commit, "ETag": f'"{blob_id(b"{}")}"'}
     fault = hub.faults.order("/resolve/", body=b"{", headers=headers, times=-1)
 
-    with pytest.raises(Unavailable, match=r"a\.json: 1 bytes came that are not those of object 9e26dfeeb6e6"):
+    with pytest.raises(Unavailable, match=r"a\.json: 1 bytes arrived that are not those of object 9e26dfeeb6e6"):
         source.read("a.json", commit, LIMIT)
     fault.headers = {"X-Repo-Commit": commit}
     with pytest.raises(Unavailable, match="not those of object"):

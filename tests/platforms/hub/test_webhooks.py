@@ -38,7 +38,7 @@ def test_create_renews_what_has_its_address_and_deletes_doubles(hub: Hub, access
     assert said == (
         f"{first.id} renewed: dataset acme/contents, dataset acme/results → {URL}; 1 more with this address deleted"
     )
-    assert again.startswith(f"{first.id} is there already")
+    assert again.startswith(f"{first.id} already exists")
     assert hub.webhooks["foreign"] == FOREIGN
 
 

@@ -116,7 +116,7 @@ def test_a_new_value_replaces_ours_in_its_place() -> None:
 def test_a_value_of_others_that_is_no_number_of_any_measure_is_another_value(value: str) -> None:
     theirs = OTHERS.replace("ai2_arc", "TIGER-Lab/MMLU-Pro").replace("61.50", value)
 
-    assert "mmlu_pro: conflict: README.md says another value" in drafted(theirs).refused["a"]
+    assert "mmlu_pro: conflict: README.md has another value" in drafted(theirs).refused["a"]
     assert drafted(OTHERS.replace("61.50", value)).refused == {}
 
 
@@ -124,7 +124,7 @@ def test_a_block_that_its_owner_edited_is_not_ours_any_more() -> None:
     made = after(PLAIN, row(0.5)).replace("value: 50", "value: 51")
     draft = drafted(made, row(0.5))
 
-    assert "mmlu_pro: conflict: README.md says 51, and this result 50" in draft.refused["a"]
+    assert "mmlu_pro: conflict: README.md has 51, this result is 50" in draft.refused["a"]
     assert draft.files == {}
 
 
@@ -132,7 +132,7 @@ def test_what_somebody_else_says_is_never_written_over() -> None:
     theirs = OTHERS.replace("ai2_arc", "TIGER-Lab/MMLU-Pro")
     same = theirs.replace("61.50", "50.0")
 
-    assert "conflict: README.md says 61.5, and this result 50" in drafted(theirs).refused["a"]
+    assert "conflict: README.md has 61.5, this result is 50" in drafted(theirs).refused["a"]
     made = drafted(same).files["README.md"]
     assert made is not None
     assert made.count(b"TIGER-Lab/MMLU-Pro") == 1

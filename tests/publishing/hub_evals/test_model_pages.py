@@ -84,7 +84,7 @@ def test_the_task_id_must_be_one_of_the_benchmark() -> None:
 def test_another_framework_needs_a_reason_in_the_declaration() -> None:
     why = refusal(hub={"framework_differs": None})
 
-    assert "names the framework inspect-ai, and this was run with lm-evaluation-harness" in why
+    assert "names the framework inspect-ai, but this was run with lm-evaluation-harness" in why
     inspect = replace(entry(key="a"), harness=replace(entry().harness, name="inspect_ai"))
     assert drafted(RowChange("a", inspect, links=LINKS), hub={"framework_differs": None}).files.keys() == {PATH}
 
@@ -102,7 +102,7 @@ def test_of_several_rows_the_one_at_the_model_s_head_counts_or_else_the_newest()
 
     draft = drafted(new, old)
     assert b"value: 25\n" in written(draft)[PATH]
-    assert draft.remarks == ("old counts; of the same model there is also new.",)
+    assert draft.remarks == ("old counts; the same model also has new.",)
     draft = drafted(new, old, head="c" * 40)
     assert b'"key": "old"' in written(draft)[PATH]
     assert draft.remarks[0] == "Measured at 651099358104, which is not the head of main."
@@ -133,8 +133,8 @@ def test_a_file_of_ours_that_its_owner_edited_is_not_ours_any_more() -> None:
 
 @pytest.mark.parametrize("path", [".eval_results/mmlu.yaml", ".eval_results/x.yml"])
 def test_what_somebody_else_says_is_never_written_over(path: str) -> None:
-    assert "conflict: " + path + " says 49, and this result 50" in refusal(files={path: foreign("49")})
-    assert "says another value" in refusal(files={path: foreign("'unknown'")})
+    assert "conflict: " + path + " has 49, this result is 50" in refusal(files={path: foreign("49")})
+    assert "has another value" in refusal(files={path: foreign("'unknown'")})
     draft = drafted(files={path: foreign("50.0")})
     assert draft.files == {}
     assert draft.remarks == (f"mmlu_pro: {path} already has this value.",)
@@ -142,13 +142,13 @@ def test_what_somebody_else_says_is_never_written_over(path: str) -> None:
 
 @pytest.mark.parametrize("value", ["1e401", "1e999999999", "-1e-999999999", "9" * 500, "0x10", "'x'"])
 def test_a_value_that_is_no_number_of_any_measure_is_another_value(value: str) -> None:
-    assert "a.yaml says another value, and this result 50:" in refusal(files={"a.yaml": foreign(value)})
+    assert "a.yaml has another value, this result is 50:" in refusal(files={"a.yaml": foreign(value)})
 
 
 def test_a_value_of_very_many_digits_is_shown_in_part() -> None:
     why = refusal(files={"a.yaml": foreign(f"0.{'7' * 50_000}")})
 
-    assert f"a.yaml says 0.{'7' * 58}…, and this result 50:" in why
+    assert f"a.yaml has 0.{'7' * 58}…, this result is 50:" in why
 
 
 def test_other_tasks_and_runs_with_tools_are_other_results() -> None:
@@ -161,10 +161,10 @@ def test_what_open_requests_say_counts_too_but_not_our_own() -> None:
     theirs = OpenFiles("#3", is_ours=False, files={"a.yaml": foreign("49")})
     ours = OpenFiles("#4", is_ours=True, files={PATH: written(drafted(row(0.25)))[PATH]})
 
-    assert "conflict: a.yaml in #3 says 49" in refusal(requests=[theirs])
+    assert "conflict: a.yaml in #3 has 49" in refusal(requests=[theirs])
     assert drafted(requests=[ours]).files.keys() == {PATH}
     unchanged = OpenFiles("#5", is_ours=False, files={"b.yaml": foreign("48")})
-    assert "b.yaml says 48" in refusal(files={"b.yaml": foreign("48")}, requests=[unchanged])
+    assert "b.yaml has 48" in refusal(files={"b.yaml": foreign("48")}, requests=[unchanged])
 
 
 def test_our_file_in_a_request_of_somebody_else_is_no_value_of_theirs() -> None:
@@ -243,11 +243,11 @@ def test_the_hub_s_own_words_about_our_files_are_passed_on() -> None:
 
     assert faults(answer, {PATH: "mmlu_pro"}) == []
     assert faults(answer, {".eval_results/b.yaml": "x"}) == [
-        ".eval_results/b.yaml is hidden by the Hub: task_id is unknown\\n<b>"
+        "the Hub hides .eval_results/b.yaml: task_id is unknown\\n<b>"
     ]
     assert faults(answer, {PATH: "other", "c.yaml": "x"}) == [
-        f"{PATH} is shown without the task other",
-        "c.yaml is not shown by the Hub",
+        f"the Hub shows {PATH} without the task other",
+        "the Hub does not show c.yaml",
     ]
     assert faults(answer, {"two.yaml": "a"}) == faults(answer, {"a/b/two.yaml": "b"}) == []
     assert shown_files(answer)["two.yaml"] == ShownFile("two.yaml", ("a", "b"))

@@ -60,7 +60,7 @@ def test_an_empty_text_is_a_gap(column: Any) -> None:
 )
 def test_a_gap_in_a_key_column_is_refused(written: str, missing: str) -> None:
     column = {"value": "entry.url", "missing": missing}
-    with pytest.raises(Unwritable, match=r"^the row has no Link, by which the table tells rows apart$"):
+    with pytest.raises(Unwritable, match=r"^the row has no Link, which the table needs to tell rows apart$"):
         wanted({"Link": column}, written=written, key="Link")
 
 

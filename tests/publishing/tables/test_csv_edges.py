@@ -90,9 +90,9 @@ def test_empty_cells_are_cells_and_blank_lines_are_no_rows(text: str, cells: lis
 
 
 def test_a_row_that_is_too_short_or_too_long_is_not_changed() -> None:
-    with pytest.raises(Unwritable, match=r"^the row has 1 cells, and the header 2$"):
+    with pytest.raises(Unwritable, match=r"^the row has 1 cells, but the header has 2$"):
         updated("a,b\n1\n", "2")
-    with pytest.raises(Unwritable, match=r"^the row has 3 cells, and the header 2$"):
+    with pytest.raises(Unwritable, match=r"^the row has 3 cells, but the header has 2$"):
         updated("a,b\n1,2,3\n", "2")
 
 

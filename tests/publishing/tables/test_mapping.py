@@ -43,7 +43,7 @@ def test_three_lines_are_enough() -> None:
         ({"key": []}, "Tuple should have at least 1 item after validation, not 0"),
         ({"sorted_by": "Score"}, "the column 'Score' of key or sorted_by is not in columns"),
         ({"keyed": True}, "keyed, nested cells and missing = 'omit' are for JSON and YAML, not for csv"),
-        ({"keyed": True, "path": "t.jsonl"}, "keyed goes with one key column, in a JSON or YAML file"),
+        ({"keyed": True, "path": "t.jsonl"}, "keyed needs exactly one key column, in a JSON or YAML file"),
         ({"at": "/rows", "path": "t.jsonl"}, "at is for JSON, YAML and Markdown; a jsonl file is one table"),
         ({"at": "/rows", "path": "t.parquet"}, "at is for JSON, YAML and Markdown; a parquet file is one table"),
         ({"at": "rows", "path": "t.yml"}, "at is a JSON pointer here, such as /results"),
@@ -67,7 +67,7 @@ def test_three_lines_are_enough() -> None:
             "'{model.id' has a brace without its pair; write {{ or }} for a brace in the text",
         ),
         (columns(A={"template": "a\nb"}), "holds a line break, or a character that cannot be printed"),
-        (columns(A={"default": "x", "decimals": 2}), "unit and decimals go with a value"),
+        (columns(A={"default": "x", "decimals": 2}), "unit and decimals need a value"),
         (columns(A={"value": "average", "missing": "0"}), "'0' is a number, which readers would take for a score"),
         (
             columns(A={"value": "average", "missing": "0.0 %"}),
@@ -84,7 +84,7 @@ def test_three_lines_are_enough() -> None:
         (columns(A={"name": "Model", "value": "average"}), "two columns of the mapping have the same name in the file"),
         (
             columns(**{"BBH Raw": "tasks.bbh.score"}),
-            "BBH Raw is named raw, and tasks.bbh.score is the normalized score",
+            "BBH Raw is named raw, but tasks.bbh.score is the normalized score",
         ),
         (
             columns(**{"BBH Raw": "tasks.bbh.raw", "BBH": "tasks.bbh.raw"}),
@@ -108,7 +108,7 @@ def test_what_makes_no_sense_is_refused(changes: dict[str, Any], reason: str) ->
 
 @pytest.mark.parametrize("written", ["json", "yaml"])
 def test_a_raw_column_inside_of_an_object_is_one_too(written: str) -> None:
-    with pytest.raises(ValidationError, match=r"BBH is named raw, and tasks\.bbh\.score is the normalized score"):
+    with pytest.raises(ValidationError, match=r"BBH is named raw, but tasks\.bbh\.score is the normalized score"):
         options(format=written, **columns(BBH={"name": ["BBH", "raw"], "value": "tasks.bbh.score"}))
     raw = {"name": ["run", "BBH Raw"], "value": "tasks.bbh.raw"}
     with pytest.raises(ValidationError, match="BBH has a column of raw values beside it"):

@@ -68,7 +68,7 @@ def test_no_table_with_these_columns_is_found_in_a_markdown_file() -> None:
     assert "there is more than one table" in why(MARKDOWN, f"{one}\n{one}")
     assert "there is no table" in why(MARKDOWN, f"```\n{one}```\n")
     assert "there is no table below '## Board'" in why(MARKDOWN, f"{one}\n## Board\n", at="## Board")
-    assert "'## Board' is there 0 times" in why(MARKDOWN, one, at="## Board")
+    assert "'## Board' occurs 0 times" in why(MARKDOWN, one, at="## Board")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_no_table_with_these_columns_is_found_in_a_markdown_file() -> None:
     [
         (JSON, '[{"Model": "a", "BBH": NaN}]', "NaN, which is not valid JSON"),
         (JSON, '[{"Model": "a", "BBH": 0.5},]', "not valid JSON"),
-        (JSON, '{"rows": []}', "not a list of rows at the top"),
+        (JSON, '{"rows": []}', "the top is not a list of rows"),
         (JSON, '[{"Model": "a", "BBH": 0.5}, 7]', "row 2 is not an object"),
         (JSON, "[" * 100_000, "nested too deeply"),
         (JSON, b"\xff\xfe[", "not UTF-8"),

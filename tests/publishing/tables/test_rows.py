@@ -64,10 +64,10 @@ def test_a_number_in_another_unit_or_form_than_its_column_is_refused() -> None:
     shares = "Model,BBH\na,0.5\nb,0.6\nc,0.25\n"
     score = {"columns": {"Model": "model.id", "BBH": "tasks.bbh.score"}}
 
-    assert 'say unit = "percent"' in why(CSV, percents)
-    assert 'say unit = "proportion"' in why(CSV, shares, **score)
+    assert 'write unit = "percent"' in why(CSV, percents)
+    assert 'write unit = "proportion"' in why(CSV, shares, **score)
     assert "holds texts such as '12.5%'" in why(CSV, "Model,BBH\na,12.5%\n")
-    assert "holds numbers, and the mapping gives the text" in why(
+    assert "holds numbers, but the mapping gives the text" in why(
         JSON,
         '[{"Model": "a", "BBH": 0.5}]',
         columns={"Model": "model.id", "BBH": {"value": "tasks.bbh.raw", "template": "{value}"}},
@@ -102,7 +102,7 @@ def test_a_withdrawn_row_is_left_to_a_person() -> None:
     mine = {"t.csv": b"Model,BBH\nexample-org/kestrel-7b,0.25\n"}
 
     draft = layout(CSV).draft([change(None, published=entry(scores={"bbh": 0.25}))], mine)
-    assert "removed by people only" in draft.refused["example-org/kestrel-7b/x"]
+    assert "only people remove rows of this table" in draft.refused["example-org/kestrel-7b/x"]
     gone = layout(CSV).draft([change(None, published=entry())], {"t.csv": b"Model,BBH\nheron,0.25\n"})
     assert gone.refused == {}
     unknown = layout(CSV).draft([change(None)], mine)

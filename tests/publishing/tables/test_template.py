@@ -110,7 +110,7 @@ def test_a_withdrawn_result_goes_and_one_of_somebody_else_stays() -> None:
     assert results(gone, files=files).files == {RESULT: None}
     assert results(gone) == Draft()
     for there in (foreign, dated):
-        assert "and not by the bot" in results(row(), files=there).refused[f"{MODEL}/x"]
+        assert "that the bot did not write" in results(row(), files=there).refused[f"{MODEL}/x"]
     assert "the bot has no record" in results(RowChange("x", None)).refused["x"]
 
 
