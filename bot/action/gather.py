@@ -1,4 +1,4 @@
-"""Finds the files that a workflow means.
+"""Find the files that a workflow selects.
 
 Files of a pull request or a push are read through the API at its commit; nothing needs to be checked out. Files that
 a run has made are read in the workspace, where a link that leads outside is not followed.

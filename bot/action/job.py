@@ -1,4 +1,4 @@
-"""What one run of the Action knows, and how it speaks in the log, where workflow commands are heard."""
+"""The facts of one run of the Action, and its output to the log, where the runner looks for commands."""
 
 from __future__ import annotations
 

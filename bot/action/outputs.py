@@ -1,4 +1,4 @@
-"""Writes what a workflow reads: outputs, step summary and report, where the runner says."""
+"""Write the outputs, step summary and report of a run to the places that the runner names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A group of commands of which one need not be named: what names no command is given to it."""
+"""A command group with a default: arguments that name no command go to it."""
 
 from __future__ import annotations
 

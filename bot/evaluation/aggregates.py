@@ -1,4 +1,4 @@
-"""What lies below the groups of a result, and what the leaves give for a group's value."""
+"""Find the leaves below each group of a result, and compute the group's value from them."""
 
 from __future__ import annotations
 

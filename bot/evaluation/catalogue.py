@@ -1,4 +1,4 @@
-"""The shipped catalogue: what is known of benchmarks that many leaderboards use, each fact with its source.
+"""The shipped catalogue of benchmarks that many leaderboards use: facts, each with its source.
 
 A declaration takes the members of a group from here; `leaderboards draft` and the rules on benchmarks that are broken
 for everybody look facts up. One file of `bot/data/catalogue/` is read as `CatalogueFile`.

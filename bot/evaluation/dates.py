@@ -1,4 +1,4 @@
-"""When a result was measured: from the file, its name, or the commit that brought it."""
+"""Find the date when a result was measured: from the file, its name, or the commit that added it."""
 
 from __future__ import annotations
 

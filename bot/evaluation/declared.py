@@ -1,4 +1,4 @@
-"""What all tables of a declaration share: the base of their models, and the types of their values."""
+"""The common parts of all tables of a declaration: the base of their models, and the types of their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings: what a rule saw, where it saw it, how bad that is, and what to do about it."""
+"""A finding: the problem that a rule found, its place, its severity, and how to repair it."""
 
 from __future__ import annotations
 

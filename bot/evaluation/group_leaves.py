@@ -1,4 +1,4 @@
-"""Puts the leaves of the catalogue's groups into a declaration, so that MMLU is one line and not 57."""
+"""Put the leaves of the catalogue's groups into a declaration, so that MMLU takes one line instead of 57."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which commit or release of lm-evaluation-harness a text names.
+"""Find the commit or release of lm-evaluation-harness that a text names.
 
 The releases are in `data/harness.toml`. All commits of the default branch, and those that only the Open LLM
 Leaderboard's fork has, are in `data/commits/` by their first eight digits; `.github/renew_commits.py` renews them.

@@ -1,4 +1,4 @@
-"""Changes of the harness that no task version shows, and whether a result came after one."""
+"""Changes of the harness that no task version shows, and the check whether a result is from after one."""
 
 from __future__ import annotations
 

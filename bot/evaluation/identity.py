@@ -1,4 +1,4 @@
-"""Which model of the Hub a result is of, where the file names it by a path or not at all."""
+"""Find the Hub id of a result's model if the file names it by a path or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A leaderboard's declaration: what results must hold to stand on it, how they are scored, and its digests."""
+"""A leaderboard's declaration: which results it requires, how it scores them, and its digests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds a result against what a leaderboard requires: a measurement for each number, and what is missing."""
+"""Compare a result with a leaderboard's requirements: a measurement for each number, and the missing ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tells which implementation of MMLU made a prompt or a result, and by what evidence.
+"""Recognise the implementation of MMLU behind a prompt or a result, and give the evidence.
 
 One name, seven measurements: the implementations differ in the prompt, in what is scored (letters, texts, one
-generated token) and in how questions are averaged, and their numbers do not stand in one column.
+generated token) and in how questions are averaged, and their numbers do not belong in one column.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One evaluation as measured, whatever file it came from; the formats make it, rules and scores read it."""
+"""One evaluation as measured, independent of the file format; formats make it, rules and scores read it."""
 
 from __future__ import annotations
 

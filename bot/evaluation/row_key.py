@@ -1,4 +1,4 @@
-"""The key of a row: what it is about, and the one text that names it in paths, branches and texts."""
+"""The key of a row: the model and settings that it stands for, and its name in paths, branches and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a column: how it is made, how its scores lie, and whether it follows the other columns."""
+"""The page of a column: how it is made, how its scores are distributed, and whether it follows the others."""
 
 from __future__ import annotations
 

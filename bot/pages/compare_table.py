@@ -1,4 +1,4 @@
-"""The tables that compare rows, made by a server; the script of the page makes the same of the same data."""
+"""The tables that compare rows, made by the server; the page's script makes the same from the same data."""
 
 from __future__ import annotations
 

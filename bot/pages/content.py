@@ -1,4 +1,4 @@
-"""What the pages of one board are made of, and how one of them is written from a template."""
+"""The content of a board's pages, and the rendering of one page from its template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small charts as SVG: one look for all, text that can be read, colours from the style sheet.
+"""Small charts as SVG: one style for all, readable text, colours from the style sheet.
 
 Altair draws the charts of the audits in 0.4 s each; a board's site has a dozen and is built again at every change, so
 these three are written directly. Nothing in them needs a style of its own, which the page's policy would refuse.

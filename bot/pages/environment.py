@@ -1,4 +1,4 @@
-"""The templates of the pages, their style sheet and their script; what each page is allowed to do."""
+"""The templates of the pages, their style sheet and script, and their content security policy."""
 
 from __future__ import annotations
 

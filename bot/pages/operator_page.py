@@ -1,4 +1,4 @@
-"""The pages of the operator, in the look of the boards: how one is written from its template."""
+"""Render the operator's pages from their templates, in the style of the boards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way from the raw values of a task to its score, as sentences and as lines of a table.
+"""The steps from the raw values of a task to its score, as sentences and as table lines.
 
 Everything comes from the entry, so that an older row explains itself by the bounds that it was scored with.
 """

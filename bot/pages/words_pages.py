@@ -1,4 +1,4 @@
-"""The pages that explain: what is checked, how scores are made, and what this site is."""
+"""The pages of text: the rules, the scoring, and the page about this site."""
 
 from __future__ import annotations
 

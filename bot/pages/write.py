@@ -1,4 +1,4 @@
-"""Write a site into a folder: only what differs, all of it or nothing, and what is not the site's is left alone."""
+"""Write a site into a folder: only changed files, all or nothing, and no file that is not part of the site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often the services answered, and how much of their budgets is left: what this process saw, for its metrics."""
+"""Count the answers of services and the remaining budgets of this process, for its metrics."""
 
 from __future__ import annotations
 

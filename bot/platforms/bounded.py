@@ -1,4 +1,4 @@
-"""What a service keeps in memory between two passes, within bounds: the oldest goes first."""
+"""A memory between two passes with bounds: the oldest entry is removed first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one account may still ask of a service: learned from its answers, and spent by people before bulk work.
+"""The remaining requests of one account: learned from answers, with a reserve for people before bulk work.
 
 All workers of a process share one budget for each service, account and kind of request. What other processes spend
 shows in the next answer; those of one database also tell each other. Bulk work stops where half of a window is left, so

@@ -1,4 +1,4 @@
-"""Publications in commits that services take: of at most so many files and bytes each."""
+"""Split publications into commits that services accept: bounded in files and bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say on our requests at a target: the commands that maintainers write there, and what we do and answer."""
+"""Comments on the bot's requests at a target: commands of maintainers, and the bot's actions and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A declaration by its name: the id of a shipped one, a TOML file of this machine, or an address on the Hub."""
+"""Open a declaration by its name: a shipped id, a local TOML file, or an address on the Hub."""
 
 from __future__ import annotations
 

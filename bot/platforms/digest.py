@@ -1,4 +1,4 @@
-"""Whether bytes are those that an object id names: git's SHA-1 of a blob, or the SHA-256 of large-file storage."""
+"""Check that bytes match an object id: git's SHA-1 of a blob, or the SHA-256 of large-file storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said at a source, whatever it is: discussions and requests as values, and what reads and writes them."""
+"""Discussions and requests at any source: their values, and the interface that reads and writes them."""
 
 from __future__ import annotations
 

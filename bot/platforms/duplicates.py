@@ -1,4 +1,4 @@
-"""What stands twice at a platform under one mark: two processes may write the same at the same moment."""
+"""Close duplicates under one mark: two processes may write the same at the same moment."""
 
 from __future__ import annotations
 

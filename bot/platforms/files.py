@@ -1,4 +1,4 @@
-"""Files of this machine: those that are named, and all below the folders that are named."""
+"""Local files: the named ones, and all files below the named folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filling a target with very many rows: as the target itself does it best, else by its ordinary publications."""
+"""Fill a target with very many rows: by its own bulk write if it has one, else by ordinary publications."""
 
 from __future__ import annotations
 

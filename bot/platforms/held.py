@@ -1,4 +1,4 @@
-"""What must still be so before anything is written: who lost the lease on a watch writes nothing more."""
+"""A check before each write: a process that lost its lease on a watch writes nothing more."""
 
 from __future__ import annotations
 

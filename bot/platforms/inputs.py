@@ -1,4 +1,4 @@
-"""What a PATH of the command line names: files and folders here, and those of datasets on the Hub."""
+"""Find the files that a PATH of the command line names: local ones, and those of datasets on the Hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is about to be written: said before, so that whoever takes over a killed process's work knows what may land."""
+"""Intended writes: stored before a write, so that the successor of a killed process knows what may land."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A property that is worked out once: `functools.cached_property` without its lock.
+"""A property that is computed once: `functools.cached_property` without its lock.
 
 Python 3.11 holds one lock for a property of all instances while it is worked out, so that threads wait for each other's
 requests; Python 3.12 dropped it. Two threads at one instance may both work it out here.

@@ -1,4 +1,4 @@
-"""Limits of time on calls: how long one answer may take, and when a whole operation has to end."""
+"""Time limits: for one answer, and for a whole operation."""
 
 from __future__ import annotations
 

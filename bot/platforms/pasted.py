@@ -1,4 +1,4 @@
-"""What people paste in place of an address: the address of a page in a browser, or the one that git clones."""
+"""Recognise pasted addresses, of a page in a browser or for `git clone`, and suggest the right form."""
 
 from __future__ import annotations
 

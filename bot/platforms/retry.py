@@ -1,4 +1,4 @@
-"""How often, and how long apart, a call to a service is repeated: one policy for all platforms, carried by tenacity."""
+"""One policy for all platforms: how often and how fast a call to a service is repeated, with tenacity."""
 
 from __future__ import annotations
 

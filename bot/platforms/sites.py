@@ -1,4 +1,4 @@
-"""Sites in repositories: only what differs is written, in commits that services take; foreign files are never touched.
+"""Write sites to repositories: only changed files, in commits that services accept, and never a foreign file.
 
 A list in the repository says which files are the site's. It is written with the first commit of several, so that what a
 killed process wrote is known as ours.

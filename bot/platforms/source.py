@@ -1,4 +1,4 @@
-"""What every source of results can do, whatever it is: the settlement reads all of them in one way."""
+"""The interface of all sources of results, so that a settlement reads them in one way."""
 
 from __future__ import annotations
 

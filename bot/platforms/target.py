@@ -1,4 +1,4 @@
-"""What every target of entries can do, whatever it is: only a target writes, and it decides nothing."""
+"""The interface of all targets of entries: only a target writes, and it decides nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came, went or changed on a board, as records in the order of time."""
+"""The rows that were added, changed or removed on a board, as records in the order of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that people write in comments: what each does, who may, and where it is read."""
+"""The commands that people write in comments: their effect, who may write them, and where the bot reads them."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class EntryHarness(msgspec.Struct, frozen=True):
 class Evidence(msgspec.Struct, frozen=True):
     """A submission that numbers of the row come from.
 
-    `source` is the name of the repository that it lies in, "" for a file of somebody's machine; `commit` the commit
+    `source` is the name of the repository that it lies in, "" for a file on somebody's machine; `commit` the commit
     that it was read at, "" outside of a repository; `submitter` who brought it, "" where nobody knows. `date` is when
     it was measured (ISO 8601, UTC), believed no further than its commit, "" where neither file, name nor commit says.
     What the file itself shows (`sha256`, `date`, `format`, `harness`) is filled in when the entry is made.

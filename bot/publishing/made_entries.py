@@ -1,4 +1,4 @@
-"""The entries of many rows: one that cannot be made stops no other."""
+"""Make the entries of many rows: one that cannot be made does not stop the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass would add, change and remove at one target, and whether a person must approve it first."""
+"""The plan of a pass at one target: rows to add, change and remove, and whether a person must approve it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands at a target, what should stand there, and the decision between them, as plain values."""
+"""The current and the desired state of a target, and the decision between them, as plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two versions of a row have different numbers."""
+"""Find the numbers in which two versions of a row differ."""
 
 from __future__ import annotations
 

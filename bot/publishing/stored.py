@@ -1,4 +1,4 @@
-"""The entries that stand at a target: what is one of ours, and what is not, with the reason."""
+"""Read the entries at a target, and give a reason for each file that is not the bot's entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every sentence that the bot says at a source: Markdown made of verdicts, comparisons and answers, our mark last."""
+"""All texts that the bot posts at a source: verdicts, comparisons and answers, with the bot's mark at the end."""
 
 from __future__ import annotations
 

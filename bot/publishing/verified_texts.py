@@ -1,4 +1,4 @@
-"""The issue about rows that do not follow from their evidence, and its last words."""
+"""The issue about rows that do not follow from their evidence, and the text that closes it."""
 
 from __future__ import annotations
 

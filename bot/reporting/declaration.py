@@ -1,4 +1,4 @@
-"""A declaration as text: its columns, how they are made and of what, and what it asks of the harness."""
+"""A declaration as text: its columns, their scoring and subtasks, and the accepted harnesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes text that strangers wrote harmless in a terminal, in Markdown, in a table."""
+"""Escape text from strangers for a terminal, for Markdown and for tables."""
 
 from __future__ import annotations
 

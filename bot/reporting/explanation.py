@@ -1,4 +1,4 @@
-"""Explains a row: the way of every number from raw value through bound and clip to the mean, to be followed by hand."""
+"""Explain a row: each number from raw value through bound and clip to the mean, so that a reader can check it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the line of what a JSON pointer names; run only for what is shown.
+"""Find the line of a JSON pointer in a file; only for findings that are shown.
 
 No library does it on bytes that are not quite JSON (bare NaN, a key twice), as result files are.
 """

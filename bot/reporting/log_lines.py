@@ -1,4 +1,4 @@
-"""Log lines that are one line each, whatever was submitted, and that repeat themselves only so often."""
+"""Log lines: one line each, whatever was submitted, with a limit on repeated ones."""
 
 from __future__ import annotations
 

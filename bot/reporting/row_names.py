@@ -1,4 +1,4 @@
-"""What rows are called beside each other: one model can have several, of other precisions, revisions or templates."""
+"""Short names of rows in one table: rows of the same model show precision, revision or template."""
 
 from __future__ import annotations
 

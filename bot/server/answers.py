@@ -1,4 +1,4 @@
-"""Answers to a browser: what every page may do, what kind of file it is, and nothing sent that the browser has."""
+"""Answers to a browser: security headers, content types, and nothing that the browser already has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes: a webhook's delivery is checked, acknowledged and left to the watches; the rest is for reading."""
+"""The routes: a webhook's delivery is checked, acknowledged and passed to the watches; others only read."""
 
 from __future__ import annotations
 

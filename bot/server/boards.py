@@ -1,4 +1,4 @@
-"""The boards of the watches as the pages show them, made from what the state keeps: a visitor costs no request."""
+"""The boards on the pages, made from the state: a visitor costs no request to a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that end: a stranger who opens many, or sends a letter a minute, holds nothing for long.
+"""Limits on connections: a client that opens many, or sends slowly, cannot block others for long.
 
 Uvicorn has no time-out for the head of a request and takes every connection that the system gives it; with 256
 descriptors, two hundred idle clients would then stop the service.

@@ -1,4 +1,4 @@
-"""The declarations of the watches for their pages: read again after a settlement, and not for each visitor."""
+"""The declarations of the watches for their pages: read again after a settlement, not for each visitor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last deliveries of webhooks, for the page: what each told of, and how it was answered."""
+"""The last webhook deliveries, for the page: their event and the answer to them."""
 
 from __future__ import annotations
 

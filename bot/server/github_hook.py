@@ -1,4 +1,4 @@
-"""Deliveries of GitHub: signed, taken once, and left to the watches.
+"""Deliveries of GitHub: checked by signature, accepted once, and passed to the watches.
 
 https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 """

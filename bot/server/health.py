@@ -1,4 +1,4 @@
-"""How a service stands, from what its watches last did and from the items that wait."""
+"""The health of a service, from the last outcomes of its watches and the waiting items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names under which a server on loopback is asked: a stranger's name that leads to this machine reads nothing."""
+"""The host names that a server on loopback accepts: another name that leads to this machine reads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What deliveries tell of, written into the state beside the server: no delivery and no page waits for a database."""
+"""Write the changes that deliveries report into the state in a thread: no delivery or page waits for it."""
 
 from __future__ import annotations
 

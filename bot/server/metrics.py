@@ -1,4 +1,4 @@
-"""What is measured: counters of this process, and gauges that are read from the store when somebody asks."""
+"""The metrics: counters of this process, and gauges that are read from the store on request."""
 
 from __future__ import annotations
 

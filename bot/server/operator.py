@@ -1,4 +1,4 @@
-"""Who may change the state: the one rule for every route that does more than show."""
+"""Who may change the state: the one rule for every route that does not only read."""
 
 from __future__ import annotations
 

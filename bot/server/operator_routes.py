@@ -1,4 +1,4 @@
-"""The pages of the operator: watches, items, submissions with their verdicts, plans and deliveries."""
+"""The operator's pages: watches, items, submissions with their verdicts, plans and deliveries."""
 
 from __future__ import annotations
 

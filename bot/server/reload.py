@@ -1,4 +1,4 @@
-"""The settings while the service runs: read again when their file changes or a SIGHUP comes, else kept."""
+"""Reload the settings of a running service when their file changes or a SIGHUP arrives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An application and an address in, a server until it is told to stop; none where strangers could write."""
+"""Run a web application at an address until it is stopped; refuse an address where strangers could write."""
 
 from __future__ import annotations
 

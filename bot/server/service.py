@@ -1,4 +1,4 @@
-"""The service: it keeps every watch settled, takes hints, and says how it is."""
+"""The running service: it keeps every watch settled, takes hints, and reports its state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watches that several processes share over one PostgreSQL: passes, rows, what is due, and how each watch stands."""
+"""Watches that several processes share through PostgreSQL: passes, rows, due items, and each watch's state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the watches stand, from the state alone: the operator's pages and the API show the same."""
+"""Read the state of the watches; the operator's pages and the API show the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of a board are made of, from what the service keeps of it."""
+"""Collect the content of a board's pages from the state of the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from the rows that stand at a target: its table, the alarm about columns, the discussion of a plan."""
+"""Update the files and discussions that depend on merged rows: the table, the column alarm, the plan's discussion."""
 
 from __future__ import annotations
 

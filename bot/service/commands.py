@@ -1,4 +1,4 @@
-"""Commands in comments at the source: each is answered once; what a maintainer waived is found again in our answers."""
+"""Answer commands in comments at the source, each once; the bot's own answers record what was waived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings file `bot.toml`: its keys, their defaults, and the checks that name every fault."""
+"""The settings file `bot.toml`: its keys, their defaults, and checks that name every mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one pass over a watch needs: its source, targets, declaration, store and the facts that judging asks for."""
+"""The parts that one pass over a watch needs: source, targets, declaration, store, and facts for judging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What should stand for rows at a target, given what stands there."""
+"""Compute the desired rows of a target from the submissions and the target's current state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is examined and what is found: the case of a service, and one diagnosis for each check."""
+"""The data of the doctor: the case of a service, and one diagnosis for each check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a service from working, found by reads that change nothing: one line for each check, with what to do."""
+"""Find what keeps a service from working, by reads alone: one line for each check, with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks at GitHub: token, rights, repositories, webhooks, secret, and what is left of the requests."""
+"""The checks at GitHub: token, rights, repositories, webhooks, secret, and the remaining requests."""
 
 from __future__ import annotations
 

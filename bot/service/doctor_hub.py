@@ -1,4 +1,4 @@
-"""The checks at the Hub: token, rights, webhook, secret, clock and what is left of the requests."""
+"""The checks at the Hub: token, rights, webhook, secret, clock and the remaining requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the service answers where a webhook delivers, and takes our secret; what is delivered tells it nothing."""
+"""Check that the service answers at a webhook's address and accepts the secret, with an empty delivery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of a webhook, read as the event that it tells of; what is not known to us is ignored.
+"""Parse the body of a Hub webhook into an event; unknown kinds are ignored.
 
 The Hub's payload of version 3 and whatever follows it: unknown actions, scopes, kinds of repository and
 fields are accepted, because a delivery that is refused counts towards the webhook's suspension.

@@ -1,4 +1,4 @@
-"""What is said about pushed files: one discussion for each folder with faults, edited in place, closed when mended."""
+"""The discussions about pushed files: one for each folder with faults, edited in place, closed when corrected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The safety catch: large removals and rewrites wait until a maintainer approves that very plan."""
+"""The safety catch: large removals and rewrites wait until a maintainer approves exactly that plan."""
 
 from __future__ import annotations
 

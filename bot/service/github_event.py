@@ -1,4 +1,4 @@
-"""The body of a GitHub delivery, read as the event that it tells of; what is not known to us is ignored.
+"""Parse the body of a GitHub delivery into an event; unknown kinds are ignored.
 
 Fields that are not named here may be missing or hold anything.
 https://docs.github.com/en/webhooks/webhook-events-and-payloads

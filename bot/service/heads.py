@@ -1,4 +1,4 @@
-"""Whether models have moved on since they were measured: looked up a few at a time, and kept with the day."""
+"""Look up whether models have moved on since they were measured: a few at a time, each kept with its day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who fills a board keeps it: no pass over a watch writes there meanwhile, and no import while one does."""
+"""The lease of an import: while it holds, no pass writes to the same target, and the other way round."""
 
 from __future__ import annotations
 

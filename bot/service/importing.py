@@ -1,4 +1,4 @@
-"""The first filling of a board: everything of a source is read, and the rows that are new go out in large commits.
+"""Fill a new board: read all results of a source, and write the new rows in large commits.
 
 It is made of the parts of the service: the source is observed into the same index and items, read and judged by the
 same reading, and each row is what the service would publish. So a second call goes on where the first was killed. Rows

@@ -1,4 +1,4 @@
-"""Items: what may be out of step, and when it is tried next.
+"""Items: things that may be out of date, and the time of their next try.
 
 An item holds no instruction, only a name: whoever takes it looks at both sides and brings one to the other.
 """

@@ -1,4 +1,4 @@
-"""Judges submissions with what GitHub says of their harness commits: looked up first and handed in as facts."""
+"""Judge submissions with facts about their harness commits, which are looked up on GitHub first."""
 
 from __future__ import annotations
 

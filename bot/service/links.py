@@ -1,4 +1,4 @@
-"""Where the rows of a source can be seen at the targets: open requests that propose them, and where they stand."""
+"""Links to the rows of a source at the targets: the open requests that propose them, and the merged files."""
 
 from __future__ import annotations
 

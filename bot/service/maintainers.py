@@ -1,4 +1,4 @@
-"""Who counts as a maintainer of a watch where a command is written."""
+"""Decide who is a maintainer of a watch at the place of a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reviews of merged requests: each says so, and links what is proposed at the targets for its rows.
+"""Update the reviews of merged requests: each says so, and links the proposed rows at the targets.
 
 The text follows from the Hub alone: from what the request changed, from the files at the source now, and from the open
 requests at the targets. Once it says so it is left alone, for those requests are closed one day.

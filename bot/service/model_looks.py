@@ -1,4 +1,4 @@
-"""Looking at the page of one model: what our rows say about it, what stands there, and what is to be done."""
+"""Compare the page of one model with its rows: their values, the page's values, and the next step."""
 
 from __future__ import annotations
 

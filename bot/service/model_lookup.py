@@ -1,4 +1,4 @@
-"""Whether the revision of a model that was measured is still at the Hub, and whether its main branch has moved on."""
+"""Check whether a model's measured revision is still on the Hub, and whether its main branch has moved on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How things ended in one pass: outcomes for people, and the note of each failure for the next try."""
+"""The outcomes of one pass, as text for people and as a note of each failure for the next try."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What merging a request at the source would do to the board: the same join and the same choice as publishing."""
+"""Preview the effect of merging a request at the source, with the same join and choice as publishing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request at the source proposes: its result files, read one by one within a budget, and all else."""
+"""Read the content of a request at the source: its result files, within a budget, and its other changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing the rows of one call, by the command line and the Action: the same reconciler as the service's."""
+"""Publish the rows of one call of the command line or the Action, with the service's reconciler."""
 
 from __future__ import annotations
 

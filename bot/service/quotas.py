@@ -1,4 +1,4 @@
-"""What strangers may ask of the service: every limit stands here, and maintainers of the watch have none of them."""
+"""All limits on what strangers may ask of the service; the maintainers of a watch have none."""
 
 from __future__ import annotations
 

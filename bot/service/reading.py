@@ -1,4 +1,4 @@
-"""Reading submissions: the files that changed are read at the observed commit, judged, and kept."""
+"""Read submissions: changed files are read at the observed commit, judged and stored."""
 
 from __future__ import annotations
 

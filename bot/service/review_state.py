@@ -1,4 +1,4 @@
-"""What is remembered of the reviews of a watch, and the words for all that a review depends on."""
+"""The state of the reviews of a watch, and a digest text of everything that a review depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a review, made of what a request proposes, how its files were judged and what merging does."""
+"""The text of a review: the content of a request, the verdicts on its files, and the effect of a merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reviews of requests at the source: one comment on each says what merging does and how files were judged."""
+"""Review requests at the source: one comment on each shows the verdicts and the effect of a merge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of one row in different folders with different values: both sides are told."""
+"""Files of one row in different folders with different values: the bot tells both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that were let through by the safety catch and wait to be published one by one, perhaps by another process."""
+"""Rows that the safety catch allowed and that wait to be published, perhaps by another process."""
 
 from __future__ import annotations
 

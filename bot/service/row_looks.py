@@ -1,4 +1,4 @@
-"""Looking at rows: what their submissions make, what stands at the target, and why the two differ."""
+"""Compare rows with a target: the row from its submissions, the row at the target, and why they differ."""
 
 from __future__ import annotations
 

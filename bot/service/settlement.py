@@ -1,4 +1,4 @@
-"""One pass over a watch: observe, then bring every item that is due in step.
+"""One pass over a watch: observe the source, then bring every due item up to date.
 
 What must stand follows from the source at its head, the declaration, and what people decided at the targets. The store
 only says what may be out of step; emptied, it costs one full reading. A fault ends one item, never the pass.

@@ -1,4 +1,4 @@
-"""Which files a text of ours showed to somebody who wrote a command after it."""
+"""Find the files that the bot had shown when somebody wrote a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process for each SQLite state: a second one is told so. A database on a server has its own locks."""
+"""One process for each SQLite state: a second one gets an error. A database server has its own locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Good pushes are answered where the watch says so: one discussion for each folder, edited in place."""
+"""Answer good pushes if the watch asks for it: one discussion for each folder, edited in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What should stand in a table that somebody keeps, given what stands, is proposed and was declined there."""
+"""Compute the desired rows of a table from its current rows, the open request and the declined rows."""
 
 from __future__ import annotations
 

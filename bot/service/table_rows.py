@@ -1,4 +1,4 @@
-"""Publishing rows into a table that somebody keeps: those of one watch in one shared request, or in one commit."""
+"""Publish rows into a table that people keep: those of one watch in one shared request or commit."""
 
 from __future__ import annotations
 

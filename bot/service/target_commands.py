@@ -1,4 +1,4 @@
-"""Commands that maintainers write on our requests at a target: `/merge` and `/decline`, each answered once.
+"""Commands that maintainers write on the bot's requests: `/merge` and `/decline`, each answered once.
 
 The truth is the target: a command without an answer of ours is still to be done, and what was declined stands in our
 answers. The state remembers how many comments were seen, so that nothing is asked where nobody wrote.

@@ -1,4 +1,4 @@
-"""The targets in one pass: what people decided there, the rows that are due, and what follows from the rows."""
+"""The targets in one pass: decisions of people, the due rows, and the files that depend on the rows."""
 
 from __future__ import annotations
 

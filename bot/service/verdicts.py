@@ -1,4 +1,4 @@
-"""The verdict on one submission as it stands, from what was read before: nothing is asked of a service."""
+"""The current verdict on one submission, from the state alone, without a request to a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verified rows as others read them: JSON, and a badge in a file."""
+"""Write verified rows for other programs: as JSON, and as a badge in a file."""
 
 from __future__ import annotations
 

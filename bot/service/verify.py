@@ -1,4 +1,4 @@
-"""Recomputing rows from their evidence: the files at their commits, under the declaration that each row names."""
+"""Recompute rows from their evidence: the files at their commits, under the declaration that each row names."""
 
 from __future__ import annotations
 

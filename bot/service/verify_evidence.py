@@ -1,4 +1,4 @@
-"""The evidence of a row: its files as they stand at their commits, and what became of them since."""
+"""Read the evidence of a row: its files at their commits, and what happened to them since."""
 
 from __future__ import annotations
 

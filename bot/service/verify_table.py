@@ -1,4 +1,4 @@
-"""Whether a table that people keep still says what the entries beside it say."""
+"""Compare the rows of a table that people keep with the entries beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What maintainers waived by comments: read from every discussion, kept as text, and looked for in new comments."""
+"""The waivers that maintainers wrote in comments: read from every discussion, stored, and renewed from comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints in, `settle` called: one thread keeps one watch, so that a watch is never settled twice at once."""
+"""One thread for each watch: it takes hints and calls `settle`, so a watch is never settled twice at once."""
 
 from __future__ import annotations
 

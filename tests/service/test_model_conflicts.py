@@ -50,7 +50,7 @@ def test_a_conflict_that_comes_later_leaves_both_sides_as_they_are(story: ModelS
     outcomes = story.settle()
 
     [why] = said(outcomes, "rejected")
-    assert why.startswith(f"sums: conflict: .eval_results/x.yml in #2 ({story.hub.url}/{MODEL}/discussions/2) says 1, ")
+    assert why.startswith(f"sums: conflict: .eval_results/x.yml in #2 ({story.hub.url}/{MODEL}/discussions/2) has 1, ")
     assert "this result is 60: the bot does not overwrite it" in why
     [ours] = [request for request in story.requests if request.author == "bot"]
     assert yaml.safe_load(story.hub.file(story.model, SUMS, ours.ref) or b"")[0]["value"] == 50

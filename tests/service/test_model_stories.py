@@ -166,7 +166,7 @@ def test_the_row_measured_at_the_head_of_the_model_counts_else_the_newest(story:
     story.push(path=path_of(time=newer), right=(90, 60, 70), date=1_795_000_000.0)
     story.approve()
     assert story.proposed()["value"] == 50
-    assert "there is also" in story.requests[0].description
+    assert "the same model also has" in story.requests[0].description
 
     story.remove(path_of())
     story.settle()

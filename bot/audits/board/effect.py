@@ -1,4 +1,4 @@
-"""Works out what leaving columns out does to the averages and ranks of a board."""
+"""Compute how averages and ranks of a board change without some columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds rows that lie on the floor of a column irrespective of strength, wherever the floor ends.
+"""Find rows on the floor of a column whatever their strength, wherever the floor ends.
 
 At each place where a floor may end the rows below and above are compared: how often, of one row from each side, the
 upper is the stronger by the other columns (the area under the ROC curve; Hanley and McNeil 1982). On a floor that has

@@ -1,4 +1,4 @@
-"""Reports the audit of a board: what is named and why, with and without it, the figures, the picture."""
+"""Report the audit of a board: the named columns and why, their effect, the figures and a chart."""
 
 from __future__ import annotations
 

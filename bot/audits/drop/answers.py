@@ -1,4 +1,4 @@
-"""The gold answers of a question, and what is computed once for them."""
+"""The gold answers of a question, with values that are computed once for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audit one part of a log: what one process does of the work."""
+"""Audit one part of a log: the share of one process."""
 
 from __future__ import annotations
 

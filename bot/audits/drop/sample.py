@@ -1,4 +1,4 @@
-"""One sample of DROP as a log holds it, and why a record holds none."""
+"""One sample of DROP in a log, and the reasons why a record is not one."""
 
 from __future__ import annotations
 

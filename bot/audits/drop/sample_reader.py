@@ -1,4 +1,4 @@
-"""Read the records of a log: fast where they are as the harness writes them, else in any known format.
+"""Read the records of a log: fast in the harness's usual form, else in any known format.
 
 Fields that no figure needs are not decoded: the passage and the prompt are most of a record. A record that differs from
 what is expected here goes to `log_rows`, which gives the same sample in three times the time.

@@ -1,1 +1,1 @@
-"""Finds out which MMLU was measured: by prompts, results and sample logs; what it scores, and what may be compared."""
+"""Find which MMLU was measured, from prompts, results and sample logs, and which numbers may be compared."""

@@ -1,4 +1,4 @@
-"""Judges MMLU results: what each is, which may stand in one column, and how the orders differ."""
+"""Judge MMLU results: the implementation of each, which may share a column, and how the orders differ."""
 
 from __future__ import annotations
 

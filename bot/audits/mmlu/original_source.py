@@ -1,4 +1,4 @@
-"""Reads what the code of the benchmark's authors (hendrycks/test) writes, and its scores."""
+"""Read the output of the code of the benchmark's authors (hendrycks/test), and its scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports the audit of MMLU results: what each is, what may be compared, how the orders differ."""
+"""Report the audit of MMLU results: the implementations, comparable numbers, and differences in order."""
 
 from __future__ import annotations
 

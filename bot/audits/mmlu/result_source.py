@@ -1,4 +1,4 @@
-"""Reads a result with subjects of MMLU: which implementation it is, and its averages over subjects and questions."""
+"""Read a result with subjects of MMLU: its implementation, and its averages over subjects and questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads one record of a sample log: the question, the prompt and what the model gave, or why it holds none.
+"""Read one record of a sample log: question, prompt and model output, or why it holds none.
 
 Forms: lm-evaluation-harness 0.4 (numbers as numbers, later as text), 0.3 with --write_out, and HELM's request state.
 """

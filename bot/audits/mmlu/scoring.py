@@ -1,4 +1,4 @@
-"""Decides whether each implementation counts as right what a model gave on one question of MMLU."""
+"""Decide for each implementation whether a model's answer to one question of MMLU counts as right."""
 
 from __future__ import annotations
 

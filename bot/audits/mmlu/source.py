@@ -1,4 +1,4 @@
-"""What one path of MMLU results holds: the type that its readers make and that comparison and report read."""
+"""The content of one path of MMLU results: the type that readers make and that comparison and report use."""
 
 from __future__ import annotations
 

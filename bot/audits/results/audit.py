@@ -1,4 +1,4 @@
-"""Audits result files: what is inconsistent in each, and which of them hold the same values under another name."""
+"""Audit result files: inconsistencies in each, and files with the same values under another name."""
 
 from __future__ import annotations
 

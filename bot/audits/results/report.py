@@ -1,4 +1,4 @@
-"""Reports inconsistencies in result files: what contradicts itself first, then what else each shows."""
+"""Report inconsistencies in result files: contradictions first, then everything else about each file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Drafts a declaration from result files: what they show, what the catalogue knows, and TODO elsewhere."""
+"""Drafts a declaration from result files and the catalogue, with a TODO where neither knows the answer."""

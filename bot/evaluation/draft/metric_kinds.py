@@ -1,4 +1,4 @@
-"""Which of a leaf's numbers counts, and what is known of it by its name; the names are in bot/data/metrics.toml."""
+"""Choose which of a leaf's numbers counts, and look up its kind by its name; the names are in bot/data/metrics.toml."""
 
 from __future__ import annotations
 

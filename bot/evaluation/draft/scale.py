@@ -1,4 +1,4 @@
-"""The unit, range and bounds of a column: from the metric's name, the values seen, and the catalogue."""
+"""Determine the unit, range and bounds of a column from the metric's name, the values seen, and the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What result files show of each leaf: its metric, shots, versions and number of samples."""
+"""Collect from result files the metric, shots, versions and number of samples of each leaf."""
 
 from __future__ import annotations
 

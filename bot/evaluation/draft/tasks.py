@@ -1,4 +1,4 @@
-"""Makes the tables of a declaration from columns: their keys, and what a person may or must decide."""
+"""Make the task tables of a declaration from columns: their keys, and a TODO for each decision of a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result formats: which there are, and which one a submission is of.
+"""List the result formats, and recognise the format of a submission.
 
 A format is one file here and one line in `BUILT_IN`, or an entry point of another package in the group
 `leaderboard_bot.formats` that names a Format.

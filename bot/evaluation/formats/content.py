@@ -1,4 +1,4 @@
-"""The files of one submission as the formats look at them: each is decoded once, whoever asks."""
+"""The files of one submission, each decoded only once for all formats."""
 
 from __future__ import annotations
 

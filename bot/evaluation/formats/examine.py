@@ -1,4 +1,4 @@
-"""Looks at a file besides what its format reads of it: for keys that stand twice, and for secrets."""
+"""Check a file for problems that are the same in all formats: repeated keys and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognises a text that is a known one but for what the harness fills into each configuration.
+"""Recognise a known text in which the harness only filled in other values for each configuration.
 
 Harness 0.4.9 and newer write the arguments of the model into the `metadata` of every configuration, the newest also the
 path of the task's own file: `"pretrained": "org/name", "config_source": "/…/lm_eval/tasks/…"`. So no two models have

@@ -1,4 +1,4 @@
-"""What a result format is: one object that says how it is recognised, read, spelled and measured again."""
+"""The type of a result format: how files are recognised and read, how values are spelled, how to run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of HELM: a folder of which `run_spec.json` says what was asked and `stats.json` what came of it.
+"""Runs of HELM: a folder in which `run_spec.json` holds the settings and `stats.json` the outcome.
 
 One name stands for up to six statistics (of other splits, of perturbed inputs): what counts is the mean over the test
 split, or the validation split where nothing was tested, of inputs as they are. `per_instance_stats.json` gives the

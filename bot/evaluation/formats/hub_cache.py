@@ -1,4 +1,4 @@
-"""Reads a model's id and commit from the path of the Hub's cache that it was loaded by."""
+"""Read a model's id and commit from the path in the Hub's cache that it was loaded from."""
 
 from __future__ import annotations
 

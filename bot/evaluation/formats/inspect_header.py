@@ -1,4 +1,4 @@
-"""The header of a log of Inspect, found in an archive or in JSON without a look at most of the samples."""
+"""Find the header of an Inspect log, in an archive or in JSON, without reading most of the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command lines of lm-eval of all ages have in common."""
+"""The parts of the lm-eval command line that are the same in all versions."""
 
 from __future__ import annotations
 

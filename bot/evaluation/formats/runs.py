@@ -1,4 +1,4 @@
-"""How each task of a file of lm-eval 0.4 was run: shots, version and samples, apart from the numbers that came out.
+"""Read how each task of an lm-eval 0.4 file was run (shots, version, samples), without its scores.
 
 Files of one harness and one call say the same of it byte for byte, so it is made out once for all of them.
 """

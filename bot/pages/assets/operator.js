@@ -31,7 +31,7 @@
         say("This page keeps itself up to date.");
       } catch {
         wait = Math.min(wait * 2, SELDOM);
-        say("The service does not answer; this page is as it was.");
+        say("The service does not answer; this page may be out of date.");
       }
     }
     later();

@@ -1,4 +1,4 @@
-"""The git repository of a folder: made where there is none, locked against other bots, with a work tree that follows.
+"""The git repository of a folder: created if missing, locked against other bots, with an updated work tree.
 
 Every step leaves a state that the next run can go on from, wherever the process is killed.
 """

@@ -1,4 +1,4 @@
-"""Folders out of a pack of git, as it comes: nothing is written to the disk, and the git program has no part in it.
+"""Read folders from a git pack as it arrives, without the disk and without the git program.
 
 The format is that of gitformat-pack(5). Whatever is not as it says raises ValueError.
 """

@@ -1,4 +1,4 @@
-"""Folders of this machine as a platform: local git repositories."""
+"""Local folders as a platform: git repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client says to a git server over HTTP and hears from it, in version 2 of the protocol (gitprotocol-v2(5))."""
+"""The client side of git's HTTP protocol, version 2 (gitprotocol-v2(5))."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes that come in pieces, taken in other ones, within a limit."""
+"""Read a stream in pieces of any size, within a limit."""
 
 from __future__ import annotations
 

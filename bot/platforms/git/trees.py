@@ -1,4 +1,4 @@
-"""Folders as git keeps them: their entries, and in what two of them differ."""
+"""Git trees: their entries, and the differences between two trees."""
 
 from __future__ import annotations
 

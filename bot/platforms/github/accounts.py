@@ -1,4 +1,4 @@
-"""Who we are at GitHub: a token, or an app whose tokens of one hour PyGithub renews."""
+"""The bot's account at GitHub: a token, or an app whose one-hour tokens PyGithub renews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses on GitHub: as people write them, and what the URL of a call is about."""
+"""Addresses on GitHub: parse the form that people write, and describe the URL of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads contents from GitHub by their ids, a hundred to a question where GraphQL answers, each once in a run."""
+"""Read contents from GitHub by object id, a hundred in one GraphQL query, each once in a run."""
 
 from __future__ import annotations
 

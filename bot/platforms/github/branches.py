@@ -1,4 +1,4 @@
-"""Commits on branches of a GitHub repository: files to change in, a ref moved forward (never over another's work)."""
+"""Commit to branches of a GitHub repository: change files, move a ref forward, never over other work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One token's way to GitHub: its calls, repeated where that is safe, within limits of time."""
+"""The client of one account for GitHub: calls with time limits, repeated if that is safe."""
 
 from __future__ import annotations
 

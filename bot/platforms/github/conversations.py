@@ -1,4 +1,4 @@
-"""Comments on our pull requests in one repository of GitHub."""
+"""Comments on the bot's pull requests in one repository of GitHub."""
 
 from __future__ import annotations
 

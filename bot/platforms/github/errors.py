@@ -1,4 +1,4 @@
-"""The exceptions of PyGithub, translated into ours, with the seconds that GitHub asks to wait."""
+"""Translate PyGithub's exceptions into those of this package, with the seconds that GitHub asks to wait."""
 
 from __future__ import annotations
 

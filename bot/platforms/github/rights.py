@@ -1,4 +1,4 @@
-"""What accounts may do at GitHub, how much of our budget is left, and the statuses of commits where we may set them."""
+"""Rights of accounts at GitHub, the remaining budget, and commit statuses where the bot may set them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository of GitHub as a target: what stands there out, publications in; what to publish is decided elsewhere."""
+"""A repository of GitHub as a target: reads its state and carries out publications; others decide on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The issues and pull requests of a repository in which results are pushed: what is said about submissions there."""
+"""Issues and pull requests of a results repository: the conversation about submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The webhooks of a repository, as far as our account may see them: reads that change nothing."""
+"""Read the webhooks of a repository, if the bot's account may see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP connections under PyGithub: with the deadlines and checks of answers that it lacks.
+"""The HTTP connections of PyGithub, with the deadlines and checks of answers that it lacks.
 
 What one call asked is noted, so that a failure can name what it is about, and a write is never repeated blindly.
 """

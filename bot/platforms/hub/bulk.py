@@ -1,4 +1,4 @@
-"""Reading very many files of a repository of the Hub: by one fetch over git, and by the API what git does not give."""
+"""Read very many files of a Hub repository: by one git fetch, and by the API for files that git cannot give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files differ between two commits of a repository of the Hub: folder by folder, those alone that differ."""
+"""Find the files that differ between two commits of a Hub repository, by listing only folders that differ."""
 
 from __future__ import annotations
 

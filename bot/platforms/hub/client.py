@@ -1,4 +1,4 @@
-"""One account's way to the Hub: its calls, repeated where that is safe, within limits of time."""
+"""The client of one account for the Hub: calls with time limits, repeated if that is safe."""
 
 from __future__ import annotations
 

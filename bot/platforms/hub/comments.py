@@ -1,4 +1,4 @@
-"""Comments of ours at a target on the Hub: rows, alarms and plans, each under its mark in the discussion for it."""
+"""The bot's comments at a target on the Hub: rows, alarms and plans, each under its mark in its discussion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commits to one repository on the Hub: each is sent once, and looked for where nobody knows whether it landed."""
+"""Commit to one repository on the Hub: send each commit once, and look for it if the answer was lost."""
 
 from __future__ import annotations
 

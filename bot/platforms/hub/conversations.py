@@ -1,4 +1,4 @@
-"""Comments on our requests at one repository of the Hub."""
+"""Comments on the bot's requests in one repository of the Hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Hub refuses or fails at, in our exceptions: each names the repository, the object and the seconds asked."""
+"""Translate failures of the Hub into exceptions that name the repository, the object and the seconds to wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first filling of a repository on the Hub: rows by the thousand, in many commits, to main or to one request."""
+"""Fill a repository on the Hub: thousands of rows in many commits, to main or to one request."""
 
 from __future__ import annotations
 

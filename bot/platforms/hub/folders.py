@@ -1,4 +1,4 @@
-"""In what a long folder differs between two commits, asked over git: the listings of the API come page by page.
+"""Ask git how a long folder differs between two commits, because the API lists it page by page.
 
 One answer of git holds the whole folder, and where the older one is kept, only the difference. No file comes this way,
 nothing is written to the disk, and the git program has no part in it. Whatever goes wrong, the API is asked instead.

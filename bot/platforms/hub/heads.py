@@ -1,4 +1,4 @@
-"""Where the main branches of models stand on the Hub: whether a measured revision is still the newest."""
+"""Read the commit at the main branch of models on the Hub, to see if a measured revision is still the newest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of our discussions and requests, by kind, state and mark, so that a look costs what is new."""
+"""The remembered discussions and requests of the bot, by kind, state and mark; a look reads only new ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in a long list of discussions since it was last known, found by reading few of its pages.
+"""Find the changes in a long list of discussions by reading few of its pages.
 
 The Hub lists the newest first. Where one of ten thousand open requests was closed, all pages before it are as they were
 and none behind it is: the first one that changed is searched for as a word in a dictionary.

@@ -1,4 +1,4 @@
-"""A repository of the Hub for one reading: opened, with the commit that its address names now."""
+"""Open a Hub repository for one reading, at the commit that its address names now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of ours at a target on the Hub: opened once for each mark, and brought up to date."""
+"""The bot's requests at a target on the Hub: opened once for each mark, and kept up to date."""
 
 from __future__ import annotations
 

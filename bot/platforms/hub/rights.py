@@ -1,4 +1,4 @@
-"""What an account may do at the Hub, and what the Hub says beside its answers: reads that change nothing."""
+"""Rights of an account at the Hub, and the headers of its answers: reads that change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository of the Hub as a target: reads what stands there, and carries out one publication."""
+"""A repository of the Hub as a target: reads its state, and carries out one publication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The webhook that tells a service of pushes: made, renewed, listed and deleted through the Hub's API."""
+"""Create, renew, list and delete the webhook that reports pushes to a service, through the Hub's API."""
 
 from __future__ import annotations
 

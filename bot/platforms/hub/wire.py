@@ -1,4 +1,4 @@
-"""The HTTP client under huggingface_hub: with the time-outs, deadlines and checks of answers that it lacks."""
+"""The HTTP client of huggingface_hub, with the time-outs, deadlines and checks of answers that it lacks."""
 
 from __future__ import annotations
 

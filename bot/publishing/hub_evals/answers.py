@@ -1,4 +1,4 @@
-"""What the Hub says about a model's result files after a request was opened: the only validation that it offers."""
+"""The Hub's answer about a model's result files after a request was opened: its only validation of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One entry of an `.eval_results` file: how it is written, and how strictly it is read.
+"""Write one entry of an `.eval_results` file, and read one strictly.
 
 The Hub's own client accepts nearly everything (an invalid date, a text as value), and the Hub hides a whole
 file for one fault in it, so the bot's files follow stricter rules than both. PyYAML and the Hub's reader differ in

@@ -1,4 +1,4 @@
-"""Decides what of an entry goes to the page of its model: the row, the value, its unit, and the notes."""
+"""Decide which parts of an entry go to its model's page: the row, the value, its unit and the notes."""
 
 from __future__ import annotations
 

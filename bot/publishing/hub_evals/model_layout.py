@@ -1,4 +1,4 @@
-"""What both forms of results on a model's page share: which row counts, and what people are told about the choice."""
+"""The common part of both forms of results on a model's page: the choice of the row, and remarks about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bot writes to the owner of a model: one request, what it adds, who measured it, and how to remove it."""
+"""The request that the bot opens for a model's owner: the results, who measured them, and how to remove them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of a target that holds a table of its own or a template's files: which column is filled with what."""
+"""The settings of a table or template target: which value fills which column."""
 
 from __future__ import annotations
 

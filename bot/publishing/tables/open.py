@@ -1,4 +1,4 @@
-"""The bytes of a file as the table that the settings say it is."""
+"""Open the bytes of a file as the kind of table that the settings name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads and writes a Parquet file so that what nobody asked to change stays as it is."""
+"""Read and write a Parquet file so that everything outside an edit stays the same."""
 
 from __future__ import annotations
 

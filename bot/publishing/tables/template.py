@@ -1,4 +1,4 @@
-"""What both repositories of a demo-leaderboard board share: the row of a change, and how files are named and read.
+"""The common part of both repositories of a demo-leaderboard board: a change's row, file names, file reading.
 
 The board's readers drop a model without a message where a task is missing, a value is not a number, or its folder
 holds a file that is not JSON; an unknown key in a request file stops the back end for everybody. So a row is complete

@@ -1,4 +1,4 @@
-"""The text of a request that changes rows of a table: each cell before and after, and what only people can do."""
+"""The text of a request that changes rows of a table: each cell before and after, and open tasks for people."""
 
 from __future__ import annotations
 

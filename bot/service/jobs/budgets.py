@@ -1,4 +1,4 @@
-"""One limiter for all processes: what each learns of the services' windows, it tells the others once a second."""
+"""Share one request budget among all processes: once a second each tells the others what it learned."""
 
 from __future__ import annotations
 

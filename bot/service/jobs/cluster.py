@@ -1,4 +1,4 @@
-"""One process among many: it asks for passes when they are due or hinted at, and does its share of all jobs."""
+"""One process among many: it requests the passes that are due or hinted at, and takes its share of the jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing one row as a job: what a pass let through, done by whichever process takes it."""
+"""Publish one row as a job: the safety catch allowed it, and any process may take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process's share of the jobs: takes them from the queue, and takes over those of workers that died."""
+"""Take jobs from the queue, and return the jobs of dead workers to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service remembers between two passes; all of it can be lost, and is found again by reading everything."""
+"""The state between two passes. If it is lost, the service rebuilds it by reading everything again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of the state, DATABASE_URL: what is wrong with it is said before anything is opened or locked."""
+"""Check DATABASE_URL, the address of the state, before anything is opened or locked."""
 
 from __future__ import annotations
 

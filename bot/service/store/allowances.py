@@ -1,4 +1,4 @@
-"""What the processes of one database tell each other of the services' windows."""
+"""The request windows of the services, which the processes of one database share."""
 
 from __future__ import annotations
 

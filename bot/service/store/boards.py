@@ -1,4 +1,4 @@
-"""The boards as the pages show them: the rows that stood at each target when its table was last rebuilt.
+"""The boards for the pages: the rows at each target when its table was last rebuilt.
 
 A visitor costs no request to a service: the item that rebuilds a table leaves the rows here.
 """

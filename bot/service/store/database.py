@@ -1,4 +1,4 @@
-"""What all parts of the state share: one engine, transactions that nest, and upserts."""
+"""The common base of all parts of the state: one engine, nested transactions, and upserts."""
 
 from __future__ import annotations
 

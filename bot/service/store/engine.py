@@ -1,4 +1,4 @@
-"""Opens the database of the state, and turns the database's errors into ours."""
+"""Open the database of the state, and turn its errors into exceptions of this package."""
 
 from __future__ import annotations
 

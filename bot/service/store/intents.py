@@ -1,4 +1,4 @@
-"""What a process is about to write: said before it writes, so that no other begins while nobody knows what landed."""
+"""Intended writes: stored before the write, so that no other process starts the same while the outcome is unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a repository's requests and discussions, as a mapping."""
+"""The remembered requests and discussions of a repository, as a mapping."""
 
 from __future__ import annotations
 

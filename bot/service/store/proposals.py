@@ -1,4 +1,4 @@
-"""What was read of the open requests at a source: looked at again, they cost no request."""
+"""Remembered content of open requests at a source: looking at them again costs no request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was written into tables: a table has no room for a mark, so this record tells the bot's own rows from others."""
+"""A record of the rows that the bot wrote into tables: a table has no room for a mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of a source: its files, what each submission came to, and the rows that they make."""
+"""The remembered state of a source: its files, the outcome of each submission, and their rows."""
 
 from __future__ import annotations
 

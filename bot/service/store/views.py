@@ -1,4 +1,4 @@
-"""What people look at, a page at a time: each page costs the same, however much the state holds."""
+"""Paged reads for people: each page costs the same, however large the state is."""
 
 from __future__ import annotations
 
