@@ -69,7 +69,7 @@ def test_a_number_goes_into_a_column_that_has_some_or_only_one_word_for_a_gap(ce
 @pytest.mark.parametrize("cells", [("yes", "no"), ("12 %", "13 %"), ("12 %", "n/a"), ("x" * 41, "y")])
 def test_a_number_does_not_go_into_a_column_of_texts(cells: tuple[str, ...]) -> None:
     first = cells[0] if len(cells[0]) <= 40 else "x" * 40 + "…"
-    said = f"^the column n holds texts such as '{first}', and the mapping gives a number$"
+    said = f"^the column n holds texts such as '{first}', but the mapping gives a number$"
     with pytest.raises(Unwritable, match=said):
         column(*cells).check(Decimal("0.5"), None)
 
@@ -79,7 +79,7 @@ def test_a_text_does_not_go_into_a_nested_column_of_numbers() -> None:
     for gap in ("null", '""'):  # an empty cell says nothing about its column, and no more does a row without the key
         rows = f'[{{"Model": "a", "run": {{"BBH": 0.5}}}}, {{"Model": "b", "run": {{}}}}, {{"run": {{"BBH": {gap}}}}}]'
         reason = why(JSON, rows, entry("acme/" + "x" * 30), columns=columns)
-        assert reason == f"the column run.BBH holds numbers, and the mapping gives the text '{'x' * 30} acme/xxxx…'"
+        assert reason == f"the column run.BBH holds numbers, but the mapping gives the text '{'x' * 30} acme/xxxx…'"
 
 
 # ---- shapes ----
@@ -91,7 +91,7 @@ def test_a_text_with_a_unit_looks_like_the_others() -> None:
     filled = column("12.5 %", "**70 %**", "")
     filled.check("33.6 %", "percent")
     filled.check("about the same", None)
-    with pytest.raises(Unwritable, match=r"^the cells of n look like '12\.5 %', and not like '33\.6%'$"):
+    with pytest.raises(Unwritable, match=r"^the cells of n look like '12\.5 %', not like '33\.6%'$"):
         filled.check("33.6%", "percent")
     with pytest.raises(Unwritable, match=f"not like '{'1' * 40}…'"):
         filled.check("1" * 41, "percent")
@@ -136,9 +136,9 @@ def test_the_first_gap_of_a_column_is_written_as_the_settings_say(
 @pytest.mark.parametrize(
     ("cells", "ours", "unit", "reason"),
     [
-        ("0.2 0.4 1", "1.5", "percent", 'no value of n is above 1, and the mapping gives 1.5: say unit = "proportion"'),
-        ("1.5 20 40", "0", "proportion", 'every value of n is above 1, and the mapping gives 0: say unit = "percent"'),
-        ("1.5 20 40", "1", "proportion", 'every value of n is above 1, and the mapping gives 1: say unit = "percent"'),
+        ("0.2 0.4 1", "1.5", "percent", 'no value of n is above 1, but the mapping gives 1.5: write unit = "proportion"'),
+        ("1.5 20 40", "0", "proportion", 'every value of n is above 1, but the mapping gives 0: write unit = "percent"'),
+        ("1.5 20 40", "1", "proportion", 'every value of n is above 1, but the mapping gives 1: write unit = "percent"'),
     ],
 )
 def test_a_unit_is_refused_that_the_numbers_of_the_column_speak_against(

@@ -106,7 +106,7 @@ def test_the_members_of_an_object_are_rows_with_a_name() -> None:
 
 
 def test_what_is_no_object_of_rows_is_refused() -> None:
-    with pytest.raises(Unwritable, match=r"^there is not an object with one member for each row at the top$"):
+    with pytest.raises(Unwritable, match=r"^the top is not an object with one member for each row$"):
         len(JsonSheet("[]", key="k"))
     with pytest.raises(Unwritable, match=r"^the rows have a key 'k' too; choose another name for the key column$"):
         list(JsonSheet('{"a": {"n": 1}, "b": {"k": 1}}', key="k").ways)
