@@ -136,9 +136,24 @@ def test_the_first_gap_of_a_column_is_written_as_the_settings_say(
 @pytest.mark.parametrize(
     ("cells", "ours", "unit", "reason"),
     [
-        ("0.2 0.4 1", "1.5", "percent", 'no value of n is above 1, but the mapping gives 1.5: write unit = "proportion"'),
-        ("1.5 20 40", "0", "proportion", 'every value of n is above 1, but the mapping gives 0: write unit = "percent"'),
-        ("1.5 20 40", "1", "proportion", 'every value of n is above 1, but the mapping gives 1: write unit = "percent"'),
+        (
+            "0.2 0.4 1",
+            "1.5",
+            "percent",
+            'no value of n is above 1, but the mapping gives 1.5: write unit = "proportion"',
+        ),
+        (
+            "1.5 20 40",
+            "0",
+            "proportion",
+            'every value of n is above 1, but the mapping gives 0: write unit = "percent"',
+        ),
+        (
+            "1.5 20 40",
+            "1",
+            "proportion",
+            'every value of n is above 1, but the mapping gives 1: write unit = "percent"',
+        ),
     ],
 )
 def test_a_unit_is_refused_that_the_numbers_of_the_column_speak_against(
