@@ -86,6 +86,7 @@ def test_a_number_with_a_unit_says_which() -> None:
     }
     units = {("BBH",): "percent", ("IFEval",): "proportion", ("Average",): "percent"}
     assert wanted(columns, row, "json").units == units
+    assert wanted({"GPQA": columns["GPQA"]}, row, "csv").units == {}
 
 
 def test_a_number_is_in_the_unit_of_its_column() -> None:
