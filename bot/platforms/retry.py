@@ -24,6 +24,8 @@ LONGEST_WAIT = 120.0  # seconds that a service may ask us to wait; beyond, the c
 UNKNOWN_FATE = 60.0  # seconds to look for a write that may have landed, before it may be sent again
 MOST_DIGITS = 12  # of a time in a header; GitHub names seconds since 1970
 LONGEST_LOOK = 8.0  # seconds between two looks
+LONGEST_STALL = 60.0  # seconds between two tries of a long step, where the service asks for no time
+Told = Callable[[float, BaseException | None], None]
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,28 @@ class Backoff:
         """Look and write, and both again where the write failed or was overtaken; raises the last failure."""
         return self._retrying(retry_if_exception_type((Stale, Unavailable)))(look_and_write)
 
+    def while_it_moves(self, step: Callable[[], T], left: Callable[[], object], told: Told) -> T:
+        """Do a long step, and again what is left of it; raises the last failure.
+
+        A failure counts only where `left` is what it was at the failure before. `told` hears of each wait.
+        """
+        stalls = Stalls(left)
+        return Retrying(
+            retry=retry_if_exception_type((Stale, Unavailable)),
+            after=stalls.count,
+            wait=lambda state: _retry_after_or(state, min(self.pause * 2.0**stalls.failures, LONGEST_STALL)),
+            stop=lambda state: stalls.failures >= self.tries or state.upcoming_sleep > self.longest,
+            before_sleep=lambda state: told(state.upcoming_sleep, _failure(state)),
+            sleep=self.sleep,
+            reraise=True,
+        )(step)
+
     def _retrying(self, kind: retry_base) -> Retrying:
         return Retrying(retry=kind, wait=self.seconds, stop=self._is_over, sleep=self.sleep, reraise=True)
 
     def seconds(self, state: RetryCallState) -> float:
         """The wait before the next try."""
-        asked = _retry_after(state)
-        return self.pause * 2.0 ** (state.attempt_number - 1) if asked is None else asked
+        return _retry_after_or(state, self.pause * 2.0 ** (state.attempt_number - 1))
 
     def _is_over(self, state: RetryCallState) -> bool:
         return state.attempt_number >= self.tries or (_retry_after(state) or 0.0) > self.longest
@@ -82,14 +99,39 @@ class Backoff:
         )(look)
 
 
+@dataclass
+class Stalls:
+    """Counts the failures one after the other between which nothing moved: `left` says how much is still to be done."""
+
+    left: Callable[[], object]
+    failures: int = 0
+    known: object = None
+
+    def count(self, _: RetryCallState) -> None:
+        """Count one more failure, or begin anew."""
+        left = self.left()
+        self.failures = self.failures + 1 if left == self.known else 0
+        self.known = left
+
+
 def seconds_in(text: str) -> float | None:
     """The number of seconds that a header names, None for what is no such number."""
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
+def _failure(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _retry_after_or(state: RetryCallState, seconds: float) -> float:
+    """The seconds that the service asked for, else these."""
+    asked = _retry_after(state)
+    return seconds if asked is None else asked
+
+
 def _retry_after(state: RetryCallState) -> float | None:
     """The seconds that the service asked for."""
-    failure = state.outcome.exception() if state.outcome else None
+    failure = _failure(state)
     return failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
 
 

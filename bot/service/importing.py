@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
 
 from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
 from bot.evaluation.finding import counted
 from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling, open_filling
+from bot.platforms.retry import Backoff
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import Form
 from bot.publishing.repeat import check_command
@@ -31,8 +33,8 @@ from bot.service.store import StoredSubmission, batches
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
 MOST_ROWS = 20_000  # of a board that is rebuilt here
-FAILURES = 6  # outages one after the other, without progress, before it ends
-LONGEST_WAIT = 3600.0  # seconds that it waits for a service
+# It ends after so many outages one after the other without progress, and waits an hour at most for a service.
+PATIENT = Backoff(pause=1.0, tries=6, longest=3600.0)
 SHOWN, COMMANDS = 20, 3  # rows, and rejected files, that are named
 WINDOW, ALLOWED = 300.0, 500  # seconds of the Hub's window, and half of what a free account may ask in it
 Tell = Callable[[str, int, int], None]
@@ -173,25 +175,14 @@ class Import:
     def _patiently(self, step: Callable[[], None], *, ends: bool) -> None:
         """Do a step to its end, waiting as long as a service asks: what was done stays done.
 
-        No policy of calls does this: a failure counts only while nothing moves. Where nothing moves any more, it `ends`
-        the import, or the step is left.
+        Where nothing moves any more, it `ends` the import, or the step is left.
         """
-        failures, left = 0, None
-        while True:
-            try:
-                return step()
-            except (Unavailable, Stale) as failure:
-                now_left = self._left()
-                failures = 0 if now_left != left else failures + 1
-                left = now_left
-                asked = getattr(failure, "retry_after", None)
-                wait = min(2.0**failures, 60.0) if asked is None else asked
-                if failures >= FAILURES or wait > LONGEST_WAIT:
-                    if ends:
-                        raise
-                    return None
-                self.tell(f"waiting {wait:.0f} s: {failure}", 0, 0)
-                self.sleep(wait)
+
+        def waits(seconds: float, failure: BaseException | None) -> None:
+            self.tell(f"waiting {seconds:.0f} s: {failure}", 0, 0)
+
+        with nullcontext() if ends else suppress(Unavailable, Stale):
+            replace(PATIENT, sleep=self.sleep).while_it_moves(step, self._left, waits)
 
     def _left(self) -> tuple[int, int]:
         store, name = self.context.store, self.context.name

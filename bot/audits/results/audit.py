@@ -73,11 +73,6 @@ class ExaminedFile:
     task_hashes: Mapping[str, object] = field(default_factory=dict)
 
 
-def audit_results(files: Sequence[tuple[str, bytes | None]]) -> ResultsAudit:
-    """Judge result files, each (path, bytes); None for bytes over the size limit."""
-    return audit_of([examine_file(path, data) for path, data in files])
-
-
 def audit_of(files: Sequence[ExaminedFile]) -> ResultsAudit:
     """Put together what was found in each file."""
     return ResultsAudit(tuple(file.found for file in files), tuple(duplicates_of(files)))

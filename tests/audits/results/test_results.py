@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.audits.results import hashes, numbers
-from bot.audits.results.audit import FileForensics, ResultsAudit, audit_results
+from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, examine_file
 from bot.cli.audits import audit
 from bot.errors import CallError
 from bot.evaluation.counts import expected_stderr
 
 TIME = "2026-03-02T10-00-00.000000"
+
+
+def audit_results(files: Sequence[tuple[str, bytes]]) -> ResultsAudit:
+    return audit_of([examine_file(path, data) for path, data in files])
 
 
 def leaf(right: int, samples: int) -> dict[str, Any]:
