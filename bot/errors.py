@@ -45,7 +45,7 @@ class MalformedDeclaration(BotError):
 class MalformedResult(BotError):
     """Bytes that no format reads as a result; the rule `malformed-file` reports them.
 
-    `pointer` is a JSON pointer ("" for the whole file), `line` counts from 1, 0 where there is none.
+    `pointer` is a JSON pointer ("" for the whole file), `line` counts from 1, 0 if there is none.
     """
 
     status = 1
@@ -80,7 +80,7 @@ class MalformedSamples(BotError):
 class Unavailable(BotError):
     """A service could not be reached or failed; worth trying again (exit status 3).
 
-    `retry_after` is in seconds, None where the service named no time. `may_have_landed` says that the call was a write
+    `retry_after` is in seconds, None if the service named no time. `may_have_landed` says that the call was a write
     whose fate is unknown: look before it is sent again.
     """
 

@@ -182,7 +182,7 @@ class _Copy:
         self.is_gone = False
 
     def results(self) -> dict[int, Outcomes]:
-        """What it did, by the number of the first item of each turn. Raises BotError where it ended early."""
+        """What it did, by the number of the first item of each turn. Raises BotError if it ended early."""
         with open(self.pipe, "rb", closefd=False) as pipe:
             data = pipe.read()
         _, status = os.waitpid(self.process, 0)

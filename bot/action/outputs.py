@@ -79,7 +79,7 @@ def write_report(report: Mapping[str, Any], environ: Mapping[str, str]) -> str:
 
 
 def read_claim(path: str) -> str | None:
-    """The digest of somebody else's report; None where it is not a report.
+    """The digest of somebody else's report; None if it is not a report.
 
     It comes from a run of the submitter's, so it may hold anything: its size is bounded, and of all its texts none is
     ever shown.

@@ -28,7 +28,7 @@ class TriggerContext:
 
     `repository` is "owner/name", `commit` the full id of what is checked. `proposal` is the pull request's number;
     where only its branch is known, `branch` is (owner of the fork, branch) and `commit` its head. `before` is the
-    commit before a push, None where everything is new or the trigger is no push.
+    commit before a push, None if everything is new or the trigger is no push.
     """
 
     repository: str
@@ -41,7 +41,7 @@ class TriggerContext:
 
     @property
     def is_proposal(self) -> bool:
-        """Whether it is about a pull request."""
+        """Tell whether it is about a pull request."""
         return self.proposal is not None or self.branch is not None
 
     @property
@@ -103,6 +103,6 @@ def part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def commit_in(value: Mapping[str, Any], key: str) -> str:
-    """A full commit id inside an object, "" where there is none."""
+    """A full commit id inside an object, "" if there is none."""
     found = value.get(key)
     return found if isinstance(found, str) and COMMIT.fullmatch(found) else ""

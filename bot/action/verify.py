@@ -58,7 +58,7 @@ def verify(run: Run) -> int:
 
 
 def tell_issue(run: Run, rows: Sequence[VerifiedRow]) -> str:
-    """Keep the issue true: its number as `owner/name#7`, "" where there is none. Without the right it is a warning."""
+    """Keep the issue true: its number as `owner/name#7`, "" if there is none. Without the right it is a warning."""
     if not run.access.github_token:
         return ""
     repository = run.trigger.repository
@@ -83,10 +83,10 @@ def write_rows(rows: Sequence[VerifiedRow], environ: Mapping[str, str]) -> str:
 
 
 def keep_issue(client: GitHubClient, repository: str, target: str, rows: Sequence[VerifiedRow]) -> int | None:
-    """Open, edit or close the one issue about a target: its number where it is open, None where there is none.
+    """Open, edit or close the one issue about a target: its number where it is open, None if there is none.
 
     One that a person closed is left alone while it says what is so. Where rows could not be asked about, nothing is
-    closed. Raises Refused where the token may not, or Unavailable.
+    closed. Raises Refused if the token may not, or Unavailable.
     """
     address = GitHubAddress(repository)
     discussions = GitHubDiscussions(client, address, {}, RequestSource(client, address))

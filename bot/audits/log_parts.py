@@ -25,7 +25,7 @@ class LogPart:
 
     @property
     def length(self) -> int:
-        """The number of bytes to read, 0 where nobody knows it."""
+        """The number of bytes to read, 0 if nobody knows it."""
         return self.path.stat().st_size if self.size is None else self.size
 
 

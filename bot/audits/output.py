@@ -40,7 +40,7 @@ def require_html(path: Path | None) -> None:
 
 
 def write_report(text: Callable[[], str], html: Path | None, page: Callable[[], str]) -> None:
-    """Write the HTML page where one is asked for, then print the report. Raises CallError where that fails."""
+    """Write the HTML page where one is asked for, then print the report. Raises CallError if that fails."""
     if html is not None:
         try:
             html.write_text(page(), encoding="utf-8")

@@ -27,7 +27,7 @@ def places(values: Sequence[float]) -> list[int]:
 
 
 def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return the correlation of two lists of one length; None where one of them does not vary."""
+    """Return the correlation of two lists of one length; None if one of them does not vary."""
     n = len(left)
     if n < 2:
         return None
@@ -42,12 +42,12 @@ def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return Spearman's rank correlation (ties get mean ranks); None where one list does not vary."""
+    """Return Spearman's rank correlation (ties get mean ranks); None if one list does not vary."""
     return pearson(ranks(left), ranks(right))
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return Kendall's tau-b in O(n log n) (Knight 1966); None where one list does not vary."""
+    """Return Kendall's tau-b in O(n log n) (Knight 1966); None if one list does not vary."""
     pairs = sorted(zip(left, right, strict=True))
     total = len(pairs) * (len(pairs) - 1) // 2
     tied_left, tied_right = tied(left), tied(right)

@@ -82,7 +82,7 @@ class Skipped(dict[str, SkippedRecords]):
 def open_log(path: Path) -> Iterator[Log]:
     """Open a log for reading; its first two bytes tell whether it is gzip, not its name.
 
-    Raises CallError if it is not there, cannot be read, or is no file (a directory, a device).
+    Raises CallError if it is not there, cannot be read, or is not a file (a directory, a device).
     """
     with ExitStack() as stack:
         try:
@@ -96,7 +96,7 @@ def open_log(path: Path) -> Iterator[Log]:
 
 
 def is_array(log: Log) -> bool:
-    """Whether the log is one JSON array and not JSON lines. Raises one of DAMAGE."""
+    """Tell whether the log is one JSON array and not JSON lines. Raises one of DAMAGE."""
     return log.peek(64).lstrip(codecs.BOM_UTF8 + b" \t\r\n").startswith(b"[")
 
 

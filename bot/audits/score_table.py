@@ -25,9 +25,9 @@ Cells = tuple[float | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """Rows by name and columns of scores (None where a cell is empty or no number), all of one length.
+    """Rows by name and columns of scores (None if a cell is empty or no number), all of one length.
 
-    `left_out` says for other columns why they are no scores.
+    `left_out` says for other columns why they are not scores.
     """
 
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class PublishedTable:
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
     """Read a CSV (comma, semicolon or tab) with one header line; `only` names the score columns to take.
 
-    Raises CallError where the bytes are no such table or a named column is not in it.
+    Raises CallError if the bytes are no such table or a named column is not in it.
     """
     header, rows = _cells(data, path)
     texts = {column: [row[i] for row in rows] for i, column in enumerate(header)}
@@ -102,7 +102,7 @@ def _number(cell: str) -> float | None:
 
 
 def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequence[str]) -> str:
-    """Say why a column holds no scores, "" where it does."""
+    """Say why a column holds no scores, "" if it does."""
     filled = sum(bool(cell.strip()) for cell in cells)
     numbers = [value for value in values if value is not None]
     if 2 * len(numbers) < filled or not numbers:

@@ -30,7 +30,7 @@ def leaves_of(group: str, subtasks: Mapping[str, tuple[str, ...]]) -> Sequence[s
 def means_of_leaves(
     result: Result, members: Sequence[str], key: str, known: Mapping[str, int | None]
 ) -> tuple[float, float] | None:
-    """The mean of the leaves weighted by samples, and the plain one; None where something is unknown."""
+    """The mean of the leaves weighted by samples, and the plain one; None if something is unknown."""
     total, plain, weight, count = 0.0, 0.0, 0, 0
     leaves = result.leaves
     for member in members:
@@ -49,7 +49,7 @@ def means_of_leaves(
 
 
 def _recovered(leaf: LeafResult, key: str) -> int | None:
-    """The number of samples that value and standard error of a leaf give, None where they give none."""
+    """The number of samples that value and standard error of a leaf give, None if they give none."""
     name, comma, answer_filter = key.partition(",")
     value, error = leaf.numbers.get(key), leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
     behind = samples_behind(value, error) if type(value) is float and type(error) is float else None

@@ -27,7 +27,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine
 
 
 class Guessable(DeclarationModel):
-    """What guessing gives: one of `choices` answers, unless `guess` says otherwise; 0 where there are no choices."""
+    """What guessing gives: one of `choices` answers, unless `guess` says otherwise; 0 if there are no choices."""
 
     choices: Annotated[int, Field(gt=1, le=len(NUMBERS))] | None = None
     guess: Bound | None = None
@@ -156,7 +156,7 @@ class Catalogue:
             self._leaves.setdefault((format_id, pattern.replace(PLACE, found.name)), found)
 
     def find(self, format_id: str, key: str) -> KnownLeaf | None:
-        """What is known of a leaf by its key in a format, None where nothing is."""
+        """What is known of a leaf by its key in a format, None if nothing is."""
         return self._leaves.get((format_id, key))
 
 
@@ -168,7 +168,7 @@ def catalogue() -> Catalogue:
 
 @lru_cache(maxsize=64)  # anybody's declaration may name anything
 def find_group(group_id: str) -> Group | None:
-    """A group of the catalogue by its id, None where there is none. Only the file that it stands in is read."""
+    """A group of the catalogue by its id, None if there is none. Only the file that it stands in is read."""
     holding = [name for name, text in _texts().items() if f'\nid = "{group_id}"\n' in text]
     return next((group for name in holding for group in _file(name).groups if group.id == group_id), None)
 

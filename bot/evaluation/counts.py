@@ -18,7 +18,7 @@ TOLERANCE = 1e-6
 
 
 def samples_behind(value: float, stderr: float) -> float | None:
-    """Return n = 1 + p(1 - p) / se^2, not yet rounded; None where value and error say nothing about n.
+    """Return n = 1 + p(1 - p) / se^2, not yet rounded; None if value and error say nothing about n.
 
     `value` is a proportion in [0, 1], `stderr` has the same unit. A whole number (see `whole`) speaks for a
     0/1 metric on that many samples; a broken one for a pooled error, a finer metric, or an edited value.
@@ -53,7 +53,7 @@ def is_mean_of_shares(leaf_key: str, metric: str) -> bool:
 
 
 def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> int | None:
-    """Return k where `value` is k / samples, to `tolerance` in k; None where it is no such fraction."""
+    """Return k where `value` is k / samples, to `tolerance` in k; None if it is no such fraction."""
     product = value * samples
     if not isfinite(product):
         return None
@@ -62,7 +62,7 @@ def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> i
 
 
 def are_counts(values: Sequence[float], samples: Sequence[int]) -> bool:
-    """Whether `right_answers` finds one for each value and its number of samples; many times as fast."""
+    """Tell whether `right_answers` finds one for each value and its number of samples; many times as fast."""
     try:
         return all(map(TOLERANCE.__ge__, map(abs, map(remainder, map(mul, values, samples), repeat(1.0)))))
     except ValueError:  # what is infinite has no nearest whole number

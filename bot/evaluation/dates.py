@@ -36,7 +36,7 @@ def latest_date(today: date | None, committed: float | None) -> float:
 
 
 def believed_date(own: float | None, committed: float | None, today: date | None = None) -> float:
-    """A file's date in Unix seconds, believed no further than the commit that brought it; 0 where nothing is known.
+    """A file's date in Unix seconds, believed no further than the commit that brought it; 0 if nothing is known.
 
     Without a commit a date after today is not believed at all: who writes it would be the newest for ever.
     """
@@ -46,5 +46,5 @@ def believed_date(own: float | None, committed: float | None, today: date | None
 
 
 def iso_date(date: float | None) -> str:
-    """A date in Unix seconds as ISO 8601 in UTC, "" where there is none."""
+    """A date in Unix seconds as ISO 8601 in UTC, "" if there is none."""
     return datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if date else ""

@@ -73,7 +73,7 @@ def candidates_in(listing: Iterable[ListedFile]) -> list[Candidate]:
 
 
 def is_of_a_run(path: str) -> bool:
-    """Whether a file has the name of one that belongs to a run's folder, in any format."""
+    """Tell whether a file has the name of one that belongs to a run's folder, in any format."""
     name = path.rpartition("/")[2]
     return any(name in (*known.members, *known.optional, *known.beside) for known in formats())
 
@@ -93,7 +93,7 @@ def read_candidate(
 ) -> Parsed | UnreadPath:
     """Read a candidate as a submission, or say what it is.
 
-    `read` gives at most so many bytes of the beginning of a file, None where it is gone, and may give none of a file
+    `read` gives at most so many bytes of the beginning of a file, None if it is gone, and may give none of a file
     that is larger than it can read. A file that is named itself is always a submission, with a problem where it is no
     result. One of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their
     own limit, and so have the files of folders. Who asks for no SHA-256 gets UNHASHED for that of a single file.
@@ -156,7 +156,7 @@ def _suffix(path: str) -> str:
 
 
 def _limit(head: bytes) -> int:
-    """The most bytes of a file with this head that any format reads, 0 where none begins so."""
+    """The most bytes of a file with this head that any format reads, 0 if none begins so."""
     return _limit_of(head[:STARTS])
 
 

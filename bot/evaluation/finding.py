@@ -48,7 +48,7 @@ class Waived:
 class Finding:
     """One fault of one submission or row.
 
-    `hint` says what to do, `command` is the command line that does it ("" where no command can). `task` is the column
+    `hint` says what to do, `command` is the command line that does it ("" if no command can). `task` is the column
     that the finding is about ("" for the whole submission) and `leaves` its subtasks (empty for all of the column).
     `invalidates_score` says that an error leaves no number that could be shown.
     """
@@ -66,7 +66,7 @@ class Finding:
 
     @property
     def is_error(self) -> bool:
-        """Whether the finding blocks."""
+        """Tell whether the finding blocks."""
         return self.severity is Severity.ERROR
 
     @property

@@ -24,8 +24,8 @@ FEWEST = 7  # digits that git abbreviates a commit to at least
 class Described:
     """What `git describe --always` printed, taken apart.
 
-    `sha` is a full or abbreviated commit ("" where only a tag stands), `tag` the tag before it, `ahead` the
-    number of commits since that tag (0 where the text is a bare commit or a bare tag).
+    `sha` is a full or abbreviated commit ("" if only a tag stands), `tag` the tag before it, `ahead` the
+    number of commits since that tag (0 if the text is a bare commit or a bare tag).
     """
 
     sha: str
@@ -35,7 +35,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class KnownCommit:
-    """A commit of the shipped table: `version` is "" where no release carries it."""
+    """A commit of the shipped table: `version` is "" if no release carries it."""
 
     commit: str
     mmlu: str
@@ -57,7 +57,7 @@ def parse_git_hash(text: str) -> Described:
 
 
 def is_same_commit(one: str, other: str) -> bool:
-    """Whether two hashes of at least 7 digits, abbreviated or not, name one commit."""
+    """Tell whether two hashes of at least 7 digits, abbreviated or not, name one commit."""
     return min(len(one), len(other)) >= 7 and (one.startswith(other) or other.startswith(one))
 
 
@@ -106,7 +106,7 @@ def _dated() -> dict[str, list[DatedCommit]]:
 
 @lru_cache(maxsize=256)
 def commit_of(git_hash: str) -> DatedCommit | None:
-    """The commit of the shipped lists that a `git_hash` names, None where none or more than one fits."""
+    """The commit of the shipped lists that a `git_hash` names, None if none or more than one fits."""
     sha = parse_git_hash(git_hash).sha
     fit = [one for one in _dated().get(sha[:FEWEST], ()) if sha.startswith(one.short) or one.short.startswith(sha)]
     return fit[0] if len(fit) == 1 else None

@@ -36,19 +36,19 @@ class SilentChange:
         return f"release {self.release} and later" if self.release else f"commit {self.fork} and later"
 
     def covers(self, key: str, leaf: LeafResult) -> bool:
-        """Whether the change concerns a leaf."""
+        """Tell whether the change concerns a leaf."""
         if not _matches(self.leaves, key) or _matches(self.but, key) or (self.few_shot and not leaf.num_fewshot):
             return False
         return not self.versions or (leaf.version is not None and canonical_version(leaf.version) in self.versions)
 
     def is_in(self, harness: HarnessVersion) -> bool:
-        """Whether a result is known to have been measured after the change."""
+        """Tell whether a result is known to have been measured after the change."""
         return _is_after(self.release, self.fork, harness.version or "", harness.git_hash or "")
 
 
 @lru_cache(maxsize=4_096)
 def _matches(patterns: tuple[str, ...], key: str) -> bool:
-    """Whether a leaf's key is one of these; the same keys come in every file."""
+    """Tell whether a leaf's key is one of these; the same keys come in every file."""
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
@@ -64,7 +64,7 @@ def _is_after(release: str, fork: str, version: str, git_hash: str) -> bool:
 
 
 def release_commit(release: str) -> str:
-    """The commit of a release, "" where the table has none."""
+    """The commit of a release, "" if the table has none."""
     known = known_commit(release)
     return known.commit if known else ""
 

@@ -19,7 +19,7 @@ LOCAL = "local"  # what Inspect calls a model that it loads from a path
 
 
 def why_unidentified(model: Model) -> str:
-    """Why a model's name is not that of a model on the Hub, "" where it is."""
+    """Why a model's name is not that of a model on the Hub, "" if it is."""
     if not model.id:
         return "the file names no model"
     if is_hub_id(model.id):
@@ -44,7 +44,7 @@ def _why_no_name(model: Model) -> str:
 
 
 def is_hub_id(name: str) -> bool:
-    """Whether a text has the form of a repository id of the Hub (huggingface_hub, validate_repo_id)."""
+    """Tell whether a text has the form of a repository id of the Hub (huggingface_hub, validate_repo_id)."""
     return HUB_ID.fullmatch(name) is not None and "--" not in name and ".." not in name and not name.endswith(".git")
 
 

@@ -168,7 +168,7 @@ def _is_about(finding: Finding, measurement: Measurement) -> bool:
 
 
 def _is_in_range(measurement: Measurement) -> bool:
-    """Whether the value is a number that a score can be made of; false for NaN, waived or not."""
+    """Tell whether the value is a number that a score can be made of; false for NaN, waived or not."""
     lowest, highest = measurement.required.task.range
     return lowest <= measurement.value <= highest
 

@@ -24,7 +24,7 @@ class Judgement:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything of it has an error finding: a submission that is rejected, or a row with a hole."""
+        """Tell whether anything of it has an error finding: a submission that is rejected, or a row with a gap."""
         return any(verdict.status == "rejected" for verdict in self.verdicts) or any(
             finding.is_error for row in self.rows for finding in row.findings
         )

@@ -37,7 +37,7 @@ def never(head: bytes) -> bool:  # noqa: ARG001 - the form that `has_head` has
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file that is no result.
+    """A kind of file that is not a result.
 
     `title` is its name with its article, `advice` says what to do. `has_head` looks at the first bytes, `has_value` at
     the JSON value of the whole file, or of the first of its lines.
@@ -60,7 +60,7 @@ def _is_sample(value: Any) -> bool:
 
 
 def _begins_samples(head: bytes) -> bool:
-    """Whether an array of samples begins here, as the harness wrote before 0.4.3."""
+    """Tell whether an array of samples begins here, as the harness wrote before 0.4.3."""
     return head.lstrip().startswith(b"[") and b'"doc_id"' in head
 
 
@@ -86,7 +86,7 @@ def _is_terminal_bench(value: Any) -> bool:
 
 
 def _is_helm(value: Any) -> bool:
-    """Whether it is a run's specification, or what was asked and answered in it."""
+    """Tell whether it is a run's specification, or what was asked and answered in it."""
     return _has(value, "adapter_spec") and ("scenario_spec" in value or "request_states" in value)
 
 
@@ -148,14 +148,14 @@ OTHER = Kind("other", "not a result", "nothing needs to be done")
 
 
 def kind_of_head(head: bytes) -> Kind | None:
-    """The kind of a file by its first bytes, None where they do not tell, as those of an object never do."""
+    """The kind of a file by its first bytes, None if they do not tell, as those of an object never do."""
     if head.startswith(b"{"):
         return None
     return next((kind for kind in OF_HEAD if kind.has_head(head)), None)
 
 
 def kind_of_json(data: bytes) -> Kind | None:
-    """The kind of a file of JSON or of JSON lines, None where it is of none that is known."""
+    """The kind of a file of JSON or of JSON lines, None if it is of none that is known."""
     value = _decoded(data)
     return next((kind for kind in KINDS if kind.has_value(value)), None)
 

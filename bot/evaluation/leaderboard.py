@@ -109,7 +109,7 @@ class Leaderboard(DeclarationModel):
 
     @property
     def text(self) -> str:
-        """The TOML that it was read from, "" where it was made otherwise."""
+        """The TOML that it was read from, "" if it was made otherwise."""
         return self._text
 
     def leaves(self) -> Iterator[tuple[Task, Leaf]]:
@@ -204,7 +204,7 @@ def load_shipped(leaderboard_id: str) -> Leaderboard:
 def load_leaderboard(id_or_path: str) -> Leaderboard:
     """Read a shipped declaration by its id, or anyone's by the path of its TOML file.
 
-    Raises CallError where there is no such id or file, MalformedDeclaration where the file is refused.
+    Raises CallError if there is no such id or file, MalformedDeclaration where the file is refused.
     """
     if id_or_path in shipped():
         return load_shipped(id_or_path)

@@ -23,7 +23,7 @@ class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
 
     What rules and scores ask of every leaf of every file is kept flat here, for they ask it thousands of times.
 
-    `samples` is the declared number of values behind it (None where none is declared) and `size` that of its leaf,
+    `samples` is the declared number of values behind it (None if none is declared) and `size` that of its leaf,
     `weight` its part in the task's mean; `lower` and `span` are
     lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
     """
@@ -53,9 +53,9 @@ class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
 
 
 class Measurement(msgspec.Struct, gc=False):
-    """A required number as measured: `raw` as the file has it, `value` as a double (NaN where it is no number).
+    """A required number as measured: `raw` as the file has it, `value` as a double (NaN where it is not a number).
 
-    `stderr` is None where the file has none; `samples` is the recorded number of values behind the mean, None where
+    `stderr` is None if the file has none; `samples` is the recorded number of values behind the mean, None where
     none is recorded: see `count`. `file` is the path of the submission that it comes from. `is_share` says whether it
     is a mean of zeros and ones; where each sample was answered several times it is one of means.
     """
@@ -124,7 +124,7 @@ def _required_metrics(declaration: _Declaration, format_id: str) -> tuple[Requir
 
 
 def sizes(leaderboard: Leaderboard, format_id: str) -> Mapping[str, int | None]:
-    """The declared number of samples of every required leaf, None where none is declared, by its key in that format."""
+    """The declared number of samples of every required leaf, None if none is declared, by its key in that format."""
     return _sizes(_Declaration(leaderboard), format_id)
 
 

@@ -112,7 +112,7 @@ def _without_instruction(text: str) -> Family:
 
 
 def _asks_with_question(body: str) -> bool:
-    """Whether the first question is introduced by "Question: ", at its start or after a chat template's marks."""
+    """Tell whether the first question is introduced by "Question: ", at its start or after a chat template's marks."""
     return QUESTION.search(body.partition("\nA. ")[0]) is not None
 
 
@@ -135,7 +135,7 @@ def subjects_of(result: Result) -> dict[str, LeafResult]:
 
 
 def recognise(result: Result) -> Recognition | None:
-    """Return which implementation of MMLU a result comes from; None where it holds no MMLU subject."""
+    """Return which implementation of MMLU a result comes from; None if it holds no MMLU subject."""
     subjects = subjects_of(result)
     if not subjects:
         return None
@@ -168,7 +168,7 @@ def _of_old_harness(subjects: Mapping[str, LeafResult]) -> Recognition:
 
 
 def _is_share(value: object) -> bool:
-    """Whether a value is a number from 0 to 1; NaN differs from itself and would prove anything."""
+    """Tell whether a value is a number from 0 to 1; NaN differs from itself and would prove anything."""
     return (type(value) is float or type(value) is int) and 0 <= value <= 1
 
 

@@ -16,7 +16,7 @@ FALLBACK |= {"unscored": "leaf", "reducer": "leaf"}
 class Model(msgspec.Struct, frozen=True, gc=False):
     """Which model was measured, as far as the file says.
 
-    `id` and `revision` are "" where the file names none, `precision` is a dtype such as "bfloat16" or a quantization
+    `id` and `revision` are "" if the file names none, `precision` is a dtype such as "bfloat16" or a quantization
     such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text. `is_named` says
     that the arguments named a model: where they name none, the harness makes up eight random characters.
     """
@@ -32,7 +32,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
 
 
 class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
-    """What measured: `git_hash` and `version` are None where the file does not say."""
+    """What measured: `git_hash` and `version` are None if the file does not say."""
 
     name: str
     git_hash: str | None = None
@@ -43,10 +43,10 @@ class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
 class LeafResult(msgspec.Struct, frozen=True, gc=False):
     """One task that was run: its row of numbers as in the file (nothing checked), and what was recorded of the run.
 
-    `samples` is the number of samples that were scored, `original` the size of the task; None where not recorded.
+    `samples` is the number of samples that were scored, `original` the size of the task; None if not recorded.
     `unscored` counts samples that ran and have no score, so that they are missing from the mean. `reducer` says how
-    several answers to one sample became one number ("mean", "max", "pass_at_2"), "" where each was answered once;
-    `epochs` is the number of those answers. `until` is the text at which generation stopped, "" where that is not
+    several answers to one sample became one number ("mean", "max", "pass_at_2"), "" if each was answered once;
+    `epochs` is the number of those answers. `until` is the text at which generation stopped, "" if that is not
     recorded; several are joined by a line break. `pointers` says where a number lies, by its key, in formats where that
     does not follow from the keys.
     """
@@ -66,7 +66,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
 class Shape:
     """How the leaves of a file were run, and by which harness: files that say the same of it share one object.
 
-    `is_bounded` says whether every name and version is within its bounds, None where nobody looked. `asked` has the
+    `is_bounded` says whether every name and version is within its bounds, None if nobody looked. `asked` has the
     leaderboard and the facts that a result of this shape was judged by last, and the rules that the next is still to be
     asked; `plan` that and what was made of it to look at the next.
     """
@@ -90,7 +90,7 @@ class LeafRows(dict[str, LeafResult]):
 
 
 def shape_of(result: Result) -> Shape | None:
-    """The shape of a result's leaves; None where it comes from the state, or was changed after it was read."""
+    """The shape of a result's leaves; None if it comes from the state, or was changed after it was read."""
     return result.leaves.shape if type(result.leaves) is LeafRows else None
 
 
@@ -120,14 +120,14 @@ class RepeatedKey(msgspec.Struct, frozen=True, gc=False):
 class Result(msgspec.Struct, frozen=True, gc=False):
     """What one submission measured.
 
-    `leaves` holds every row of results that is no group, by its key in the format; `groups` the rows that are
+    `leaves` holds every row of results that is not a group, by its key in the format; `groups` the rows that are
     aggregates, `subtasks` the members of each group. `settings` are the generation settings that runs must share to
     stand in one row, as texts. `date` is in Unix seconds.
 
     `unfinished` says why the run did not end as it should, in the file's word ("cancelled", "error", "started"), ""
     where it did or where the format does not record it; `invalidated` that somebody marked the run as not valid, and
     `edited` that scores were changed after the run.
-    `quoted_from` names the place that the numbers were copied from, "" where the file was written by what measured.
+    `quoted_from` names the place that the numbers were copied from, "" if the file was written by what measured.
     `secrets` are the JSON pointers of fields that hold a password or token: a result never holds their values.
     `repeated` are keys that the file has twice with different values.
 
@@ -174,7 +174,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
         return KEY.sub(lambda match: escape_pointer(keys[match[1]]), self.places[field])
 
     def records(self, field: str) -> bool:
-        """Whether the format records a field at all."""
+        """Tell whether the format records a field at all."""
         return field in self.places
 
 

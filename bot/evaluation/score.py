@@ -16,13 +16,13 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, by_task, raw_of
 from bot.evaluation.task import Task
 
-HUGE = 1e100  # a variance past this is no measurement, and squares of it are past what a float holds
+HUGE = 1e100  # a variance past this is not a measurement, and squares of it are past what a float holds
 
 
 class LeafScore(msgspec.Struct, frozen=True, gc=False):
-    """A leaf's value of one metric; `score` (0 to 100) is None where the value is no number in its range.
+    """A leaf's value of one metric; `score` (0 to 100) is None if the value is not a number in its range.
 
-    `stderr` is the standard error of `raw` as the file has it, None where it has none or none that is a finite number;
+    `stderr` is the standard error of `raw` as the file has it, None if it has none or none that is a finite number;
     `file` is the path of the submission.
     """
 
@@ -38,9 +38,9 @@ class LeafScore(msgspec.Struct, frozen=True, gc=False):
 
 
 class TaskScore(msgspec.Struct, frozen=True, gc=False):
-    """A column: `raw` in the metric's unit, `score` 0 to 100, both None where a leaf is missing.
+    """A column: `raw` in the metric's unit, `score` 0 to 100, both None if a leaf is missing.
 
-    `stderr` is the score's standard error in points, None where a metric has none.
+    `stderr` is the score's standard error in points, None if a metric has none.
     """
 
     id: str
@@ -97,7 +97,7 @@ def _scores(
 
 
 def average_of(scores: Sequence[float | None]) -> float | None:
-    """The plain mean of all columns, None where one has no score."""
+    """The plain mean of all columns, None if one has no score."""
     found = [score for score in scores if score is not None]
     return fsum(found) / len(found) if len(found) == len(scores) else None
 
@@ -155,7 +155,7 @@ def _mean(task: Task, required: Sequence[RequiredMetric], values: Sequence[float
 
 
 def _stderr(task: Task, measurements: list[Measurement]) -> float | None:
-    """The standard error of a task's score in points, the clip left out of account; None where a metric has none.
+    """The standard error of a task's score in points, the clip left out of account; None if a metric has none.
 
     Leaves are independent: weights w_i give sqrt(sum (w_i se_i)^2). Metrics of one leaf are not (IFEval counts the same
     answers twice): their errors are added, which is the largest that their mean can have.

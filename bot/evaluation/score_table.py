@@ -30,7 +30,7 @@ ORDER = attrgetter("key.model", "key.revision", "key.precision", "key.chat_templ
 class ScoredRow(NamedTuple):
     """A row: the paths of its files (`files` of Row, or its lead), and of all submissions of its key; see Row.
 
-    `average` and `scores`, in the order of the columns, are 0 to 100, None where a leaf is missing.
+    `average` and `scores`, in the order of the columns, are 0 to 100, None if a leaf is missing.
     """
 
     key: RowKey
@@ -61,7 +61,7 @@ class ScoreTable:
 
     @property
     def has_errors(self) -> bool:
-        """Whether a submission is rejected, or a row has an error finding, as a hole is."""
+        """Tell whether a submission is rejected, or a row has an error finding, as a gap is."""
         return self.has_rejected or any(row.has_errors for row in self.rows)
 
 

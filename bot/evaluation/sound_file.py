@@ -18,7 +18,7 @@ from bot.evaluation.submission import Parsed
 def sound_scores(parsed: Parsed, leaderboard: Leaderboard, facts: Facts) -> tuple[float, ...] | None:
     """The score of every column (0 to 100) where the submission alone makes a row that is accepted.
 
-    None where that is not known. Warnings are not looked for. The model is named already, see `with_names`.
+    None if that is not known. Warnings are not looked for. The model is named already, see `with_names`.
     """
     result = parsed.result
     shape = None if result is None else shape_of(result)

@@ -89,7 +89,7 @@ def _plain_values(numbers: Numbers, rows: Sequence[Mapping[str, Any]]) -> list[f
 
 
 def make_plan(result: Result, leaderboard: Leaderboard, rules: Iterable[Rule]) -> FilePlan | None:
-    """The plan for files of a result's shape, which these rules are still to be asked of; None where there is none.
+    """The plan for files of a result's shape, which these rules are still to be asked of; None if there is none.
 
     A rule that only warns is not asked: no score depends on it, and no verdict, not even where it fails.
     """
@@ -103,7 +103,7 @@ def make_plan(result: Result, leaderboard: Leaderboard, rules: Iterable[Rule]) -
 
 
 def _is_counted(measurement: Measurement) -> bool:
-    """Whether the number of samples does not have to be recovered from the numbers, and a mean has some spread."""
+    """Tell whether the number of samples does not have to be recovered from the numbers, and a mean has some spread."""
     if measurement.leaf.reducer or (measurement.leaf.samples is None and measurement.is_share):
         return False
     return not measurement.is_share or measurement.samples is None or measurement.samples > 1

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SubmittedFile:
-    """A file as it was found: `data` is None where it is larger than is read; `size` is in bytes."""
+    """A file as it was found: `data` is None if it is larger than is read; `size` is in bytes."""
 
     path: str
     data: bytes | None
@@ -46,7 +46,7 @@ class Submission:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the file; of several, that of the lines `SHA-256, two spaces, name`; "" where one is not read.
+        """The SHA-256 of the file; of several, that of the lines `SHA-256, two spaces, name`; "" if one is not read.
 
         The lines are what `sha256sum` prints in the folder, in the order of their names.
         """
@@ -77,7 +77,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 class Parsed(msgspec.Struct, frozen=True, gc=False):
     """What reading a submission came to: a `result`, or the `problem` that kept it from being one.
 
-    All that judging needs, without the bytes. `sha256` is "" where the submission was too large to be read, UNHASHED
+    All that judging needs, without the bytes. `sha256` is "" if the submission was too large to be read, UNHASHED
     where who read it asked for none.
     """
 
@@ -89,7 +89,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def format(self) -> str | None:
-        """The id of the submission's format, None where no format took it."""
+        """The id of the submission's format, None if no format took it."""
         return self.result.format if self.result else None
 
     def to_bytes(self) -> bytes:
@@ -127,7 +127,7 @@ def one_file(path: str, data: bytes | None, size: int | None = None) -> Submissi
 
 
 def why_misplaced(path: str) -> Problem | None:
-    """Why a file is not read because of its path, which every text and entry about it repeats; None where it is."""
+    """Why a file is not read because of its path, which every text and entry about it repeats; None if it is."""
     size = len(path.encode("utf-8", "surrogateescape"))
     if size <= MAX_PATH:
         return None

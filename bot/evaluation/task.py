@@ -89,7 +89,7 @@ class NotComparable(DeclarationModel):
     reason: Text
 
     def covers(self, format_id: str, version: float | str | None) -> bool:
-        """Whether a leaf of that format and task version is one of these."""
+        """Tell whether a leaf of that format and task version is one of these."""
         return format_id in self.formats and (not self.versions or canonical_version(version) in self.versions)
 
 
@@ -98,7 +98,7 @@ class Task(DeclarationModel):
 
     `normalize = "leaf"` scores each leaf and averages the scores; `"task"` aggregates the raw values and scores that.
     Bounds and range are in the metric's own unit; where less is better the lower_bound lies above the upper_bound.
-    `num_fewshot` is None where the number of shots is not asked. `versions` are the accepted task versions,
+    `num_fewshot` is None if the number of shots is not asked. `versions` are the accepted task versions,
     `format_versions` those of formats that count them otherwise; none are asked where they are empty.
     `older_versions` names accepted versions whose scorer is not today's, each with what was different. `quarantined`
     says why the column is in doubt: the board then shows the average without it, too.

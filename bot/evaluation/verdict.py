@@ -33,8 +33,8 @@ class Verdict:
     """Findings and measurements of one submission.
 
     `status` is "rejected" where anything is wrong with the submission itself; that it does not bring every task is no
-    fault of it. `measurements` is None where no format reads it. `date` is when it was measured, in Unix seconds,
-    believed no further than the commit that brought it; 0 where it is unknown.
+    fault of it. `measurements` is None if no format reads it. `date` is when it was measured, in Unix seconds,
+    believed no further than the commit that brought it; 0 if it is unknown.
     """
 
     parsed: Parsed
@@ -51,12 +51,12 @@ class Verdict:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of its bytes, "" where it was too large to be read."""
+        """The SHA-256 of its bytes, "" if it was too large to be read."""
         return self.parsed.sha256
 
     @property
     def result(self) -> Result | None:
-        """What it measured, None where no format reads it."""
+        """What it measured, None if no format reads it."""
         return self.parsed.result
 
 
@@ -104,7 +104,7 @@ def _remember(case: Case, found: Iterable[Finding]) -> None:
 
 
 def _may_speak(rule: Rule, leaderboard: Leaderboard, spoke: Collection[str]) -> bool:
-    """Whether a rule may find something in a result of the same shape as one that these rules spoke of."""
+    """Tell whether a rule may find something in a result of the same shape as one that these rules spoke of."""
     return rule.id in spoke or (rule.reads != "runs" and rule.concerns(leaderboard))
 
 

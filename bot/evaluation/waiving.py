@@ -29,7 +29,7 @@ def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions:
 
 
 def names_hash(leaderboard: Leaderboard, facts: Facts) -> bool:
-    """Whether a waiver names a submission by its SHA-256."""
+    """Tell whether a waiver names a submission by its SHA-256."""
     return any(waiver.submission.startswith(SHA256) for waiver in (*leaderboard.waivers, *facts.waivers))
 
 

@@ -75,7 +75,7 @@ def root_of(path: str) -> str:
 
 
 def evidence_url(file: Evidence) -> str:
-    """Where people read a file at its commit, "" where the source has no pages or the file no commit."""
+    """Where people read a file at its commit, "" if the source has no pages or the file no commit."""
     for scheme, (repository, view) in HOSTS.items():
         if file.source.startswith(scheme) and file.commit:
             name = quote(file.source.removeprefix(scheme).rstrip("/"))
@@ -89,7 +89,7 @@ def evidence_links(entry: Entry | None) -> Links:
 
 
 def target_url(address: str, path: str = "") -> str:
-    """Where people see the repository of a target, or a file on its main branch; "" where it has no pages."""
+    """Where people see the repository of a target, or a file on its main branch; "" if it has no pages."""
     for scheme, (repository, view) in HOSTS.items():
         if address.startswith(scheme):
             name = quote(address.removeprefix(scheme).partition("#")[0].rstrip("/"))

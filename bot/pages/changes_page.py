@@ -32,7 +32,7 @@ def changes_page(content: PageContent) -> bytes:
 
 
 def _page_of(content: PageContent, change: BoardChange) -> str:
-    """The page of the row that changed, "" where it is gone."""
+    """The page of the row that changed, "" if it is gone."""
     name = content.names.get(change.key)
     return row_page(name) if name else ""
 

@@ -22,7 +22,7 @@ from bot.publishing.changes import BoardChange, additions
 
 @dataclass(frozen=True)
 class PageContent:
-    """A board with its history; `target` is how people write where it lies, "" where nobody needs to know.
+    """A board with its history; `target` is how people write where it lies, "" if nobody needs to know.
 
     Without `history` the rows count as added when they were measured; `is_partial` says that it begins with a first
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
@@ -82,7 +82,7 @@ class PageContent:
 
     @property
     def has_quarantined(self) -> bool:
-        """Whether a column is in doubt, so that the average without it is shown, too."""
+        """Tell whether a column is in doubt, so that the average without it is shown, too."""
         return any(task.quarantined for task in self.board.leaderboard.tasks)
 
     @cached_property
@@ -91,7 +91,7 @@ class PageContent:
         return sum(row.rank is not None for row in self.board.rows)
 
     def head_of(self, model: str) -> str | None:
-        """The commit at the main branch of a model, None where nobody knows."""
+        """The commit at the main branch of a model, None if nobody knows."""
         return None if self.heads is None else self.heads.get(model)
 
     def stamp(self, row: BoardRow) -> str:

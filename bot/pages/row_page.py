@@ -63,7 +63,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 
 
 def _moved_to(content: PageContent, entry: Entry) -> str:
-    """Where the model's main branch stands, "" where that is what was measured, or nobody knows."""
+    """Where the model's main branch stands, "" if that is what was measured, or nobody knows."""
     head = content.head_of(entry.model.id)
     return head if head and entry.model.revision and head != entry.model.revision else ""
 

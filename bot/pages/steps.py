@@ -26,7 +26,7 @@ class LeafLine:
 
 
 def leaf_lines(entry: Entry, score: TaskScore, task: Task | None) -> list[LeafLine]:
-    """A line for each leaf and metric; `task` is None where the declaration has no such task any more."""
+    """A line for each leaf and metric; `task` is None if the declaration has no such task any more."""
     return [
         LeafLine(
             leaf,

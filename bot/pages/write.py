@@ -34,7 +34,7 @@ class Written:
 
 
 def write_site(site: Site, folder: Path) -> Written:
-    """Bring a folder in step with a site. Raises CallError where it cannot be written or holds another site.
+    """Bring a folder in step with a site. Raises CallError if it cannot be written or holds another site.
 
     What changes is first written aside, inside of the folder, and moved when all of it is there; the first page moves
     last. A page of a row that bears the right stamp is not even made.

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, MutableMapping, MutableSet
 
 MOST_BYTES = 256 * 1024 * 1024  # of contents that are kept
-MOST_COMMITS = 10_000  # commits of ours that are remembered
+MOST_COMMITS = 10_000  # commits of the bot that are remembered
 
 
 class Contents(MutableMapping[str, bytes]):

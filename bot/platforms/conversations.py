@@ -21,9 +21,9 @@ class RequestComment:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One request of ours with what was said on it.
+    """One request of the bot with what was said on it.
 
-    `head` is its newest commit, of a merged one that which was merged, "" where that is not known. `is_ours` says that
+    `head` is its newest commit, of a merged one that which was merged, "" if that is not known. `is_ours` says that
     we wrote it: whoever else may push there can give a commit any author and date.
     """
 
@@ -36,7 +36,7 @@ class Conversation:
 
 
 class Conversations(Protocol):
-    """The conversations on our requests in one repository."""
+    """The conversations on the bot's requests in one repository."""
 
     @property
     def us(self) -> str:
@@ -44,22 +44,22 @@ class Conversations(Protocol):
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """How many comments our open requests have, as far as that is known without asking for each of them."""
+        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
         ...
 
     def shared(self) -> list[str]:
-        """The requests of ours that many rows share, open or not, oldest first."""
+        """The requests of the bot that many rows share, open or not, oldest first."""
         ...
 
     def read(self, name: str) -> Conversation | None:
-        """One request of ours; None where it is none."""
+        """One request of the bot; None if it is none."""
         ...
 
     def answer(self, name: str, text: str) -> None:
-        """Add a comment of ours."""
+        """Add a comment of the bot."""
 
     def merge(self, name: str, head: str, text: str) -> None:
-        """Merge a request at its head, and say so. Raises Stale where it has another by now, Refused where we may not.
+        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
 
         The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
         comes in that moment is merged too: `read` gives the head that was merged.

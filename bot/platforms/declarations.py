@@ -16,7 +16,7 @@ MAX_BYTES = 1024 * 1024
 def open_leaderboard(name: str, access: Access) -> Leaderboard:
     """Read a declaration; one at an `hf://` address is read at the commit that its revision names now.
 
-    Raises CallError where there is none, MalformedDeclaration where it is refused.
+    Raises CallError if there is none, MalformedDeclaration where it is refused.
     """
     if not name.startswith("hf://"):
         refuse_pasted(name)

@@ -16,7 +16,7 @@ def blob_id(data: bytes) -> str:
 
 
 def is_content(data: bytes, oid: str) -> bool:
-    """Whether an object id names these bytes; 64 digits are a SHA-256, 40 are git's."""
+    """Tell whether an object id names these bytes; 64 digits are a SHA-256, 40 are git's."""
     return (hashlib.sha256(data).hexdigest() if len(oid) == 64 else blob_id(data)) == oid
 
 

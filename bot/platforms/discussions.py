@@ -35,7 +35,7 @@ class Comment:
 class Listed:
     """A discussion or request as the list shows it: `status` is open, draft, closed or merged.
 
-    `comments` changes when somebody comments, None where the list does not say.
+    `comments` changes when somebody comments, None if the list does not say.
     """
 
     num: int
@@ -47,7 +47,7 @@ class Listed:
 
     @property
     def is_open(self) -> bool:
-        """Whether something can still come of it."""
+        """Tell whether something can still come of it."""
         return self.status in OPEN
 
 
@@ -63,7 +63,7 @@ class Pushed(NamedTuple):
 class Thread:
     """A discussion or request with what was said; `closed_by` is who closed it last, "" while it is open.
 
-    `opening` is the first comment, hidden or not: what it was opened with, None where its author said nothing.
+    `opening` is the first comment, hidden or not: what it was opened with, None if its author said nothing.
     `comments` are those that stand, the first among them. `commits` are those of a request, up to its merge;
     none where the service does not say which came first, a commit or a comment.
     """
@@ -85,11 +85,11 @@ class Thread:
 
     @property
     def is_open(self) -> bool:
-        """Whether something can still come of it."""
+        """Tell whether something can still come of it."""
         return self.status in OPEN
 
     def comments_of(self, author: str) -> Iterator[Comment]:
-        """The comments of one account after the opening one: only in those of ours a mark of ours counts."""
+        """The comments of one account after the opening one: only in those of the bot a mark of the bot counts."""
         first = self.opening.id if self.opening else ""
         return (one for one in self.comments if one.author == author and one.id != first)
 
@@ -111,7 +111,7 @@ class Account(Protocol):
 
     @property
     def user(self) -> str:
-        """The name of our account; what others wrote is never ours."""
+        """The name of the bot's account; what others wrote is never ours."""
         ...
 
 
@@ -134,7 +134,7 @@ class Discussions(Protocol):
 
     @property
     def counts(self) -> Mapping[int, int | None]:
-        """Of what was listed, by number, something that changes with each comment; None where the list says nothing."""
+        """Of what was listed, by number, something that changes with each comment; None if the list says nothing."""
         ...
 
     def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
@@ -157,7 +157,7 @@ class Discussions(Protocol):
         ...
 
     def may_have_answers(self) -> Iterable[int]:
-        """Every discussion and request, open or closed, in which there may be an answer of ours to a command."""
+        """Every discussion and request, open or closed, in which there may be an answer of the bot to a command."""
         ...
 
     def open_discussion(self, title: str, text: str) -> int:
@@ -169,11 +169,11 @@ class Discussions(Protocol):
         ...
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
-        """Put another text in the place of a comment of ours; the same text twice is no harm."""
+        """Put another text in the place of a comment of the bot; the same text twice is harmless."""
         ...
 
     def edit_description(self, num: int, text: str) -> None:
-        """Put another text in the place of what a discussion of ours was opened with."""
+        """Put another text in the place of what a discussion of the bot was opened with."""
         ...
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
@@ -181,7 +181,7 @@ class Discussions(Protocol):
         ...
 
     def find_duplicates(self) -> list[Duplicate]:
-        """The open discussions of ours, and the comments in those, that repeat an earlier mark."""
+        """The open discussions of the bot, and the comments in those, that repeat an earlier mark."""
         ...
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
@@ -189,9 +189,9 @@ class Discussions(Protocol):
         ...
 
     def may_write(self, account: str) -> bool:
-        """Whether an account may write to the repository; False where the service does not say."""
+        """Tell whether an account may write to the repository; False if the service does not say."""
         ...
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
-        """Show a verdict, named `name`, beside a commit, where the service can and our account may."""
+        """Show a verdict, named `name`, beside a commit, where the service can and the bot's account may."""
         ...

@@ -13,7 +13,7 @@ REASON = "Two processes wrote this at the same time; {kept} stays."
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A later text of ours with the mark of an earlier one; `name` and `kept` are as the platform names them."""
+    """A later text of the bot with the mark of an earlier one; `name` and `kept` are as the platform names them."""
 
     kind: Literal["request", "discussion", "comment"]
     mark: Marker

@@ -62,7 +62,7 @@ def place_of(name: str) -> str:
 
 
 def read_file(name: str, limit: int) -> bytes:
-    """At most so many bytes of the beginning of a file. Raises CallError where it cannot be read."""
+    """At most so many bytes of the beginning of a file. Raises CallError if it cannot be read."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)  # thousands of files are read, and file objects cost
         try:

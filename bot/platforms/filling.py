@@ -24,7 +24,7 @@ class Filling(Protocol):
         ...
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
-        """Write new files, and say where. Raises Stale where somebody else wrote meanwhile."""
+        """Write new files, and say where. Raises Stale if somebody else wrote meanwhile."""
         ...
 
 
@@ -60,7 +60,7 @@ class PlainFilling:
         return _standing(files, self.target.read_state(self.mark, tuple(files)))
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
-        """Write new files, and say where. Raises Stale where one of them is not new any more."""
+        """Write new files, and say where. Raises Stale if one of them is not new any more."""
         state = self.target.read_state(self.mark, tuple(files))
         if others := _standing(files, state):
             were = "row was" if len(others) == 1 else "rows were"

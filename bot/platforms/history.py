@@ -16,7 +16,7 @@ from bot.publishing.changes import BoardChange
 def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardChange] | None:
     """What the commits of a target say of its rows, the newest first; None for a target without commits to fetch.
 
-    A repository of the Hub or of GitHub is fetched once over git. Raises Unavailable where that fails.
+    A repository of the Hub or of GitHub is fetched once over git. Raises Unavailable if that fails.
     """
     if "://" not in target:
         return folder_history(target, leaderboard)

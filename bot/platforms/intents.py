@@ -14,7 +14,7 @@ def nobody_else(_: str, __: float) -> AbstractContextManager[object]:
 
 
 def held(intend: Intend, place: str, text: str, seconds: float) -> AbstractContextManager[object]:
-    """Hold what a text of ours is about while it is written at a place; raises Unsettled where another process may.
+    """Hold what a text of the bot is about while it is written at a place; raises Unsettled where another process may.
 
     The one that held it may have been killed: what it sent shows within these seconds, or never.
     """

@@ -45,7 +45,7 @@ class LaidOut:
 
     @property
     def conversations(self) -> Conversations | None:
-        """What people say on our requests, None where nobody can."""
+        """What people say on the bot's requests, None if nobody can."""
         return self._target.conversations
 
     def check(self) -> None:
@@ -57,7 +57,7 @@ class LaidOut:
         self._target.check_readable()
 
     def head(self) -> str:
-        """The commit at the main branch, "" where there is none yet."""
+        """The commit at the main branch, "" if there is none yet."""
         return self._target.head()
 
     def read_entries(self) -> list[Entry]:
@@ -73,7 +73,7 @@ class LaidOut:
         return self._target.list_folder(folder)
 
     def read_keys(self, leaderboard: str) -> set[str]:
-        """The rows that our open requests, or our comments, are about."""
+        """The rows that the bot's open requests, or the bot's comments, are about."""
         return self._target.read_keys(leaderboard)
 
     def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
@@ -92,11 +92,11 @@ class LaidOut:
         )
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours."""
+        """What others wrote in the discussion that holds a comment of the bot."""
         return self._target.read_replies(mark)
 
     def apply(self, publication: Publication) -> str:
-        """Do it, with the files as they lie here. Raises Stale where what stands there moved since it was read."""
+        """Do it, with the files as they lie here. Raises Stale if what stands there moved since it was read."""
         match publication:
             case UpdateRequest():
                 request = replace(publication.request, files=self._write(publication.request.files))
@@ -108,7 +108,7 @@ class LaidOut:
         return self._target.apply(publication)
 
     def find_duplicates(self) -> list[Duplicate]:
-        """What of ours stands twice under one mark."""
+        """What of the bot stands twice under one mark."""
         return self._target.find_duplicates()
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
@@ -132,7 +132,7 @@ class LaidOut:
         return replace(request, files=self._read(request.files))
 
     def _read(self, files: Mapping[str, Data]) -> dict[str, Data]:
-        """Files of the target as entries at their canonical paths; what is no row of ours stays as it is."""
+        """Files of the target as entries at their canonical paths; what is no row of the bot stays as it is."""
         found: dict[str, Data] = {}
         for path, data in files.items():
             key = self._layout.key_of(path)

@@ -26,5 +26,5 @@ def _translate(token: str) -> str:
 
 
 def is_wanted(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a path matches any of the patterns; one that names a folder stands for all below it."""
+    """Tell whether a path matches any of the patterns; one that names a folder stands for all below it."""
     return any(compiled(pattern).fullmatch(path) or path.startswith(f"{pattern.strip('/')}/") for pattern in patterns)

@@ -112,15 +112,15 @@ class Platform(Protocol):
         ...
 
     def open_discussions(self, name: str, opener: Opener) -> Discussions | None:
-        """Where something can be said about a source, None where nothing can be."""
+        """Where something can be said about a source, None if nothing can be."""
         ...
 
     def open_site(self, name: str, opener: Opener) -> SiteHost | None:
-        """The repository that shows a site, None where no site can be. Raises CallError for what is none."""
+        """The repository that shows a site, None if no site can be. Raises CallError for what is none."""
         ...
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
-        """Where git finds the repository at an address, None where there is none to fetch."""
+        """Where git finds the repository at an address, None if there is none to fetch."""
         ...
 
 
@@ -141,7 +141,7 @@ class Opener:
         return platform_of(name).open_target(name, self, form, discussion)
 
     def discussions(self, name: str) -> Discussions | None:
-        """Where something can be said about a source, None where nothing can be. Raises CallError."""
+        """Where something can be said about a source, None if nothing can be. Raises CallError."""
         return platform_of(name).open_discussions(name, self)
 
     def client(self, scheme: str, make: Callable[[], T]) -> T:
@@ -158,7 +158,7 @@ def open_target(name: str, access: Access, form: Form = "pull-request") -> Targe
 
 
 def platform_of(name: str) -> Platform:
-    """The platform that an address belongs to. Raises CallError where there is none."""
+    """The platform that an address belongs to. Raises CallError if there is none."""
     if not name.strip():
         raise CallError("the address is empty: name a folder, hf://datasets/org/name, or github://owner/name")
     if CONTROL.search(name):

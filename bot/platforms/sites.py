@@ -35,26 +35,26 @@ class SiteHost(Protocol):
         ...
 
     def files(self) -> Mapping[str, str]:
-        """The object ids of all files by path. Raises CallError where no site can be published here."""
+        """The object ids of all files by path. Raises CallError if no site can be published here."""
         ...
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None where there is none."""
+        """The bytes of a file, None if there is none."""
         ...
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
-        """One commit; None deletes. Raises Stale where somebody else wrote meanwhile."""
+        """One commit; None deletes. Raises Stale if somebody else wrote meanwhile."""
 
 
 class SiteList(msgspec.Struct, frozen=True):
-    """The files of a site, each with the stamp of what it was made of, "" where it has none."""
+    """The files of a site, each with the stamp of what it was made of, "" if it has none."""
 
     files: dict[str, str]
     schema: str = SCHEMA
 
 
 def publish_site(site: Site, address: str, opener: Opener) -> Written:
-    """Bring the site at an address in step. Raises CallError where it is somebody else's, or cannot be written."""
+    """Bring the site at an address in step. Raises CallError if it is somebody else's, or cannot be written."""
     if "://" not in address:
         return write_site(site, opener.folder / Path(address))
     host = platform_of(address).open_site(address, opener)
@@ -86,7 +86,7 @@ def _publish(site: Site, host: SiteHost) -> Written:
 
 
 def _known(host: SiteHost, there: Mapping[str, str]) -> dict[str, str]:
-    """The files of ours with their stamps, as the list says."""
+    """The files of the bot with their stamps, as the list says."""
     data = host.read(LIST, MAX_LIST) if LIST in there else None
     if data is None:
         return {}

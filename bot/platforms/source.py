@@ -18,9 +18,9 @@ class TooLarge(BotError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file of which the content changed; `oid` names the content as it is now, None where it is gone.
+    """A file of which the content changed; `oid` names the content as it is now, None if it is gone.
 
-    `size` is in bytes, 0 where the service does not say. `fault` says why the file cannot be read, "" where it can;
+    `size` is in bytes, 0 if the service does not say. `fault` says why the file cannot be read, "" if it can;
     `path` is then its name with the odd bytes escaped.
     """
 
@@ -42,7 +42,7 @@ def named_change(path: str, oid: str | None, size: int) -> Change:
 
 
 def is_text(path: str) -> bool:
-    """Whether a name is UTF-8, without half surrogates."""
+    """Tell whether a name is UTF-8, without half surrogates."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -51,13 +51,13 @@ def is_text(path: str) -> bool:
 
 
 def _is_escaped(path: str) -> bool:
-    """Whether every half surrogate stands for a byte."""
+    """Tell whether every half surrogate stands for a byte."""
     return all(not "\ud800" <= sign <= "\udfff" or "\udc80" <= sign <= "\udcff" for sign in path)
 
 
 @dataclass(frozen=True, slots=True)
 class LastCommit:
-    """The commit that last touched a file; `date` is in Unix seconds, None where it is unknown."""
+    """The commit that last touched a file; `date` is in Unix seconds, None if it is unknown."""
 
     oid: str
     date: float | None = None
@@ -76,7 +76,7 @@ class Source(Protocol):
         ...
 
     def knows(self, commit: str) -> bool:
-        """Whether a commit is still there; a rewritten history may have lost it."""
+        """Tell whether a commit is still there; a rewritten history may have lost it."""
         ...
 
     def changes(self, old: str | None, new: str) -> Iterable[Change]:
@@ -88,7 +88,7 @@ class Source(Protocol):
         ...
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit.
+        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit.
 
         `oid` is the object id that a listing gave (git's SHA-1, or a SHA-256 for large files): bytes that it does not
         name are asked for again, then Unavailable is raised.

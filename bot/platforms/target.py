@@ -24,7 +24,7 @@ class Target(Protocol):
 
     @property
     def conversations(self) -> Conversations | None:
-        """What people say on our requests, None where nobody can."""
+        """What people say on the bot's requests, None if nobody can."""
         ...
 
     def check(self) -> None:
@@ -34,7 +34,7 @@ class Target(Protocol):
         """See that the target is there; a public repository asks for no account. Raises as `check` does."""
 
     def head(self) -> str:
-        """The commit at the main branch, "" where there is none yet."""
+        """The commit at the main branch, "" if there is none yet."""
         ...
 
     def read_entries(self) -> list[Entry]:
@@ -49,7 +49,7 @@ class Target(Protocol):
         ...
 
     def list_folder(self, folder: str) -> list[str]:
-        """The paths of all files below a folder on the main branch; none where there is no such folder."""
+        """The paths of all files below a folder on the main branch; none if there is no such folder."""
         ...
 
     def read_keys(self, leaderboard: str) -> set[str]:
@@ -65,15 +65,15 @@ class Target(Protocol):
         ...
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours; nothing where a target has none."""
+        """What others wrote in the discussion that holds a comment of the bot; nothing if a target has none."""
         ...
 
     def apply(self, publication: Publication) -> str:
-        """Do it and say where it can be seen. Raises Stale where what stands there moved since it was read."""
+        """Do it and say where it can be seen. Raises Stale if what stands there moved since it was read."""
         ...
 
     def find_duplicates(self) -> list[Duplicate]:
-        """Every later request, discussion or comment of ours with the mark of an earlier one."""
+        """Every later request, discussion or comment of the bot with the mark of an earlier one."""
         ...
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:

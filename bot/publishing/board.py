@@ -78,7 +78,7 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
-    """The plain mean of the tasks that are not quarantined, None where one of them has no score."""
+    """The plain mean of the tasks that are not quarantined, None if one of them has no score."""
     doubted = {task.id for task in leaderboard.tasks if task.quarantined}
     scores = [task.score for task in entry.tasks if task.id not in doubted]
     had = [score for score in scores if score is not None]
@@ -126,7 +126,7 @@ def to_csv(board: Board) -> bytes:
 
 
 def to_parquet(board: Board) -> bytes | None:
-    """The table as Parquet, None where the extra `board` is not installed."""
+    """The table as Parquet, None if the extra `board` is not installed."""
     try:
         import polars as pl
     except ImportError:
@@ -141,9 +141,9 @@ def to_parquet(board: Board) -> bytes | None:
 
 
 def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str] = ()) -> Table:
-    """Take the scores of entries; `leaderboard` is the id of theirs, "" where there is only one.
+    """Take the scores of entries; `leaderboard` is the id of theirs, "" if there is only one.
 
-    Raises CallError where there are entries of no leaderboard or of several, or a named column is not among them.
+    Raises CallError if there are entries of no leaderboard or of several, or a named column is not among them.
     """
     had = [entry for entry in entries if leaderboard in {"", entry.leaderboard.id}]
     ids = sorted({entry.leaderboard.id for entry in had})

@@ -15,14 +15,14 @@ from bot.reporting.markdown import cell
 
 CARD = "README.md"
 BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
-OUR_COLUMNS = 3  # columns by which a table of ours is known
+OUR_COLUMNS = 3  # columns by which a table of the bot is known
 SHOWN = 100  # rows: a card is read by people, the rest stands in the CSV
 
 
 def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
     """The table, the card and the declaration where they are not what the board gives; `read` gives what stands there.
 
-    Raises Unwritable where the table that stands there is not ours.
+    Raises Unwritable if the table that stands there is not ours.
     """
     table, card, there = to_csv(board), read(CARD), read(CSV_NAME)
     if there is None and not board.rows:
@@ -49,12 +49,12 @@ def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str,
 
 
 def _is_ours(there: bytes, table: bytes) -> bool:
-    """Whether a table has the first columns of ours; the tasks may be others by now."""
+    """Tell whether a table has the first columns of the bot; the tasks may be others by now."""
     return there.split(b",")[:OUR_COLUMNS] == table.split(b",")[:OUR_COLUMNS]
 
 
 def with_table(card: bytes, board: Board) -> bytes | None:
-    """The card with the board's table between its marks, None where it has not both, or is no text."""
+    """The card with the board's table between its marks, None if it has not both, or is not a text."""
     try:
         text = card.decode()
     except UnicodeDecodeError:

@@ -13,10 +13,10 @@ SCHEMA = "leaderboard-bot/change/1"
 
 
 class BoardChange(msgspec.Struct, frozen=True):
-    """One change of one row; `date` is ISO 8601 in UTC, "" where it is unknown.
+    """One change of one row; `date` is ISO 8601 in UTC, "" if it is unknown.
 
-    `before` and `after` are the averages, None where there was no row or the row has no average. `commit` is where it
-    happened at the target, "" where only the row's own evidence tells of it.
+    `before` and `after` are the averages, None if there was no row or the row has no average. `commit` is where it
+    happened at the target, "" if only the row's own evidence tells of it.
     """
 
     date: str
@@ -40,7 +40,7 @@ def additions(entries: Iterable[Entry]) -> tuple[BoardChange, ...]:
 
 
 def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChange | None:
-    """What happened to one row between two states of a board, None where every number stayed."""
+    """What happened to one row between two states of a board, None if every number stayed."""
     entry = after or before
     if entry is None or (before and after and digest_of(before) == digest_of(after)):
         return None

@@ -17,7 +17,7 @@ def json_block(entry: Entry) -> list[str]:
 
 
 def entry_in(body: str) -> Entry | None:
-    """The entry in a comment's text, None where it has none that can be read."""
+    """The entry in a comment's text, None if it has none that can be read."""
     for block in reversed(BLOCK.findall(body)):
         try:
             return parse_entry(block.encode())

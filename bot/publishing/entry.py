@@ -36,7 +36,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 class EntryModel(msgspec.Struct, frozen=True):
-    """The model of a row; "" where the result does not say."""
+    """The model of a row; "" if the result does not say."""
 
     id: str
     revision: str
@@ -57,8 +57,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """A submission that numbers of the row come from.
 
     `source` is the name of the repository that it lies in, "" for a file on somebody's machine; `commit` the commit
-    that it was read at, "" outside of a repository; `submitter` who brought it, "" where nobody knows. `date` is when
-    it was measured (ISO 8601, UTC), believed no further than its commit, "" where neither file, name nor commit says.
+    that it was read at, "" outside of a repository; `submitter` who brought it, "" if nobody knows. `date` is when
+    it was measured (ISO 8601, UTC), believed no further than its commit, "" if neither file, name nor commit says.
     What the file itself shows (`sha256`, `date`, `format`, `harness`) is filled in when the entry is made.
     """
 
@@ -89,7 +89,7 @@ class EntryWaiver(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row. `average` and `stderr` (points) are None where the row is incomplete; such a row has no rank.
+    """One row. `average` and `stderr` (points) are None if the row is incomplete; such a row has no rank.
 
     `evidence` has the newest file first. Each leaf of a task names its file by the path that the evidence has.
     """
@@ -119,7 +119,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def date(self) -> str:
-        """When the newest of its files was measured, ISO 8601 in UTC, "" where that is unknown."""
+        """When the newest of its files was measured, ISO 8601 in UTC, "" if that is unknown."""
         return max((file.date for file in self.evidence), default="")
 
     def to_bytes(self) -> bytes:
@@ -136,7 +136,7 @@ def entry_path(key: str) -> str:
 
 
 def parse_entry(data: bytes, path: str = "") -> Entry:
-    """Read an entry back. Raises MalformedEntry where the bytes are none."""
+    """Read an entry back. Raises MalformedEntry if the bytes are none."""
     if len(data) > MAX_BYTES:
         raise MalformedEntry(f"{path or 'the entry'} has {len(data):,} bytes; an entry has {MAX_BYTES:,} at most")
     try:
@@ -146,7 +146,7 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
 
 
 def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry | None:
-    """The entry of a row, None where it is rejected or the declaration refuses incomplete rows.
+    """The entry of a row, None if it is rejected or the declaration refuses incomplete rows.
 
     `evidence` says, by the path of a submission, where it lies; one that it does not name lies at its own path. Raises
     MalformedEntry where the entry would be too large, or would not be read back as it is.

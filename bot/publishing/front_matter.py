@@ -8,6 +8,6 @@ FENCES = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?=\r?\n|\Z)", re.DO
 
 
 def front_matter(text: str) -> tuple[int, int] | None:
-    """Where the YAML of a card begins and ends, None where the card has none."""
+    """Where the YAML of a card begins and ends, None if the card has none."""
     found = FENCES.match(text)
     return None if found is None else found.span(1)

@@ -16,7 +16,7 @@ from bot.publishing.entry import FOLDER, Entry, is_same_row, parse_entry
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where people read a row's entry and its first evidence file: addresses at a commit, "" where there is none."""
+    """Where people read a row's entry and its first evidence file: addresses at a commit, "" if there is none."""
 
     entry: str = ""
     evidence: str = ""
@@ -27,9 +27,9 @@ NO_LINKS = Links()
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """The wanted state of one row: `entry`, or None where the row was withdrawn.
+    """The wanted state of one row: `entry`, or None if the row was withdrawn.
 
-    `published` is the entry that the bot's own record says it published here last, None where there is no record. A
+    `published` is the entry that the bot's own record says it published here last, None if there is no record. A
     table has no room for a mark, so a row is taken for the bot's own where it equals that entry.
     """
 
@@ -37,7 +37,7 @@ class RowChange:
     entry: Entry | None
     published: Entry | None = None
     links: Links = NO_LINKS
-    published_links: Links | None = None  # those of `published`, None where they are the same
+    published_links: Links | None = None  # those of `published`, None if they are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CellChange:
 class Draft:
     """What the files should be.
 
-    `files` holds only paths whose bytes change, None where the file goes; they belong into one commit. `refused` gives
+    `files` holds only paths whose bytes change, None if the file goes; they belong into one commit. `refused` gives
     for each row that cannot be laid out the reason in one sentence; the other rows go on. `cells` is what a request
     shows of each row that changes. `remarks` are sentences about what a person has to bring up to date.
     """
@@ -80,11 +80,11 @@ class Layout(Protocol):
         ...
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether two versions of a file say the same about the rows of these changes, whatever else they hold."""
+        """Tell whether two versions of a file say the same about the rows of these changes, whatever else they hold."""
         ...
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """What the files say about one row, by column; None where they have no such row."""
+        """What the files say about one row, by column; None if they have no such row."""
         ...
 
 
@@ -102,7 +102,7 @@ class RowFiles:
         raise NotImplementedError
 
     def parse(self, data: bytes, path: str) -> Entry:
-        """The entry in a file. Raises MalformedEntry where there is none."""
+        """The entry in a file. Raises MalformedEntry if there is none."""
         raise NotImplementedError
 
     def path_of(self, key: str) -> str:
@@ -125,7 +125,7 @@ class RowFiles:
         return tuple(self.path_of(change.key) for change in changes)
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The entry's bytes, nothing where the target has the same row."""
+        """The entry's bytes, nothing if the target has the same row."""
         wanted = {
             self.path_of(change.key): None if change.entry is None else self.to_bytes(change.entry)
             for change in changes
@@ -135,7 +135,7 @@ class RowFiles:
         )
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both are the same row; a file holds one."""
+        """Tell whether both are the same row; a file holds one."""
         del changes
         return one == other or is_same_row(self._canonical(one, path), self._canonical(other, path))
 
@@ -147,7 +147,7 @@ class RowFiles:
             return data
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The average and the scores of the entry. Raises MalformedEntry where the file holds none."""
+        """The average and the scores of the entry. Raises MalformedEntry if the file holds none."""
         path = self.path_of(change.key)
         if path not in current:
             return None
@@ -167,7 +167,7 @@ class EntriesLayout(RowFiles):
         return entry.to_bytes()
 
     def parse(self, data: bytes, path: str) -> Entry:
-        """The entry. Raises MalformedEntry where the bytes are none."""
+        """The entry. Raises MalformedEntry if the bytes are none."""
         return parse_entry(data, path)
 
 

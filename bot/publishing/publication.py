@@ -32,12 +32,12 @@ class Marker:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it marks a request for more than one file: many rows, or all results of a model."""
+        """Tell whether it marks a request for more than one file: many rows, or all results of a model."""
         return self.kind in SHARED
 
     @property
     def has_own_discussion(self) -> bool:
-        """Whether it marks the one comment of a discussion of its own, whatever the form of publication."""
+        """Tell whether it marks the one comment of a discussion of its own, whatever the form of publication."""
         return self.kind in {"alarm", "plan"}
 
     def render(self) -> str:
@@ -55,7 +55,7 @@ def holder_of(mark: Marker) -> Marker:
 
 
 def find_marker(text: str) -> Marker | None:
-    """The mark in a text of ours, None where there is none; a torn or foreign one is none."""
+    """The mark in a text of the bot, None if there is none; a torn or foreign one is none."""
     _, opening, rest = text.rpartition(OPENING)
     body, closing, _ = rest.partition(CLOSING)
     if not opening or not closing:
@@ -78,9 +78,9 @@ class PostText:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An open request of ours: its name at the target, the files it would change (None deletes), its text.
+    """An open request of the bot: its name at the target, the files it would change (None deletes), its text.
 
-    `url` is where people see it, "" where a target has no pages.
+    `url` is where people see it, "" if a target has no pages.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PostedComment:
-    """A comment of ours that stands: its name at the target and its text."""
+    """A comment of the bot that stands: its name at the target and its text."""
 
     name: str
     body: str
@@ -247,7 +247,7 @@ def _decide_request(
 
 
 def _says(there: PostText, text: PostText) -> bool:
-    """Whether a request's text is up to date; a process may have ended between files and text.
+    """Tell whether a request's text is up to date; a process may have ended between files and text.
 
     Where a request is a commit, its text has lost what refers to issues and people.
     """

@@ -46,7 +46,7 @@ def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
 
 
 def when_kept(declaration: str) -> str:
-    """Since when a command finds the declaration that it names, "" where it always does."""
+    """Since when a command finds the declaration that it names, "" if it always does."""
     return LATER if KEPT.search(declaration) else ""
 
 

@@ -19,7 +19,7 @@ class StoredEntries:
 
 
 def is_entry_file(path: str, size: int = 0, layout: RowFiles = ENTRIES) -> bool:
-    """Whether a file in the folder of rows is worth reading; `size` is in bytes, 0 where it is unknown."""
+    """Tell whether a file in the folder of rows is worth reading; `size` is in bytes, 0 if it is unknown."""
     return path.endswith(layout.suffix) and size <= MAX_BYTES
 
 

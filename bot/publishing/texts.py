@@ -46,7 +46,7 @@ def row_text(entry: Entry, standing: Entry | None, mark: Marker, target: str = "
 
 
 def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> PostText:
-    """The text of one request for many rows, each as it stands and as it should be; None where it is not there."""
+    """The text of one request for many rows, each as it stands and as it should be; None if it is not there."""
     lines = ["| Model | Average before and after |", "| --- | ---: |"]
     lines += [_shared_line(old, new) for old, new in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []

@@ -23,7 +23,7 @@ VERDICT_ROOM = 45_000  # characters of a comment for the verdicts on files
 
 @dataclass(frozen=True, slots=True)
 class BoardPlace:
-    """A row's place on a board: `rank` is None where it has none, `tied` counts the others that share it."""
+    """A row's place on a board: `rank` is None if it has none, `tied` counts the others that share it."""
 
     average: float | None
     rank: int | None
@@ -211,5 +211,5 @@ def merged_text(body: str, links: Sequence[str], standing: Sequence[str], mark: 
 
 
 def is_merged_text(body: str) -> bool:
-    """Whether a review says already that its request was merged."""
+    """Tell whether a review says already that its request was merged."""
     return f"\n\n{MERGED}" in body

@@ -84,7 +84,7 @@ def entries(node: yaml.Node | None) -> Iterator[tuple[yaml.Node, yaml.Node]]:
 
 
 def is_flow(node: yaml.Node) -> bool:
-    """Whether a collection is written between brackets."""
+    """Tell whether a collection is written between brackets."""
     return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
 
 
@@ -108,5 +108,5 @@ def single_quoted(text: str) -> str:
 
 
 def is_safe(text: str) -> bool:
-    """Whether a text needs no quotes in any dialect."""
+    """Tell whether a text needs no quotes in any dialect."""
     return PLAIN_TEXT.fullmatch(text) is not None and text.lower() not in WORDS

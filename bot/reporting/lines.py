@@ -15,7 +15,7 @@ Read = Callable[[str], bytes | None]
 class Lines:
     """Looks lines up in files, each of which is read when the first line in it is asked for.
 
-    `read` gives a file's bytes by its path, None where there are none any more.
+    `read` gives a file's bytes by its path, None if there are none any more.
     """
 
     def __init__(self, read: Read) -> None:

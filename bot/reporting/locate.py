@@ -55,7 +55,7 @@ class Locator:
 
 
 def _members_strictly(data: bytes, start: int, end: int) -> dict[str, Span] | None:
-    """The members by the fast decoder; None where the bytes are no strict JSON object of different keys."""
+    """The members by the fast decoder; None if the bytes are no strict JSON object of different keys."""
     try:
         values = OBJECT.decode(memoryview(data)[start:end])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -72,7 +72,7 @@ def _members_strictly(data: bytes, start: int, end: int) -> dict[str, Span] | No
 
 
 def _items_strictly(data: bytes, start: int, end: int) -> dict[str, Span] | None:
-    """The items of an array by their numbers; None where the bytes are not strict JSON."""
+    """The items of an array by their numbers; None if the bytes are not strict JSON."""
     begin = BEGIN.match(data, start, end)
     try:
         values = ARRAY.decode(memoryview(data)[start:end])

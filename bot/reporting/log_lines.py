@@ -10,7 +10,7 @@ from itertools import islice
 from bot.reporting.escape import plain_json, visible, without_commands
 
 LONGEST = 4_000  # letters of one message
-OFTEN, OURS_OFTEN, WINDOW = 10, 500, 60.0  # lines of one kind, and of one kind of ours, in so many seconds
+OFTEN, OURS_OFTEN, WINDOW = 10, 500, 60.0  # lines of one kind, and of one kind of the bot, in so many seconds
 
 
 class PlainFormatter(logging.Formatter):
@@ -51,7 +51,7 @@ class FloodFilter(logging.Filter):
         self._seen: dict[tuple[str, int, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the line is written."""
+        """Tell whether the line is written."""
         kind = (record.name, record.levelno, str(record.msg)[:200])
         often = self._ours if record.name.startswith("bot") else self._often
         since, count = self._seen.get(kind, (record.created, 0))

@@ -84,7 +84,7 @@ def _wordless(finding: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _placeless(value: Any, names: Mapping[str, str]) -> Any:
-    """The value without lines, and with the SHA-256 of a submission in place of its path; other paths become empty."""
+    """The value without lines, and with the SHA-256 of a submission instead of its path; other paths become empty."""
     if isinstance(value, list):
         return [_placeless(inner, names) for inner in value]
     if not isinstance(value, dict):

@@ -37,7 +37,7 @@ class Table:
 
 
 def table_width() -> int:
-    """The columns that a table may take: those of the terminal, or 100 where there is none."""
+    """The columns that a table may take: those of the terminal, or 100 if there is none."""
     return min(WIDTH, get_terminal_size((WIDTH, 24)).columns) if sys.stdout.isatty() else WIDTH
 
 
@@ -146,7 +146,7 @@ def markdown_table(table: Table) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    """Whether a cell is a number, or one already written for people."""
+    """Tell whether a cell is a number, or one already written for people."""
     return isinstance(cell, (int, float)) or (isinstance(cell, str) and _WRITTEN.fullmatch(cell) is not None)
 
 

@@ -57,7 +57,7 @@ class ShownBoard:
         return len(self.site.content.board.rows)
 
     def page(self, path: str) -> Page | None:
-        """A page of the site, None where there is none at this path."""
+        """A page of the site, None if there is none at this path."""
         with self.lock:
             if path in self.pages:
                 self.pages.move_to_end(path)
@@ -99,7 +99,7 @@ class BoardCache:
         return {to: name for name, (to, _) in self._named(watch).items()}
 
     def page(self, name: str, path: str) -> Page | None:
-        """A page of a watch's board, None where there is none."""
+        """A page of a watch's board, None if there is none."""
         board = self.board(name)
         return None if board is None else board.page(path or FIRST)
 
@@ -109,7 +109,7 @@ class BoardCache:
         return None if board is None else page_of(compare_live(board.site.content, asked))
 
     def board(self, name: str) -> ShownBoard | None:
-        """The board of this name, None where nothing is known of one."""
+        """The board of this name, None if nothing is known of one."""
         found = self._kept(name)
         if found is None:
             self.shown.pop(name, None)
@@ -143,7 +143,7 @@ class BoardCache:
         return found
 
     def _at(self, watch: str, target: str) -> KeptBoard | None:
-        """What is kept of the board of a target, None where it has no row."""
+        """What is kept of the board of a target, None if it has no row."""
         kept = self.store.kept_board(watch, target)
         if kept is None or not kept.declaration or not self.store.has_rows(watch, target):
             return None

@@ -46,7 +46,7 @@ class PatientProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is no request of which the head is whole."""
+        """Tell whether there is no request of which the head is whole."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -95,5 +95,5 @@ async def read_signed(request: Request, secret: str) -> SignedBody | None:
 
 
 def is_signature(given: str, right: str) -> bool:
-    """Whether a signature is the right one, compared in constant time."""
+    """Tell whether a signature is the right one, compared in constant time."""
     return SIGNATURE.fullmatch(given) is not None and hmac.compare_digest(given, right)

@@ -42,7 +42,7 @@ def state_text(state: State) -> str:
 
 
 def has_moved(outcomes: Iterable[str], counts: Counts) -> bool:
-    """Whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
+    """Tell whether anything could be done in a pass: the source could be looked at, or something ended in a verdict."""
     is_blind = ("source", "failing") in counts
     return not is_blind or any(outcome != "failed" for outcome in outcomes)
 

@@ -19,7 +19,7 @@ REFUSED = (
 
 
 def name_in(host: str) -> str:
-    """The name in a Host header, "" where there is none."""
+    """The name in a Host header, "" if there is none."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

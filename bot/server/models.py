@@ -1,4 +1,4 @@
-"""What the operator's pages and the API show, as plain values; times are ISO 8601 in UTC, None where there is none."""
+"""What the operator's pages and the API show, as plain values; times are ISO 8601 in UTC, None if there is none."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class SubmissionView(msgspec.Struct, frozen=True):
 
 
 class FindingView(msgspec.Struct, frozen=True):
-    """A finding; `pointer` is a JSON pointer into the file, `command` what repairs it, both "" where there is none."""
+    """A finding; `pointer` is a JSON pointer into the file, `command` what repairs it, both "" if there is none."""
 
     rule: str
     severity: str
@@ -104,7 +104,7 @@ class RowSummary(msgspec.Struct, frozen=True):
 
 
 class VerdictView(msgspec.Struct, frozen=True):
-    """A submission with its findings and its row; `unread` says why a file is no result."""
+    """A submission with its findings and its row; `unread` says why a file is not a result."""
 
     submission: SubmissionView
     model: str

@@ -17,7 +17,7 @@ Who = Literal["token", "local", "nobody"]
 
 
 def same_secret(given: str, secret: str) -> bool:
-    """Whether two secrets are the same, compared in constant time."""
+    """Tell whether two secrets are the same, compared in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode("utf-8", "surrogatepass"))
 
 
@@ -27,7 +27,7 @@ def who_may(token: str | None, bound_to: str) -> Who:
 
 
 def refuse_change(request: Request, token: str | None, bound_to: str, given: str | None = None) -> Response | None:
-    """Refuse a request that would change the state, None where it may.
+    """Refuse a request that would change the state, None if it may.
 
     With `token` (OPERATOR_TOKEN) it must come with the request, as `Authorization: Bearer …` or in the form that was
     sent (`given`): 401 without, 403 with a wrong one. No cookie holds it, so no other page can send it along. Without a
@@ -55,7 +55,7 @@ def _token_in(request: Request) -> str | None:
 
 
 def _is_same_origin(origin: str | None, host: str) -> bool:
-    """Whether a browser sent the request from a page of this host; what is no browser sends no Origin."""
+    """Tell whether a browser sent the request from a page of this host; what is no browser sends no Origin."""
     if origin is None:
         return True
     try:

@@ -115,7 +115,7 @@ class OperatorRoutes:
         return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict))
 
     def _row_page(self, watch: str, verdict: VerdictView) -> str:
-        """Where the row of a submission stands on the first board that has it, "" where none does."""
+        """Where the row of a submission stands on the first board that has it, "" if none does."""
         settings = self.views.watch(watch)
         if settings is None or verdict.row is None:
             return ""
@@ -223,6 +223,6 @@ def _fields(body: bytes) -> dict[str, str]:
 
 
 def number_in(request: Request, name: str) -> int:
-    """A number of the query, 0 where it is none."""
+    """A number of the query, 0 if it is none."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

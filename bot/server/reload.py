@@ -83,7 +83,7 @@ class Reloader(Generic[Loaded]):
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """What changes when a file does; None where there is none."""
+    """What changes when a file does; None if there is none."""
     try:
         found = path.stat()
     except OSError:

@@ -18,7 +18,7 @@ BACKLOG = 128  # connections that wait at the system to be taken
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens on host."""
+    """Tell whether only this machine can reach what listens on host."""
     if host == "localhost":
         return True
     try:
@@ -67,7 +67,7 @@ def run(app: ASGIApp, *, host: str, port: int) -> None:
         http=PatientProtocol,
         ws="none",
     )
-    # The server raises the signal that ended it once more, for a handler of ours: the caller still has to tidy up.
+    # The server raises the signal that ended it once more, for a handler of the bot: the caller still has to tidy up.
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         uvicorn.Server(config).run()

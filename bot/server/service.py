@@ -117,7 +117,7 @@ class Service:
         return not late
 
     def apply(self, settings: Settings) -> None:
-        """Take new settings over: watches that changed begin anew, the others go on undisturbed.
+        """Take new settings over: watches that changed begin again, the others go on undisturbed.
 
         Raises CallError or MalformedDeclaration where a watch cannot be opened; then nothing has changed.
         """
@@ -143,7 +143,7 @@ class Service:
         self.workers[watch.name].start()
 
     def settle(self, watch: Watch) -> bool:
-        """Settle one watch, and note how it ended; False where it lost its lease. Raises what the settlement raises."""
+        """Settle one watch, and note how it ended; False if it lost its lease. Raises what the settlement raises."""
         with self.locks[watch.name]:  # under settings from before, it may still be running
             return self._settle(watch)
 

@@ -63,7 +63,7 @@ class Sharing:
         return [watch.name for watch in idle if self._is_due(watch, has_rows=(ROW, watch.name) in undone)]
 
     def _is_due(self, watch: Watch, *, has_rows: bool) -> bool:
-        """Whether a pass is due; rows that workers have are no reason for one."""
+        """Tell whether a pass is due; rows that workers have are no reason for one."""
         now = self._service.clock()
         since = now - float(self._store.cursor(watch.name, "tried") or 0.0)
         if since >= watch.settle_every:

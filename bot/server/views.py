@@ -115,7 +115,7 @@ class Views:
         ]
 
     def verdict(self, name: str, path: str) -> VerdictView | None:
-        """The verdict on a submission, None where there is no such watch or submission."""
+        """The verdict on a submission, None if there is no such watch or submission."""
         watch = self.watch(name)
         if watch is None:
             return None
@@ -145,7 +145,7 @@ class Views:
         return [_plan(watch.name, held) for watch in self.watches() for held in self.store.held_plans(watch.name)]
 
     def plan(self, name: str, digest: str) -> tuple[PlanView, list[PlannedRowView]] | None:
-        """A plan with its rows, None where none waits under this digest."""
+        """A plan with its rows, None if none waits under this digest."""
         for held in self.store.held_plans(name) if self.watch(name) else ():
             if held.digest == digest:
                 return _plan(name, held), [
@@ -220,7 +220,7 @@ def _plan(watch: str, held: HeldPlan) -> PlanView:
 
 
 def place_of(text: str) -> ItemPlace | None:
-    """The place of an item from its id; None where the text is none."""
+    """The place of an item from its id; None if the text is none."""
     try:
         return msgspec.json.decode(text, type=tuple[str, str, str])
     except (msgspec.MsgspecError, UnicodeError):

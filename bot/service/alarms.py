@@ -17,7 +17,7 @@ FEWEST = 3  # columns: a column is held against the mean of at least two others
 
 
 def watch_columns(target: Target, leaderboard: Leaderboard) -> str:
-    """Look at the columns of what stands there, and give the URL of what was said, "" where nothing was."""
+    """Look at the columns of what stands there, and give the URL of what was said, "" if nothing was."""
     entries = [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
     columns = [task.id for task in leaderboard.tasks if task.quarantined is None]
     if not entries or len(columns) < FEWEST:

@@ -52,7 +52,7 @@ class BoardUpdater:
 
     @property
     def _is_shown(self) -> bool:
-        """Whether this board is the one that is published as a site: the first that holds entries."""
+        """Tell whether this board is the one that is published as a site: the first that holds entries."""
         context = self.context
         boards = [one.to for _, one in context.targets if one.form != "comment" and one.kind == "entries"]
         return context.publish_site is not None and boards[:1] == [self.to]

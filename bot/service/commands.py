@@ -30,7 +30,7 @@ OTHER_FILES = (
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that somebody wrote, and our answer (None where there is none yet)."""
+    """A command that somebody wrote, and the bot's answer (None if there is none yet)."""
 
     name: str
     rest: str
@@ -49,7 +49,7 @@ def commands_in(thread: Thread, us: str) -> Iterator[Command]:
 
 
 def waivers_in(thread: Thread, us: str, maintainers: Container[str]) -> list[Waiver]:
-    """What the present maintainers waived here, for the very files that our answers name."""
+    """What the present maintainers waived here, for the very files that the bot's answers name."""
     found: list[Waiver] = []
     for command in commands_in(thread, us):
         asked = parse_ignore(command) if command.comment.author in maintainers else None
@@ -64,7 +64,7 @@ def granted(waiver: Waiver) -> str:
 
 
 def parse_ignore(command: Command) -> Waiver | None:
-    """The waiver that an `/ignore` asks for, still without its files; None where it is none."""
+    """The waiver that an `/ignore` asks for, still without its files; None if it is none."""
     match = IGNORE.fullmatch(command.rest) if command.name == "ignore" else None
     if match is None or match[1] not in {rule.id for rule in ALL_RULES} - NEVER_WAIVED:
         return None

@@ -236,7 +236,7 @@ class Settings(_Declared):
     watches: Annotated[tuple[Watch, ...], Field(min_length=1)]
 
     def only(self, name: str) -> Settings:
-        """The settings with one watch, or with those of all its sources. Raises CallError where there is none."""
+        """The settings with one watch, or with those of all its sources. Raises CallError if there is none."""
         names = (name, *(source_name(name, watch.source) for watch in self.watches))
         found = tuple(watch for watch in self.watches if watch.name in names)
         if not found:
@@ -246,7 +246,7 @@ class Settings(_Declared):
 
 
 def load_settings(path: Path) -> Settings:
-    """Read a settings file. Raises CallError where there is none, MalformedDeclaration where it is refused."""
+    """Read a settings file. Raises CallError if there is none, MalformedDeclaration where it is refused."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

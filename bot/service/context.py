@@ -46,11 +46,11 @@ from bot.service.store import Store, StoredSubmission, connect
 
 @dataclass
 class WatchContext:
-    """Everything that one watch needs. `discussions` is None where nothing can be said at the source.
+    """Everything that one watch needs. `discussions` is None if nothing can be said at the source.
 
     `waivers` are those that maintainers gave by comments. `requests` are the repositories of requests of template
     boards, by the address of the target. `clock` gives Unix seconds. `queue` is where rows wait for other processes,
-    None where there are none. `read_heads` asks the Hub for the commits at the main branches of models, None where the
+    None if there are none. `read_heads` asks the Hub for the commits at the main branches of models, None if the
     settings do not ask for it.
     """
 
@@ -73,7 +73,7 @@ class WatchContext:
     read_heads: Callable[[Iterable[str]], Mapping[str, str]] | None = None
 
     def page_link(self, words: str, page: str) -> str:
-        """A link to a page of the service as Markdown, "" where nobody can reach it."""
+        """A link to a page of the service as Markdown, "" if nobody can reach it."""
         return f"[{words}]({self.public_url}/{page})" if self.public_url else ""
 
     @property
@@ -126,7 +126,7 @@ class WatchContext:
         return make_entries(rows, places)
 
     def entries(self, found: Sequence[StoredSubmission]) -> list[Entry]:
-        """The entries of the rows that submissions make. Raises MalformedEntry where one cannot be written."""
+        """The entries of the rows that submissions make. Raises MalformedEntry if one cannot be written."""
         made = self.made(found)
         for why in made.refused.values():
             raise MalformedEntry(why)

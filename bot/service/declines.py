@@ -1,6 +1,6 @@
 """Rows of shared requests that maintainers declined: left out, and not proposed again with the same content.
 
-What was declined is found again in our answers at the target; the state only spares reading them in every pass.
+What was declined is found again in the bot's answers at the target; the state only spares reading them in every pass.
 """
 
 from __future__ import annotations

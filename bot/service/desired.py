@@ -17,7 +17,7 @@ MIGRATED = "the declaration or the bot changed"
 
 @dataclass(frozen=True, slots=True)
 class DesiredRow:
-    """One row of a leaderboard: its entry, or None where `source` has withdrawn it.
+    """One row of a leaderboard: its entry, or None if `source` has withdrawn it.
 
     `source` is "" for the rows of one call, which compete with what stands there whoever published it.
     `before` is what stands at the target as it was looked at, `contested` the folder of another first submitter,
@@ -44,7 +44,7 @@ class DesiredRow:
         return entry_path(self.key)
 
     def at(self, state: CurrentState, form: Form) -> DesiredState:
-        """What should stand: the entry, or nothing where it was withdrawn."""
+        """What should stand: the entry, or nothing if it was withdrawn."""
         there = parsed(state.files.get(self.path))
         is_ours = bool(self.source) and there is not None and is_from(there, self.source)
         if self.entry is not None:
@@ -69,7 +69,7 @@ class DesiredRow:
         return DesiredState(text, {self.path: entry.to_bytes()})
 
     def _is_of_another_source(self, state: CurrentState) -> bool:
-        """Whether what is proposed or said about the row comes from another source, so that it is left alone."""
+        """Tell whether what is proposed or said about the row comes from another source, so that it is left alone."""
         if state.comment is not None:
             return code(self.source) not in state.comment.body
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
@@ -86,7 +86,7 @@ def desired_together(
     without: Collection[str] = (),
     places: Sequence[str] = (),
 ) -> DesiredState:
-    """What should stand for all rows of a shared request: these anew, the others as they are proposed.
+    """What should stand for all rows of a shared request: these again, the others as they are proposed.
 
     `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows,
     `places` links to the other targets of the rows.
@@ -128,7 +128,7 @@ def plan_mark(leaderboard: str, source: str) -> Marker:
 
 
 def is_from(entry: Entry, source: str) -> bool:
-    """Whether a row comes from a source."""
+    """Tell whether a row comes from a source."""
     return any(file.source == source for file in entry.evidence)
 
 

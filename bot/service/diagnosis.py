@@ -21,7 +21,7 @@ TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or G
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What one check found: `text` says it, `advice` what to do, "" where nothing is to be done.
+    """What one check found: `text` says it, `advice` what to do, "" if nothing is to be done.
 
     A `warning` is something that works and may surprise, or a check that cannot be made.
     """
@@ -101,7 +101,7 @@ def unchecked(name: str, why: str) -> Diagnosis:
 
 
 def compare_clocks(date: str | None, ours: float, service: str) -> Diagnosis:
-    """Whether our clock, in Unix seconds, agrees with the Date header of a service."""
+    """Tell whether our clock, in Unix seconds, agrees with the Date header of a service."""
     try:
         off = ours - parsedate_to_datetime(date or "").timestamp()
     except ValueError:

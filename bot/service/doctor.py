@@ -33,7 +33,7 @@ def examine(case: ServiceCase) -> Iterator[Diagnosis]:
 
 
 def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
-    """Whether the settings can be read; all their faults."""
+    """Tell whether the settings can be read; all their faults."""
     case.settings = None
     try:
         case.settings = open_settings(case.path, case.access)
@@ -45,7 +45,7 @@ def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
 
 
 def check_declaration(case: ServiceCase, watch: Watch) -> Iterator[Diagnosis]:
-    """Whether the declaration of a watch can be read; all its faults."""
+    """Tell whether the declaration of a watch can be read; all its faults."""
     name = f"declaration of {watch.name}"
     try:
         board = open_declaration(watch.leaderboard, case.opener.folder, case.access)
@@ -65,7 +65,7 @@ def _faults(name: str, error: BotError, advice: str) -> Iterator[Diagnosis]:
 
 
 def check_git(case: ServiceCase) -> Diagnosis:
-    """Whether git is there: folders need it, and sources on the Hub where very many files changed."""
+    """Tell whether git is there: folders need it, and sources on the Hub where very many files changed."""
     if shutil.which("git") is None:
         status: Status = "wrong" if case.addresses("") else "warning"
         return Diagnosis("git", status, "not found; folders and sources of very many files need it", "install git")
@@ -75,7 +75,7 @@ def check_git(case: ServiceCase) -> Diagnosis:
 
 
 def check_state(case: ServiceCase) -> Diagnosis:
-    """Whether the state can be read and written; another process may use it."""
+    """Tell whether the state can be read and written; another process may use it."""
 
     def call() -> str:
         engine = open_engine(case.database)
@@ -92,7 +92,7 @@ def check_state(case: ServiceCase) -> Diagnosis:
 
 
 def check_source(case: ServiceCase, name: str) -> Diagnosis:
-    """Whether the main branch of a source can be read."""
+    """Tell whether the main branch of a source can be read."""
 
     def call() -> str:
         return f"found, with main at {case.opener.source(name).head()[:12]}"
@@ -101,7 +101,7 @@ def check_source(case: ServiceCase, name: str) -> Diagnosis:
 
 
 def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
-    """Whether a target can be one."""
+    """Tell whether a target can be one."""
 
     def call() -> str:
         if target.models is not None:

@@ -37,7 +37,7 @@ def check_github(case: ServiceCase) -> Iterator[Diagnosis]:
 
 
 def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
-    """Whether there is a token, and who it is; reading works without one, slowly."""
+    """Tell whether there is a token, and who it is; reading works without one, slowly."""
     name = "token for GitHub"
     if not client.has_account:
         text = "GITHUB_TOKEN is not set" + ("" if is_needed else ": 60 requests an hour")
@@ -55,7 +55,7 @@ def check_token(client: GitHubClient, *, is_needed: bool) -> Diagnosis:
 
 
 def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnosis:
-    """Whether the account may push: a commit needs it, and a request for its branch."""
+    """Tell whether the account may push: a commit needs it, and a request for its branch."""
     repository = parse_address(target.to).name
     try:
         state, is_allowed = state_of(client, repository), may_push(client, repository)
@@ -88,7 +88,7 @@ def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]
 
 
 def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]:
-    """Whether something can be said at the sources: not in an archived repository, nor beside disabled issues."""
+    """Tell whether something can be said at the sources: not in an archived repository, nor beside disabled issues."""
     for watch in case.watches:
         if scheme_of(watch.source) != "github" or not watch.comments:
             continue
@@ -108,7 +108,7 @@ def check_sources(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis
 
 
 def check_secret(case: ServiceCase) -> Diagnosis:
-    """Whether deliveries of GitHub can be told from those of strangers."""
+    """Tell whether deliveries of GitHub can be told from those of strangers."""
     name, advice = "GITHUB_WEBHOOK_SECRET", "set it here, where serve runs, and in the webhook at GitHub"
     if not case.github_secret:
         return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
@@ -116,7 +116,7 @@ def check_secret(case: ServiceCase) -> Diagnosis:
 
 
 def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> Iterator[Diagnosis]:
-    """Whether one webhook of a repository tells the service, and what came of its last delivery."""
+    """Tell whether one webhook of a repository tells the service, and what came of its last delivery."""
     name = f"webhook of github://{repository}"
     try:
         found = webhooks_of(client, repository)

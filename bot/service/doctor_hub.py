@@ -40,7 +40,7 @@ def check_hub(case: ServiceCase) -> Iterator[Diagnosis]:
 
 
 def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
-    """Whether there is a token, and who it is; one that only reads cannot publish."""
+    """Tell whether there is a token, and who it is; one that only reads cannot publish."""
     name = "token for the Hub"
     if case.access.hf_keyless:
         return unchecked(name, "trusted publishing gives one for a single repository")
@@ -57,7 +57,7 @@ def check_token(case: ServiceCase, client: HubClient) -> Diagnosis:
 
 
 def check_secret(case: ServiceCase) -> Diagnosis:
-    """Whether deliveries can be told from those of strangers."""
+    """Tell whether deliveries can be told from those of strangers."""
     name, advice = "WEBHOOK_SECRET", "set it here, where serve runs, and by: leaderboard-bot webhook update"
     if not case.secret:
         return Diagnosis(name, "warning", "is not set: serve listens on loopback only", advice)
@@ -67,7 +67,7 @@ def check_secret(case: ServiceCase) -> Diagnosis:
 
 
 def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
-    """Whether the account may do what a form needs: commits need the right to write, requests do not."""
+    """Tell whether the account may do what a form needs: commits need the right to write, requests do not."""
     name, by_request = f"right to write {target.to}", target.form == "pull-request"
     try:
         check_write(client, parse_address(target.to))
@@ -86,7 +86,7 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
 
 
 def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
-    """Whether one webhook tells the service of all repositories of the settings; a line for each address."""
+    """Tell whether one webhook tells the service of all repositories of the settings; a line for each address."""
     try:
         wanted = {(one["type"], one["name"]) for one in watched_by(case.settings)} if case.settings else set()
         found = [hook for hook in hooks(client) if _is_ours(hook, wanted)]
@@ -105,7 +105,7 @@ def check_webhooks(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
 
 
 def check_address(found: Sequence[Any], wanted: Names, secret: str | None) -> Diagnosis:
-    """Whether there is one webhook for an address, and whether it is whole."""
+    """Tell whether there is one webhook for an address, and whether it is whole."""
     hook, address = found[0], address_of(found[0])
     if len(found) > 1 and hook.url:
         text = f"doubled: {', '.join(one.id for one in found)} all deliver to {address}"
@@ -130,13 +130,13 @@ def _faults(hook: Any, wanted: Names, secret: str | None) -> Iterator[str]:
 
 
 def _is_ours(hook: Any, wanted: Names) -> bool:
-    """Whether a webhook delivers to a service, or starts a job, for a repository of ours."""
+    """Tell whether a webhook delivers to a service, or starts a job, for a repository of the bot."""
     is_for_service = delivers_to_service(hook) or not hook.url
     return is_for_service and any(_watches(hook, kind, name) for kind, name in wanted)
 
 
 def _watches(hook: Any, kind: str, name: str) -> bool:
-    """Whether a webhook watches a repository, or all of its owner."""
+    """Tell whether a webhook watches a repository, or all of its owner."""
     owner = name.partition("/")[0]
     return bool(names(hook) & {(kind, name), ("org", owner), ("user", owner)})
 

@@ -43,7 +43,7 @@ def address_in(environ: Mapping[str, str], name: str, default: str) -> str:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether a text is `http(s)://host`, maybe with a port and a path, and nothing else."""
+    """Tell whether a text is `http(s)://host`, maybe with a port and a path, and nothing else."""
     try:
         parts = urlsplit(text)
         host = (parts.hostname or "").encode("idna").decode()
@@ -54,7 +54,7 @@ def is_web_address(text: str) -> bool:
 
 
 def token_in(environ: Mapping[str, str], name: str) -> str | None:
-    """A token, without the line break that a copied secret often ends with; None where there is none.
+    """A token, without the line break that a copied secret often ends with; None if there is none.
 
     Raises CallError, which does not show it, for what no header can carry.
     """
@@ -65,7 +65,7 @@ def token_in(environ: Mapping[str, str], name: str) -> str | None:
 
 
 def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
-    """The app that we are at GitHub, None where none is named. Raises CallError where a part of it is missing."""
+    """The app that we are at GitHub, None if none is named. Raises CallError if a part of it is missing."""
     app_id, key = environ.get("GITHUB_APP_ID", "").strip(), environ.get("GITHUB_APP_PRIVATE_KEY", "").strip()
     installation = environ.get("GITHUB_APP_INSTALLATION_ID", "").strip()
     if not app_id and not key:
@@ -100,7 +100,7 @@ def space_url(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def wants_colour(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a terminal may show colours: https://no-color.org."""
+    """Tell whether a terminal may show colours: https://no-color.org."""
     return not environ.get("NO_COLOR")
 
 
@@ -120,7 +120,7 @@ def database_url(settings: Path, environ: Mapping[str, str] = os.environ) -> str
 
 
 def is_shared(database: str) -> bool:
-    """Whether several processes may keep one state: a file is kept by one."""
+    """Tell whether several processes may keep one state: a file is kept by one."""
     return database.partition(":")[0].partition("+")[0] in {"postgres", "postgresql"}
 
 

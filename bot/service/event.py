@@ -23,7 +23,7 @@ class Event:
 
     `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` the
     refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment, `number` names
-    the discussion, 0 where it tells none.
+    the discussion, 0 if it tells none.
     """
 
     repository: str
@@ -35,22 +35,22 @@ class Event:
 
     @property
     def moves_content(self) -> bool:
-        """Whether files changed somewhere."""
+        """Tell whether files changed somewhere."""
         return self.scope == "repo.content" or self.scope.startswith("repo.content.")
 
     @property
     def is_discussion(self) -> bool:
-        """Whether it tells of a discussion, a request or a comment."""
+        """Tell whether it tells of a discussion, a request or a comment."""
         return self.scope.split(".")[0] == "discussion"
 
     @property
     def touches_requests(self) -> bool:
-        """Whether it may tell of a request: anything but a push to branches."""
+        """Tell whether it may tell of a request: anything but a push to branches."""
         return not (self.moves_content and self.refs) or any(ref.startswith(REQUEST) for ref, _ in self.refs)
 
 
 def parse_event(body: bytes) -> Event | None:
-    """The event of a delivery; None where the body is no payload that we know how to read."""
+    """The event of a delivery; None if the body is no payload that we know how to read."""
     try:
         payload = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -77,13 +77,13 @@ def part(value: Any, key: str) -> Any:
 
 
 def text(value: Any, key: str) -> str:
-    """A text inside an object; "" where there is none."""
+    """A text inside an object; "" if there is none."""
     found = value.get(key)
     return found if isinstance(found, str) else ""
 
 
 def number_of(value: Any) -> int:
-    """The number of a discussion or request; 0 where there is none that can be one."""
+    """The number of a discussion or request; 0 if there is none that can be one."""
     found = value.get("num", value.get("number"))
     return found if type(found) is int and 0 < found < 2**31 else 0
 
@@ -96,7 +96,7 @@ def moved_refs(payload: Any) -> tuple[tuple[str, str | None], ...]:
 
 
 def concerns_us(event: Event, *, our_ids: Collection[str], our_commits: Collection[str]) -> bool:
-    """Whether an event may mean work: neither our own doing nor something that we never look at."""
+    """Tell whether an event may mean work: neither our own doing nor something that we never look at."""
     if event.is_discussion:
         return event.author not in our_ids
     if event.moves_content:

@@ -28,7 +28,7 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class FolderFault:
-    """A file that is not taken and that no newer one of its folder mends: its verdict, and what is said about it."""
+    """A file that is not taken and that no newer one of its folder corrects: its verdict, and what is said about it."""
 
     verdict: Verdict
     text: str
@@ -64,7 +64,7 @@ class Folders:
 
     @cached_property
     def ours(self) -> dict[str, list[int]]:
-        """The numbers of our discussions about pushes, by folder."""
+        """The numbers of the bot's discussions about pushes, by folder."""
         found: dict[str, list[int]] = {}
         for num, row in self.discussions.ours("discussion"):
             mark = find_marker(row["mark"])
@@ -78,7 +78,7 @@ class Folders:
         return Successes(self.context, self.discussions)
 
     def open_ones(self) -> dict[str, int]:
-        """The discussions of ours that were open when the list was read: folder and number."""
+        """The discussions of the bot that were open when the list was read: folder and number."""
         is_open = {num for num, row in self.discussions.ours_known("discussion") if row["status"] == "open"}
         return {folder: nums[0] for folder, nums in self.ours.items() if nums[0] in is_open}
 
@@ -99,7 +99,7 @@ class Folders:
             return
         by_folder = {item.subject.removeprefix("/"): item for item in items if item.subject}
         lost = [item for item in items if not item.subject]
-        # After a loss of the state, what was said earlier may be mended meanwhile.
+        # After a loss of the state, what was said earlier may be corrected meanwhile.
         self.report.attempt(lost, lambda: self._settle_known(by_folder))
         self.report.attempt(list(by_folder.values()), lambda: self._settle_all(by_folder), finish=False)
 
@@ -167,7 +167,7 @@ class Folders:
             retry_write(look_and_write)
 
     def _write(self, folder: str, text: PostText | None) -> None:
-        """Open, edit, open again or close; nothing where it stands as it should."""
+        """Open, edit, open again or close; nothing if it stands as it should."""
         nums = self.ours.get(folder, [])
         if not nums:
             if text is not None:

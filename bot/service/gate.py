@@ -103,7 +103,7 @@ class Gate:
         return with_ranks(plan, self.entries(), proposed)
 
     def is_large(self, plan: Plan) -> bool:
-        """Whether the plan removes or changes more rows than the watch allows without a person."""
+        """Tell whether the plan removes or changes more rows than the watch allows without a person."""
         if self.is_first:
             return bool(plan.rows)
         watch = self.context.watch

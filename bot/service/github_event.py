@@ -33,7 +33,7 @@ def account_id(login: str) -> str:
 
 
 def parse_github_event(kind: str, body: bytes, content_type: str = "") -> Event | None:
-    """The event of a delivery of a kind (X-GitHub-Event); None where it is none that may concern us."""
+    """The event of a delivery of a kind (X-GitHub-Event); None if it is none that may concern us."""
     try:
         payload = msgspec.json.decode(_json_in(body, content_type))
     except (msgspec.DecodeError, ValueError, RecursionError):

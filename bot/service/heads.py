@@ -17,7 +17,7 @@ PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two looks, and before a model 
 
 
 def is_time(context: WatchContext) -> bool:
-    """Whether the settings ask for looks, and the last one is long enough ago."""
+    """Tell whether the settings ask for looks, and the last one is long enough ago."""
     last = float(context.store.cursor(context.name, LOOKED) or 0)
     return context.read_heads is not None and context.clock() - last >= PAUSE
 
@@ -51,7 +51,7 @@ def look_up_heads(context: WatchContext, models: Iterable[str]) -> bool:
 
 
 def _can_be(model: str) -> bool:
-    """Whether the Hub could have a model of this name; what strangers write may be no name at all."""
+    """Tell whether the Hub could have a model of this name; what strangers write may be no name at all."""
     return 0 < len(model) <= LONGEST and model.isprintable()
 
 

@@ -191,7 +191,7 @@ class Import:
     # reading
 
     def _read(self) -> None:
-        """Read every file that waits. Raises Unavailable where a service failed for one, once the others are read."""
+        """Read every file that waits. Raises Unavailable if a service failed for one, once the others are read."""
         store, name = self.context.store, self.context.name
         store.retry_all(name, self.context.clock())
         total, failures = store.count_items(name, "file"), list[Exception]()

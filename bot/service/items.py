@@ -38,7 +38,7 @@ LONGEST_WAIT = 6 * 3600.0  # seconds
 class Item(msgspec.Struct, frozen=True):
     """One thing that may be out of step.
 
-    `subject` is a path, a key, a folder or a number, by its kind; `target` is "" where it is about the source.
+    `subject` is a path, a key, a folder or a number, by its kind; `target` is "" if it is about the source.
     `marked` counts how often it was marked, so that what was marked again meanwhile is not taken for done. Times are
     Unix seconds. `is_held` says that it waits for the approval of a plan.
     """

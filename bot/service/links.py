@@ -79,7 +79,7 @@ def _request(state: CurrentState, rolling: CurrentState, path: str) -> Request |
 
 
 def _models(target: HubModels, settings: WatchTarget, board: str, keys: Sequence[str]) -> Iterator[Place]:
-    """The request at each model that is listed; whether results of ours stand there is not asked."""
+    """The request at each model that is listed; whether results of the bot stand there is not asked."""
     for model in dict.fromkeys(map(model_of, keys)):
         if settings.models is None or not settings.models.allow(model):
             continue

@@ -55,7 +55,7 @@ class MergedReviews:
         return {subject for path in wanted for subject in subjects_of(path)}
 
     def _is_pending(self, main: str, subjects: Collection[str], keys: Collection[str]) -> bool:
-        """Whether the source is not read so far, or rows of the request are not published yet."""
+        """Tell whether the source is not read so far, or rows of the request are not published yet."""
         store, name = self.context.store, self.context.name
         if store.cursor(name, "source") != main:
             return True

@@ -27,9 +27,9 @@ CLOSED_TWICE = "its owner closed more than one request; nothing more is proposed
 class DesiredModel:
     """What should stand in the repository of one model, given what stands there.
 
-    `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of ours
+    `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of the bot
     people closed there: what the last one proposed is final, and after a second one everything is. After `at`, `draft`
-    has the files against main, and `closed` says why some are left out, "" where none is.
+    has the files against main, and `closed` says why some are left out, "" if none is.
     """
 
     model: str
@@ -112,7 +112,7 @@ class ModelLook:
 
     @property
     def is_known(self) -> bool:
-        """Whether something of ours stands or stood there: whoever lost the state was allowed to write before."""
+        """Whether something of the bot stands or stood there: whoever lost the state was allowed to write before."""
         read = self.desired.layout.read(RowChange("", None), self.state.files)
         return read is not None or self.state.request is not None or self.state.declined is not None
 

@@ -13,7 +13,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """What the Hub has of a model: `said` is a sentence about it, "" where there is nothing to say."""
+    """What the Hub has of a model: `said` is a sentence about it, "" if there is nothing to say."""
 
     said: str = ""
     is_gone: bool = False
@@ -27,7 +27,7 @@ class ModelLookup:
     _known: dict[tuple[str, str], ModelState] = field(default_factory=dict, repr=False)
 
     def look(self, model: str, revision: str) -> ModelState:
-        """What the Hub has of a model at a revision. Raises Unavailable where it cannot be asked."""
+        """What the Hub has of a model at a revision. Raises Unavailable if it cannot be asked."""
         if (model, revision) not in self._known:
             self._known[model, revision] = self._ask(model, revision)
         return self._known[model, revision]

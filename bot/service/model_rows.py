@@ -44,9 +44,8 @@ class ModelPublisher:
 
     def publish(self, items: Sequence[Item]) -> None:
         """Bring the pages to these rows; a model at which something fails is noted, and the others go on."""
-        self.context.store.finish(
-            [item for item in items if not item.subject]
-        )  # nobody can list our requests at all models
+        # nobody can list the bot's requests at all models
+        self.context.store.finish([item for item in items if not item.subject])
         if self.report.written[self.settings.to] >= self._options.limit:
             return
         if rows := with_held(self.context, self.settings.to, items):
@@ -70,7 +69,7 @@ class ModelPublisher:
         self._write([*admitted], (look for look in rest if look is not None and self._is_new(look)))
 
     def _is_new(self, look: ModelLook) -> bool:
-        """Whether a model may be written to without the safety catch; one of ours has its turn in the next round."""
+        """Whether a model may be written to without the safety catch; one of the bot has its turn in the next round."""
         if look.is_known and look.decision.publication is not None:
             self._remember_ours([look])
             return False
@@ -103,7 +102,7 @@ class ModelPublisher:
 
     @property
     def _may_write(self) -> bool:
-        """Whether a first plan was approved, or something of ours was found."""
+        """Tell whether a first plan was approved, or something of the bot was found."""
         return self.context.store.cursor(self.context.name, self._allowed) is not None
 
     @property
@@ -114,7 +113,7 @@ class ModelPublisher:
         self.context.store.set_cursor(self.context.name, self._allowed, "yes")
 
     def _known(self) -> set[str]:
-        """The models that have something of ours, as far as the state knows."""
+        """The models that have something of the bot, as far as the state knows."""
         return set(self.context.store.published(self.context.name, self.settings.to))
 
     def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
@@ -134,7 +133,7 @@ class ModelPublisher:
     # looking
 
     def _look(self, model: str, items: Sequence[Item]) -> ModelLook | None:
-        """Look at one model; None where that fails, or where its repository takes no requests."""
+        """Look at one model; None if that fails, or where its repository takes no requests."""
         looks: list[ModelLook] = []
 
         def call() -> None:

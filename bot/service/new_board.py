@@ -59,7 +59,7 @@ def drafted(results: Sequence[Result], board: NewBoard) -> str:
 
 
 def copied(leaderboard_id: str, board: NewBoard) -> str:
-    """A shipped declaration, to be changed. Raises CallError where there is none of that id."""
+    """A shipped declaration, to be changed. Raises CallError if there is none of that id."""
     if leaderboard_id not in shipped():
         raise CallError(f"there is no leaderboard {leaderboard_id!r}; shipped are {', '.join(shipped())}")
     text = files("bot").joinpath("data", "leaderboards", f"{leaderboard_id}.toml").read_text(encoding="utf-8")

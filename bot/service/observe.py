@@ -69,7 +69,7 @@ def _record_everything(context: WatchContext, head: str, cause: Cause) -> tuple[
 
     Gives what is gone, and the new files that cannot be asked for.
 
-    Each part is recorded together with its items. A listing that breaks off is begun anew, and what it recorded is
+    Each part is recorded together with its items. A listing that breaks off is started again, and what it recorded is
     known by then.
     """
     gone, faulty = context.store.file_paths(context.name), list[StoredSubmission]()
@@ -146,7 +146,7 @@ def _decides(settings: WatchTarget, board: Leaderboard) -> str:
 
 
 def candidates_at(context: WatchContext, paths: Sequence[str]) -> dict[str, tuple[Candidate, str] | None]:
-    """The submissions that the index has at paths, and the ids of their content; None where there is none any more."""
+    """The submissions that the index has at paths, and the ids of their content; None if there is none any more."""
     known = context.store.files_at(context.name, paths)
     return {path: _candidate_at(context, path, known.get(path)) for path in paths}
 

@@ -50,7 +50,7 @@ def settle_watches(
 ) -> list[WatchPass]:
     """Settle each watch; one that cannot even be opened is a failure of its own. `rescore` looks at every row again.
 
-    Raises CallError where `approve` is the digest of no plan that is held.
+    Raises CallError if `approve` is the digest of no plan that is held.
     """
     passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore) for watch in watches]
     if approve and not dry_run:
@@ -86,7 +86,7 @@ def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
 
 
 def exit_status(passes: Sequence[WatchPass]) -> int:
-    """1 where an item failed or a plan is held, 3 or 4 where only a service did, 0 where nothing is wrong."""
+    """1 where an item failed or a plan is held, 3 or 4 where only a service did, 0 if nothing is wrong."""
     statuses = {outcome.status for one in passes for outcome in one.outcomes} - {0}
     services = {Unavailable.status, Refused.status}
     if not statuses:

@@ -113,7 +113,7 @@ def compare(before: Board, after: Board, proposed: Iterable[Entry]) -> list[Comp
 
 
 def place_on(board: Board, key: str) -> BoardPlace | None:
-    """Where a row stands, None where it is not there."""
+    """Where a row stands, None if it is not there."""
     row = next((row for row in board.rows if row.entry.key == key), None)
     if row is None:
         return None

@@ -39,12 +39,12 @@ class SourceRequest:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it touches no result."""
+        """Tell whether it touches no result."""
         return not (self.files or self.unread or self.deleted or self.replaced)
 
 
 class KeptContent(msgspec.Struct, frozen=True):
-    """What reading one submission of a request came to: its bytes, "" for what is no result or not kept.
+    """What reading one submission of a request came to: its bytes, "" for what is not a result or not kept.
 
     `values` counts the values that it brings.
     """
@@ -56,7 +56,7 @@ class KeptContent(msgspec.Struct, frozen=True):
 class KeptProposal(msgspec.Struct):
     """What was asked about a request at one head: looked at again, it costs no request.
 
-    `changes` are those that the watch selects, `others` counts the rest; both say nothing where `head` is another.
+    `changes` are those that the watch selects, `others` counts the rest; both say nothing if `head` is another.
     `contents` has what was read, by path and object ids.
     """
 
@@ -80,7 +80,7 @@ def parse_kept(data: bytes | None) -> KeptProposal:
 
 @dataclass
 class Budget:
-    """What one request has cost so far; each method says why a file is beyond the budget, "" where it is not."""
+    """What one request has cost so far; each method says why a file is beyond the budget, "" if it is not."""
 
     looked_at: int = 0
     results: int = 0
@@ -88,7 +88,7 @@ class Budget:
     values: int = 0
 
     def admit(self, size: int) -> str:
-        """Whether a file of so many bytes may be read at all."""
+        """Tell whether a file of so many bytes may be read at all."""
         if self.results >= quotas.REVIEW_FILES:
             return f"a review judges {quotas.REVIEW_FILES} result files at most"
         if self.looked_at >= quotas.REVIEW_READS:
@@ -99,7 +99,7 @@ class Budget:
         return ""
 
     def keep(self, values: int) -> str:
-        """Whether what was read, and brings so many values, may be kept and judged."""
+        """Tell whether what was read, and brings so many values, may be kept and judged."""
         if self.values + values > quotas.REVIEW_LEAVES:
             return f"a review judges {quotas.REVIEW_LEAVES:,} values at most"
         self.results, self.values = self.results + 1, self.values + values

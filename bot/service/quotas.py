@@ -27,7 +27,7 @@ class CommandQuota:
     context: WatchContext
 
     def take(self, author: str) -> bool:
-        """Whether one more command of an account may be answered now; if so, it is counted."""
+        """Tell whether one more command of an account may be answered now; if so, it is counted."""
         if author in self.context.maintainers:
             return True
         store, name, now = self.context.store, self.context.name, self.context.clock()

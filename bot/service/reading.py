@@ -152,7 +152,7 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
 
 
 def is_named_as_result(path: str) -> bool:
-    """Whether a file has the name that the harness gives to results, so that broken content is worth a word."""
+    """Tell whether a file has the name that the harness gives to results, so that broken content is worth a word."""
     return RESULT_NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
@@ -226,7 +226,7 @@ def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause)
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
-    """The digest of each row as its submissions make it, "" where they make none, the reason where it is unwritable."""
+    """The digest of each row as its submissions make it, "" if they make none, the reason where it is unwritable."""
     found = list(context.store.submissions_of(context.name, keys).values())
     return _digests(context.made(found), keys)
 

@@ -29,7 +29,7 @@ class DesiredState:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What was done for one row or request: the decision, and where it can be seen ("" where nothing was done)."""
+    """What was done for one row or request: the decision, and where it can be seen ("" if nothing was done)."""
 
     subject: str
     decision: Decision
@@ -67,7 +67,7 @@ def retry_write(look_and_write: Callable[[], T]) -> T:
 
 
 def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
-    """Bring the comment of a mark to what it should say, and give its URL; "" where nothing was to be done.
+    """Bring the comment of a mark to what it should say, and give its URL; "" if nothing was to be done.
 
     Where none stands there yet, one is written only if `may_open`.
     """

@@ -23,7 +23,7 @@ class ReviewState(msgspec.Struct, frozen=True):
 
     `seen` is its head and how many comments the list counted when it was marked last: while both are the same, nothing
     is asked. `memo` stands for the conversation and `basis` for the source, the board and the rules that its text was
-    made of; `said` is the digest of that text, "" where nothing was said.
+    made of; `said` is the digest of that text, "" if nothing was said.
     """
 
     seen: str = ""

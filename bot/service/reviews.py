@@ -123,7 +123,7 @@ class Reviews:
             return False
 
     def _is_same(self, num: int, state: ReviewState, basis: str) -> bool:
-        """Whether a review would say what it says; the Hub is not asked about it."""
+        """Tell whether a review would say what it says; the Hub is not asked about it."""
         kept = parse_kept(self.context.store.proposal(self.context.name, num))
         if not kept.head:
             return False
@@ -136,7 +136,7 @@ class Reviews:
     # what is remembered
 
     def _seen(self, num: int, refs: Mapping[str, str]) -> str:
-        """What the list and the refs tell of a request; "" where the list does not count its comments."""
+        """What the list and the refs tell of a request; "" if the list does not count its comments."""
         count = self.discussions.counts.get(num)
         return f"{refs.get(f'refs/pr/{num}', '')} {count} {rules_of(self.context)}" if count is not None else ""
 

@@ -30,5 +30,5 @@ class RowQueue(Protocol):
         ...
 
     def put_rows(self, jobs: Sequence[RowJob]) -> bool:
-        """Leave rows to the workers; False where there may be none, and the caller publishes them itself."""
+        """Leave rows to the workers; False if there may be none, and the caller publishes them itself."""
         ...

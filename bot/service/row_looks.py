@@ -26,7 +26,7 @@ NEW_FILES = "its files changed"
 class RowLook:
     """One row as it stands and as it should be.
 
-    `entry` is what its submissions make, None where they make nothing; `before` what stands at the target, merged or
+    `entry` is what its submissions make, None if they make nothing; `before` what stands at the target, merged or
     proposed; `state` all that stands there for the row's own mark; `contested` names the folder of its first submitter
     where a file of `entry` comes from another folder.
     """
@@ -61,7 +61,7 @@ class RowLook:
 
     @property
     def is_migration(self) -> bool:
-        """Whether a merged row changes although no submission of it did."""
+        """Tell whether a merged row changes although no submission of it did."""
         return self.reason == MIGRATED and self.is_merged and self.planned.action == "changed"
 
 
@@ -141,7 +141,7 @@ class RowLooker:
             self.report.say("rejected", key, str(error))
             entry = None
         if entry is None and before is not None and not is_from(before, self.context.source.name):
-            before = None  # a row of another source is none of ours to take away
+            before = None  # a row of another source is none of the bot to take away
         if entry is None and _is_removal_proposed(entry_path(key), [standing.state, shared.rolling, shared.migration]):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)
@@ -180,7 +180,7 @@ class RowLooker:
 
 
 def _is_removal_proposed(path: str, states: Sequence[CurrentState]) -> bool:
-    """Whether an open request takes a row away."""
+    """Tell whether an open request takes a row away."""
     return any(state.request is not None and state.request.files.get(path, b"") is None for state in states)
 
 

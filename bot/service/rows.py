@@ -139,7 +139,7 @@ class RowPublisher:
         return len({*map(entry_path, merged), *map(entry_path, self.target.read_keys(board)), *proposed})
 
     def _mark_lost(self, items: Sequence[Item]) -> None:
-        """Mark the rows of ours at the target that the source has no longer, after the state was lost.
+        """Mark the rows of the bot at the target that the source has no longer, after the state was lost.
 
         While a file could not be read, nobody knows which row it makes.
         """

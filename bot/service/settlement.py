@@ -38,7 +38,7 @@ PART = 1000  # files that are read together
 class Settlement:
     """How a pass ended: the outcomes, and what was or would be done at each target.
 
-    `is_whole` is False where it lost its lease on the watch, and left the rest to the next one.
+    `is_whole` is False if it lost its lease on the watch, and left the rest to the next one.
     """
 
     outcomes: list[Outcome]
@@ -49,7 +49,7 @@ class Settlement:
 def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
     """Bring one watch in step; done twice, the second does nothing. Failed items are tried again at once.
 
-    Raises StateUnavailable where the state cannot be used; all else is an outcome.
+    Raises StateUnavailable if the state cannot be used; all else is an outcome.
     """
     return run_pass(context, everything=everything).outcomes
 
@@ -108,7 +108,7 @@ class Pass:
         return [*([Mark("reviews")] if is_listed else []), *self._sweeps()]
 
     def _sweeps(self) -> list[Mark]:
-        """Once a day, and after a loss of the state, everything of ours is looked at for what stands twice."""
+        """Once a day, and after a loss of the state, everything of the bot is looked at for what stands twice."""
         context, day = self.context, str(int(self.context.clock() // SWEEP_EVERY))
         if context.dry_run or context.store.cursor(context.name, "swept") == day:
             return []
@@ -132,7 +132,7 @@ class Pass:
         return any([*done, self._do("folder", "people")])
 
     def _is_lost(self) -> bool:
-        """Whether what was withdrawn while the state was lost is still to be looked for."""
+        """Tell whether what was withdrawn while the state was lost is still to be looked for."""
         store, name, now = self.context.store, self.context.name, self.context.clock()
         return any(store.is_waiting(name, kind, [""], now) for kind in LOST)
 

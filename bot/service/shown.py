@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bot.platforms.discussions import Comment, Thread
 
-# The line that names a file; nothing that was submitted begins a line of our texts.
+# The line that names a file; nothing that was submitted begins a line of the bot's texts.
 SHOWN = re.compile(r"^SHA-256 `([0-9a-f]{64})`$", re.MULTILINE)
 
 
@@ -34,5 +34,5 @@ def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str
 
 
 def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
-    """Whether a comment was written when `head` was the newest commit of its request already, and it still is."""
+    """Tell whether a comment was written when `head` was the newest commit of its request already, and it still is."""
     return bool(thread.commits) and thread.commits[-1].oid == head and thread.commits[-1].place < comment.place

@@ -30,12 +30,12 @@ def open_settings(path: Path, access: Access) -> Settings:
 
 
 def has_patterns(settings: Settings) -> bool:
-    """Whether new datasets may come to count without a change of the file."""
+    """Tell whether new datasets may come to count without a change of the file."""
     return any("*" in watch.source for watch in settings.watches)
 
 
 def with_patterns(settings: Settings, datasets: Datasets) -> Settings:
-    """The settings with a watch for each dataset that a pattern names. Raises CallError where that is none."""
+    """The settings with a watch for each dataset that a pattern names. Raises CallError if that is none."""
     found = [one for watch in settings.watches for one in _watches_of(watch, cache(lambda org: tuple(datasets(org))))]
     return Settings(public_url=settings.public_url, watches=tuple(found))
 

@@ -114,7 +114,7 @@ class DesiredTable:
         return [contested_remark(look.entry, look.contested) for look in self.looks if look.contested and look.entry]
 
     def _only_repeats(self, draft: Draft, asked: set[str], on_main: set[str]) -> bool:
-        """Whether the request proposes all of this already, and only a lost record keeps it from a new draft."""
+        """Tell whether the request proposes all of this already, and only a lost record keeps it from a new draft."""
         refused = draft.refused.keys()
         return bool(refused & asked) and {look.key for look in self.looks} <= asked | on_main | refused
 

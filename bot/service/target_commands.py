@@ -1,6 +1,6 @@
 """Commands that maintainers write on the bot's requests: `/merge` and `/decline`, each answered once.
 
-The truth is the target: a command without an answer of ours is still to be done, and what was declined stands in our
+The truth is the target: a command without an answer of the bot is still to be done, and what was declined stands in our
 answers. The state remembers how many comments were seen, so that nothing is asked where nobody wrote.
 """
 
@@ -137,7 +137,7 @@ class TargetCommands:
         return declined_words(key, digest)
 
     def _merge(self, request: Conversation, asked: RequestComment, commit: str) -> str:
-        """Merge a request, or say truly why not: the answer, "" where merging has said it already."""
+        """Merge a request, or say truly why not: the answer, "" if merging has said it already."""
         if why := self._why_not(request, asked, commit):
             return why
         try:
@@ -154,7 +154,7 @@ class TargetCommands:
         return ""
 
     def _why_not(self, request: Conversation, asked: RequestComment, commit: str) -> str:
-        """Why a request is not merged at the commit that the maintainer saw, "" where it may be tried."""
+        """Why a request is not merged at the commit that the maintainer saw, "" if it may be tried."""
         if request.status != "open":
             return f"The request is {request.status} already."
         if commit and not COMMIT.fullmatch(commit):

@@ -84,7 +84,7 @@ class Targets:
             self.context.store.finish(asked)
 
     def _observe(self, target: Target, settings: WatchTarget) -> None:
-        """Look for commands on our requests."""
+        """Look for commands on the bot's requests."""
 
         def call() -> None:
             commands = self._commands(target, settings)
@@ -94,7 +94,7 @@ class Targets:
         self.report.attempt([], call, subject=f"commands at {settings.to}")
 
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
-        """What people write on our requests, where there are any."""
+        """What people write on the bot's requests, where there are any."""
         is_asked = settings.form == "pull-request" and not self.context.dry_run and bool(self.context.watch.maintainers)
         conversations = target.conversations if is_asked else None
         return TargetCommands(self.context, conversations, settings.to, self.report) if conversations else None

@@ -51,7 +51,7 @@ class TemplatePublisher(TablePublisher):
 
     @property
     def _requests(self) -> Target | None:
-        """The repository of the requests, None where the board has none."""
+        """The repository of the requests, None if the board has none."""
         return self.context.requests.get(self.settings.to)
 
     @property

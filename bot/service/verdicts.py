@@ -20,7 +20,7 @@ MOST_FILES = 200  # of one row that are judged for a page
 
 @dataclass(frozen=True, slots=True)
 class SubmissionVerdict:
-    """A submission, the verdict on it, and the row that it measures with others; None where there is none."""
+    """A submission, the verdict on it, and the row that it measures with others; None if there is none."""
 
     stored: StoredSubmission
     verdict: Verdict | None
@@ -28,12 +28,12 @@ class SubmissionVerdict:
 
     @property
     def unread(self) -> UnreadPath | None:
-        """Why it is no result, None for one that was read."""
+        """Why it is not a result, None for one that was read."""
         return self.stored.content if isinstance(self.stored.content, UnreadPath) else None
 
 
 def verdict_on(store: Store, watch: Watch, board: Leaderboard, path: str, today: date) -> SubmissionVerdict | None:
-    """The verdict on the submission at a path, None where there is no submission."""
+    """The verdict on the submission at a path, None if there is no submission."""
     stored = store.submissions_at(watch.name, [path]).get(path)
     if stored is None:
         return None

@@ -26,7 +26,7 @@ def to_json(row: VerifiedRow) -> dict[str, object]:
 def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
     """Write a badge: what an endpoint of shields.io gives where the name ends in `.json`, else an SVG.
 
-    Raises CallError where it cannot be written.
+    Raises CallError if it cannot be written.
     """
     unavailable = sum(row.outcome == "unavailable" for row in rows)
     wrong = sum(not row.follows for row in rows) - unavailable

@@ -47,7 +47,7 @@ class VerifiedRow:
 
     @property
     def follows(self) -> bool:
-        """Whether nothing is wrong with the row."""
+        """Tell whether nothing is wrong with the row."""
         return self.outcome == "follows"
 
 
@@ -149,7 +149,7 @@ def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:
 def _recomputed(
     entry: Entry, read: Sequence[tuple[Evidence, Parsed, float | None]], declared: Leaderboard
 ) -> Entry | None:
-    """The row that the evidence gives under a declaration, None where it gives none."""
+    """The row that the evidence gives under a declaration, None if it gives none."""
     waived = [
         Waiver(rule=one.rule, submission=f"sha256:{file.sha256}", reason=one.reason, who=one.who, until=one.until)
         for one in entry.waivers

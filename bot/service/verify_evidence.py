@@ -35,7 +35,7 @@ class EvidenceReader:
     def read(self, file: Evidence) -> tuple[Parsed, float | None]:
         """A submission as it stands at its commit, and when that was committed, in Unix seconds.
 
-        Raises Unfounded where it is not there, or is not what the row names.
+        Raises Unfounded if it is not there, or is not what the row names.
         """
         if not file.source or not file.commit:
             raise Unfounded("untraceable", f"{file.path} names no repository and commit")
@@ -52,7 +52,7 @@ class EvidenceReader:
         return parsed, last.date if last else None
 
     def since(self, file: Evidence) -> str:
-        """What became of a file after the row was made, "" where nothing did, or where nobody can be asked."""
+        """What became of a file after the row was made, "" if nothing did, or where nobody can be asked."""
         with suppress(BotError):
             source = self.opener.source(file.source)
             if file.source not in self._heads:

@@ -27,7 +27,7 @@ class TableCells:
     _files: Mapping[str, bytes] | None = field(default=None, repr=False)
 
     def look(self, entry: Entry, leaderboard: Leaderboard) -> tuple[str, tuple[Difference, ...]]:
-        """What is wrong with the row of an entry, "" where nothing is, and the cells that differ."""
+        """What is wrong with the row of an entry, "" if nothing is, and the cells that differ."""
         # What would be written over it, if everything might be, is what differs.
         options = self.options.model_copy(update={"on_existing": "update", "hand_edited": True})
         layout = table_layout(options, leaderboard)
@@ -53,7 +53,7 @@ def _difference(cell: CellChange) -> Difference:
 
 
 def table_at(target: Target, name: str, settings: Path) -> TableCells:
-    """The table at a target that the settings of a service describe. Raises CallError where they describe none."""
+    """The table at a target that the settings of a service describe. Raises CallError if they describe none."""
     found = [one for watch in load_settings(settings).watches for one in watch.targets if one.to == name and one.table]
     if not found or found[0].table is None:
         raise CallError(f'{settings}: no target is {name} with kind = "table"')

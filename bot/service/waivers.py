@@ -25,7 +25,7 @@ def dump_waivers(waivers: Sequence[Waiver]) -> str:
 
 
 def parse_waivers(text: str | None) -> list[Waiver]:
-    """Waivers from text; none where there is no text."""
+    """Waivers from text; none if there is no text."""
     return [Waiver.model_validate(row) for row in json.loads(text or "[]")]
 
 
@@ -56,7 +56,7 @@ def learn_waivers(context: WatchContext) -> None:
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:
-    """What was ever waived at a source, found in our answers there, however old they are."""
+    """What was ever waived at a source, found in the bot's answers there, however old they are."""
     found: list[Waiver] = []
     for num in discussions.may_have_answers():
         found += waivers_in(discussions.read(num), discussions.client.user, maintainers)
@@ -105,6 +105,6 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
 
 
 def shown_files(thread: Thread, comment: Comment, faults: Sequence[FolderFault]) -> list[str]:
-    """The SHA-256 of those faulty files that our text showed when a comment was written."""
+    """The SHA-256 of those faulty files that the bot's text showed when a comment was written."""
     named = shown_in(thread.opening, comment)
     return [fault.verdict.sha256 for fault in faults if fault.verdict.sha256 in named]

@@ -92,8 +92,8 @@ class ColumnFigures:
 class BoardAudit:
     """What is found: the figures by column, the columns that are named, and the board without them.
 
-    `with_and_without` is about all named columns together, None where none is named. `incomplete` rows miss a cell and
-    take no part. `silent` says why nothing can be judged, "" where it can.
+    `with_and_without` is about all named columns together, None if none is named. `incomplete` rows miss a cell and
+    take no part. `silent` says why nothing can be judged, "" if it can.
     """
 
     rows: int
@@ -167,7 +167,7 @@ def _judge_others(
 
 
 def _worst(judged: Mapping[str, ColumnFigures]) -> ColumnFigures | None:
-    """Return the column with an alarm that follows the rest least, None where no alarm is left."""
+    """Return the column with an alarm that follows the rest least, None if no alarm is left."""
     alarmed = [figures for figures in judged.values() if figures.alarms]
     return min(alarmed, key=lambda figures: figures.correlation or 0.0, default=None)
 
@@ -277,7 +277,7 @@ def _why_floor(
     misplacement: float,
     ordered: float,
 ) -> str:
-    """Return why rows lie on a floor, "" where none do."""
+    """Return why rows lie on a floor, "" if none do."""
     is_floor = floor_mass >= FLOOR_MASS and next_mass < min(mean_mass, NEXT * floor_mass) and ordered <= ORDERED
     if is_floor and misplacement >= MISPLACED and misplaced >= FEWEST_MISPLACED:
         return (

@@ -52,7 +52,7 @@ class Floor:
 
 
 def find_floor(values: Sequence[float], strength: Sequence[float]) -> Floor | None:
-    """Return the floor that holds many rows irrespective of strength, None where none does.
+    """Return the floor that holds many rows irrespective of strength, None if none does.
 
     `strength` orders the rows as the other columns do.
     """

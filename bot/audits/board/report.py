@@ -81,7 +81,7 @@ def _document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
 
 
 def _why(audit: BoardAudit) -> list[Section]:
-    """Return what is named, and the board with and without it; nothing where no column is named."""
+    """Return what is named, and the board with and without it; nothing if no column is named."""
     effect = audit.with_and_without
     if effect is None:
         return []

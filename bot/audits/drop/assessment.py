@@ -25,7 +25,7 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
 
     `first_line` is the score of what is before the first line break, `first_text_line` the same after leading white
     space is dropped; both are `score` where there is no line break. `unglued` is the score with each run of white space
-    as one space, None where no number is glued. `answer_line_ends` says that a line break follows the line of the
+    as one space, None if no number is glued. `answer_line_ends` says that a line break follows the line of the
     answer, so that no stop word cut the answer. `kind` is that of the gold answers, `length` the bit length of
     the number of generated words.
     """
@@ -46,22 +46,22 @@ class SampleOutcome(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def glued_matters(self) -> bool:
-        """Whether the glued number costs em or f1."""
+        """Tell whether the glued number costs em or f1."""
         return self.unglued is not None and self.unglued > self.score
 
     @property
     def literal_cut_is_worse(self) -> bool:
-        """Whether the literal cut removes the answer of a generation that begins with a line break."""
+        """Tell whether the literal cut removes the answer of a generation that begins with a line break."""
         return self.starts_with_break and self.score > self.first_line
 
     @property
     def is_example(self) -> bool:
-        """Whether the sample shows anything."""
+        """Tell whether the sample shows anything."""
         return bool(self.flaws) or self.differs_from_log or self.literal_cut_is_worse
 
     @property
     def is_distorted(self) -> bool:
-        """Whether the score depends on the format of the generation rather than on the answer of the model."""
+        """Tell whether the score depends on the format of the generation rather than on the answer of the model."""
         return self.glued_matters or self.first_text_line > self.score or (CUT in self.flaws and not self.score.em)
 
 
@@ -157,5 +157,5 @@ def _flaws(
 
 
 def differs(logged: float | None, computed: float) -> bool:
-    """Whether a logged metric is there and is not what the scorer gives; NaN differs from everything."""
+    """Tell whether a logged metric is there and is not what the scorer gives; NaN differs from everything."""
     return logged is not None and not abs(logged - computed) <= SAME

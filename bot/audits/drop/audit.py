@@ -56,7 +56,7 @@ class DropAudit:
 
     @property
     def has_errors(self) -> bool:
-        """Whether there is an error about the benchmark, a log, or the golds file."""
+        """Tell whether there is an error about the benchmark, a log, or the golds file."""
         findings = [*self.findings, *self.symptoms, *(finding for log in self.logs for finding in log.findings)]
         return any(finding.severity is Severity.ERROR for finding in findings)
 

@@ -28,18 +28,18 @@ class Flaw(StrEnum):
 
 
 def is_cut_decimal(prediction: str, answers: GoldAnswers) -> bool:
-    """Whether the prediction, or its last word, is what the stop word "." leaves of a decimal answer."""
+    """Tell whether the prediction, or its last word, is what the stop word "." leaves of a decimal answer."""
     words = prediction.split()
     return bool(words) and (words[-1] in answers.integer_parts or prediction.strip() in answers.integer_parts)
 
 
 def ends_with_number(text: str) -> bool:
-    """Whether the last character, white space aside, is a digit: the answer may have gone on after a "."."""
+    """Tell whether the last character, white space aside, is a digit: the answer may have gone on after a "."."""
     return text.rstrip()[-1:].isdecimal()
 
 
 def runs_on(text: str) -> bool:
-    """Whether the generation goes on past the line that holds its answer."""
+    """Tell whether the generation goes on past the line that holds its answer."""
     return "\n" in text.strip()
 
 

@@ -78,7 +78,7 @@ class RerunEstimate:
 class Figures:
     """Everything that is reported of one log, or of all together.
 
-    `correlation` is Pearson's r of length in characters and f1, None where one of them does not vary;
+    `correlation` is Pearson's r of length in characters and f1, None if one of them does not vary;
     `words_per_gold_word` compares the generations with the first gold answers.
     """
 

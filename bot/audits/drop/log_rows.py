@@ -72,7 +72,7 @@ def _decode_loosely(data: bytes | str) -> LogRow:
 
 
 def read_row(row: LogRow) -> DropSample:
-    """Return the sample of a row; its `golds` are None where another file has them.
+    """Return the sample of a row; its `golds` are None if another file has them.
 
     Raises MalformedSamples with the reason if the row holds no DROP sample.
     """
@@ -172,7 +172,7 @@ def _number(value: Any) -> float | None:
 
 
 def golds_of(row: LogRow) -> Golds | None:
-    """Return the accepted answers of a row, None where it has none.
+    """Return the accepted answers of a row, None if it has none.
 
     Raises MalformedSamples if they are not lists of texts.
     """
@@ -209,7 +209,7 @@ def _answer(answer: dict[str, Any]) -> tuple[str, ...]:
 
 
 def key_of(row: LogRow) -> Key | None:
-    """Return what golds can be joined by, None where the row has neither a question nor a number."""
+    """Return what golds can be joined by, None if the row has neither a question nor a number."""
     if isinstance(row.passage, str) and isinstance(row.question, str):
         return Key(row.passage.strip(), row.question.strip(), row.doc_id)
     return Key("", "", row.doc_id) if isinstance(row.doc_id, (int, str)) else None

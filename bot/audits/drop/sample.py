@@ -32,7 +32,7 @@ class Key(NamedTuple):
 class DropSample(msgspec.Struct, gc=False):
     """One generation and what it is judged by.
 
-    `em` and `f1` are as logged, None where the log has none. `golds` is None where they come from another file, by
+    `em` and `f1` are as logged, None if the log has none. `golds` is None if they come from another file, by
     `key`. `rendered_prompt` and `rendered_target` say that prompt or target hold RENDERED_KEYS. `until` is the list of
     stop words as JSON.
     """

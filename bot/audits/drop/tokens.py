@@ -7,7 +7,7 @@ import string
 
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 ARTICLE_WORDS = frozenset({"a", "an", "the"})
-# The words that float() accepts; any other run of ASCII letters is no number and has no punctuation.
+# The words that float() accepts; any other run of ASCII letters is not a number and has no punctuation.
 NUMBER_WORDS = frozenset({"nan", "inf", "infinity"})
 DELETE_PUNCTUATION = str.maketrans("", "", string.punctuation)
 # The words that occur again and again are some ten thousand; longer tokens are rarely seen twice.
@@ -15,7 +15,7 @@ MAX_TOKEN_LENGTH, MAX_CHARACTERS = 32, 1 << 19
 
 
 def is_number(text: str) -> bool:
-    """Whether float() accepts it: " 10 ", "1e3", "1_000", "nan", "inf" and digits of any script are numbers."""
+    """Tell whether float() accepts it: " 10 ", "1e3", "1_000", "nan", "inf" and digits of any script are numbers."""
     if _is_word(text):
         return text.lower() in NUMBER_WORDS
     try:
@@ -26,7 +26,7 @@ def is_number(text: str) -> bool:
 
 
 def _is_word(text: str) -> bool:
-    """Whether a text is a run of ASCII letters; asked first, because a failing float() takes ten times as long."""
+    """Tell whether a text is a run of ASCII letters; asked first, because a failing float() takes ten times as long."""
     return text.isascii() and text.isalpha()
 
 
@@ -52,7 +52,7 @@ def normalize_token(token: str) -> str:
 
 
 def is_glued(token: str) -> bool:
-    r"""Whether a token holds white space, and a number among the pieces it separates, such as "10\n\nPassage:".
+    r"""Tell whether a token holds white space, and a number among the pieces it separates, such as "10\n\nPassage:".
 
     The scorer splits at spaces and hyphens alone, so this is one token and no number, and no gold answer with a number
     can match it.

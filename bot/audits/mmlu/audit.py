@@ -44,7 +44,7 @@ class UnreadSource:
 
 @dataclass(frozen=True, slots=True)
 class MmluAudit:
-    """What is found; `comparison` is None where no two columns share two models."""
+    """What is found; `comparison` is None if no two columns share two models."""
 
     sources: tuple[MmluSource, ...]
     columns: tuple[ComparableResults, ...]
@@ -158,7 +158,7 @@ def _values(source: MmluSource) -> Iterator[str]:
 
 
 def compared(sources: Sequence[MmluSource]) -> ImplementationComparison | None:
-    """Compare implementations over the models that all of them measured; None where there are not two of both."""
+    """Compare implementations over the models that all of them measured; None if there are not two of both."""
     parts: defaultdict[tuple[str, str], list[Aggregate]] = defaultdict(list)
     for source in sources:
         main = source.main()

@@ -19,7 +19,7 @@ from bot.evaluation.mmlu_family import TITLES, Family
 def of_logs(path: Path, files: Sequence[Path]) -> MmluSource:
     """Judge the sample logs of one run, `path` names them: re-scored for every implementation that they allow.
 
-    Records that hold no sample are counted, not fatal. Raises CallError where a file cannot be opened, NotMmlu where
+    Records that hold no sample are counted, not fatal. Raises CallError if a file cannot be opened, NotMmlu where
     no record holds a sample of MMLU.
     """
     counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
@@ -41,7 +41,7 @@ def _add(counters: MmluCounters, skipped: dict[str, tuple[int, int]], record: Re
 
 
 def _counted(counters: MmluCounters, record: Record) -> str:
-    """Count the record's sample; return why it holds none, "" where it does."""
+    """Count the record's sample; return why it holds none, "" if it does."""
     try:
         counters.add(read_sample(decode(record.data)))
     except MalformedSamples as error:
@@ -76,7 +76,7 @@ def _source(
 def of_helm(folder: Path) -> MmluSource:
     """Judge a HELM run folder: scores from stats.json, and from its request states where they are there.
 
-    Raises CallError where a file is missing or not what HELM writes.
+    Raises CallError if a file is missing or not what HELM writes.
     """
     spec, stats = _json(folder / "run_spec.json"), _json(folder / "stats.json")
     try:

@@ -16,7 +16,7 @@ from bot.evaluation.mmlu_family import Family
 def of_original(path: Path, data: bytes) -> MmluSource:
     """Judge what hendrycks/test writes: a subject's CSV with `<engine>_correct`, or accuracies_<model>.json.
 
-    Raises CallError where it is neither.
+    Raises CallError if it is neither.
     """
     if path.suffix == ".csv":
         return _original_csv(path, data)

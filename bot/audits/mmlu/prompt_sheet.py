@@ -19,7 +19,7 @@ def prompt_sheet(
 ) -> list[dict[str, Any]]:
     """Return one row for each question and family: prompt, continuations, and what was asked.
 
-    Raises CallError where a file or a family is not what it should be, or there are fewer shots than asked for.
+    Raises CallError if a file or a family is not what it should be, or there are fewer shots than asked for.
     """
     asked = read_questions(questions) if questions else [(EXAMPLE, subject)]
     shown = _shots(shots, num_fewshot)

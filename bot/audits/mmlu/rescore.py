@@ -38,9 +38,9 @@ class FamilyMetric(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImplementationScore:
-    """One implementation's score on a log: `micro` over questions, `macro` over subjects, None where not to be had.
+    """One implementation's score on a log: `micro` over questions, `macro` over subjects, None if not to be had.
 
-    `differing` counts samples whose logged metric is another, None where the log has none; `missing` says what the log
+    `differing` counts samples whose logged metric is another, None if the log has none; `missing` says what the log
     would have to hold.
     """
 

@@ -15,7 +15,7 @@ WHOLE_TEST = frozenset({"mmlu", "mmlu_generative", "mmlu_continuation"})
 
 
 def of_result(path: str, result: Result) -> MmluSource:
-    """Judge a result file. Raises NotMmlu where it holds no MMLU subject."""
+    """Judge a result file. Raises NotMmlu if it holds no MMLU subject."""
     found = recognise(result)
     if found is None:
         raise NotMmlu(f"{path}: holds no subject of MMLU")

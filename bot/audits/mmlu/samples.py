@@ -45,7 +45,7 @@ class MmluSample:
 
 
 def decode(data: bytes | str) -> dict[str, Any]:
-    """Decode one record. Raises MalformedSamples where it is no JSON object."""
+    """Decode one record. Raises MalformedSamples if it is no JSON object."""
     try:
         row = json.loads(data)
     except (ValueError, RecursionError):
@@ -56,7 +56,7 @@ def decode(data: bytes | str) -> dict[str, Any]:
 
 
 def read_sample(row: dict[str, Any]) -> MmluSample:
-    """Read a record in the form it has. Raises MalformedSamples where it holds no sample of MMLU."""
+    """Read a record in the form it has. Raises MalformedSamples if it holds no sample of MMLU."""
     if "prompt_0" in row:
         return _write_out(row)
     if "instance" in row and "request" in row:
@@ -119,7 +119,7 @@ def _request_state(row: dict[str, Any]) -> MmluSample:
 
 
 def question_of(text: object, choices: object, answer: object) -> Question:
-    """Return a question of four choices, its answer an index or a letter. Raises MalformedSamples where it is none."""
+    """Return a question of four choices, its answer an index or a letter. Raises MalformedSamples if it is none."""
     if not isinstance(text, str) or not isinstance(choices, list) or len(choices) != len(LETTERS):
         raise MalformedSamples(OTHER_TASK)
     if not all(isinstance(choice, str) for choice in choices):
@@ -175,7 +175,7 @@ def _likelihoods(responses: list[Any]) -> tuple[tuple[float, ...], tuple[bool, .
 
 
 def _is_number(value: object) -> bool:
-    """Whether a logged metric is a number, or text of one as --write_out stores it."""
+    """Tell whether a logged metric is a number, or text of one as --write_out stores it."""
     try:
         return isfinite(float(value))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -183,7 +183,7 @@ def _is_number(value: object) -> bool:
 
 
 def _subject(named: object, prompt: str) -> str:
-    """Return the subject as the document names it, or as the instruction does; "" where neither does."""
+    """Return the subject as the document names it, or as the instruction does; "" if neither does."""
     if isinstance(named, str) and named in SUBJECTS:
         return named
     found = INSTRUCTION.search(unwrapped(prompt))

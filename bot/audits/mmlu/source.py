@@ -26,7 +26,7 @@ class NotMmlu(CallError):
 class Aggregate:
     """A metric over the subjects of a result.
 
-    `macro` is the mean of subjects, `micro` of questions (None where the numbers of questions are unknown). `reported`
+    `macro` is the mean of subjects, `micro` of questions (None if the numbers of questions are unknown). `reported`
     is the file's own aggregate, `reported_as` says which of the two it is.
     """
 
@@ -71,6 +71,6 @@ class MmluSource:
         return TITLES[self.family]
 
     def main(self) -> Aggregate | None:
-        """The aggregate that stands for the source in a comparison, None where it has no numbers."""
+        """The aggregate that stands for the source in a comparison, None if it has no numbers."""
         wanted = MAIN_METRIC.get(self.family, "acc")
         return next((one for one in self.aggregates if one.metric == wanted), None)

@@ -20,7 +20,7 @@ FEWEST_EQUAL = 3
 
 @dataclass(frozen=True, slots=True)
 class FileForensics:
-    """What is found in one result file. `problem` says why it cannot be read, "" where it can."""
+    """What is found in one result file. `problem` says why it cannot be read, "" if it can."""
 
     path: str
     model: str = ""
@@ -32,7 +32,7 @@ class FileForensics:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing in it contradicts itself."""
+        """Tell whether nothing in it contradicts itself."""
         return not (
             self.problem
             or any(count.verdict in numbers.BAD for count in self.counts)
@@ -60,7 +60,7 @@ class ResultsAudit:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no file contradicts itself, and none repeats another under a second name."""
+        """Tell whether no file contradicts itself, and none repeats another under a second name."""
         return all(file.is_sound for file in self.files) and not any(len(one.models) > 1 for one in self.duplicates)
 
 

@@ -63,7 +63,7 @@ def hashes_of(path: Path, result: Result) -> Iterator[HashCheck]:
 
 
 def _log_beside(path: Path, task: str, time: str) -> Path | None:
-    """Return the log of a task, None where there is none; a task's name may be nothing that names a file."""
+    """Return the log of a task, None if there is none; a task's name may be nothing that names a file."""
     try:
         log = path.with_name(f"samples_{task}_{time}.jsonl")
         return log if time and log.is_file() else None
@@ -113,7 +113,7 @@ def _decoded(data: bytes | str) -> dict[str, Any]:
 
 
 def _is_altered(row: dict[str, Any]) -> bool:
-    """Whether prompt or target is not what was hashed; the doc's hash needs types that JSON does not keep."""
+    """Tell whether prompt or target is not what was hashed; the doc's hash needs types that JSON does not keep."""
     prompt = _first_prompt(row.get("arguments"))
     target = row.get("target")
     return (prompt is not None and _sha(prompt) != row["prompt_hash"]) or (

@@ -25,7 +25,7 @@ BAD = frozenset((NOT_FINITE, NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS, GROUP_DIFFERS
 class CountCheck:
     """What value and standard error say: `recovered` is 1 + p(1 - p) / se^2, `right` the right answers behind p.
 
-    `recorded` is the file's own number of samples. None where there is none.
+    `recorded` is the file's own number of samples. None if there is none.
     """
 
     task: str
@@ -40,7 +40,7 @@ class CountCheck:
 
 @dataclass(frozen=True, slots=True)
 class GroupCheck:
-    """A group's value beside what its leaves give, weighted by samples and plain; None where that is unknown."""
+    """A group's value beside what its leaves give, weighted by samples and plain; None if that is unknown."""
 
     group: str
     metric: str
@@ -61,7 +61,7 @@ def counts_of(result: Result) -> Iterator[CountCheck]:
 
 
 def _is_zero_or_one(task: str, metric: str) -> bool:
-    """Whether a metric is 0 or 1 on one sample; em is so in DROP, and a mean over people in CoQA."""
+    """Tell whether a metric is 0 or 1 on one sample; em is so in DROP, and a mean over people in CoQA."""
     if is_mean_of_shares(task, metric):
         return False
     return metric in ZERO_OR_ONE or (metric == "em" and task.startswith("drop"))

@@ -22,7 +22,7 @@ class DraftColumn:
 
     @property
     def is_whole_group(self) -> bool:
-        """Whether all members of the catalogue's group are there."""
+        """Tell whether all members of the catalogue's group are there."""
         return self.group is not None and len(self.leaves) == len(members_of(self.group))
 
 

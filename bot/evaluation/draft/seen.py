@@ -28,12 +28,12 @@ class SeenRun:
     is_limited: bool
 
     def value(self, metric: Metric) -> float | None:
-        """The value of a metric, None where it is not a finite number."""
+        """The value of a metric, None if it is not a finite number."""
         value = number(self.leaf.numbers.get(metric.key(self.format_id)))
         return value if value is not None and isfinite(value) else None
 
     def stderr(self, metric: Metric) -> float | None:
-        """The standard error beside it, None where there is none."""
+        """The standard error beside it, None if there is none."""
         error = number(self.leaf.numbers.get(metric.stderr_key(self.format_id)))
         return error if error is not None and isfinite(error) else None
 
@@ -145,7 +145,7 @@ def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
 
 
 def _is_integral(metric: Metric, run: SeenRun) -> bool:
-    """Whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
+    """Tell whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
     kind, value, error = kind_of(metric.name), run.value(metric), run.stderr(metric)
     if kind is None or not kind.zeros_and_ones or value is None or not 0.0 <= value <= 1.0:
         return False

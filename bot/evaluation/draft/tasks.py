@@ -114,7 +114,7 @@ def _aggregation(column: DraftColumn, results: Sequence[Result]) -> dict[str, st
 
 
 def _is_plain_mean(column: DraftColumn, results: Sequence[Result]) -> bool:
-    """Whether a file's aggregate row is the plain mean of its leaves, and not the weighted one."""
+    """Tell whether a file's aggregate row is the plain mean of its leaves, and not the weighted one."""
     metric, members = column.leaves[0].metrics[0], [leaf.key for leaf in column.leaves]
     for result in results:
         key = metric.key(result.format)
@@ -169,7 +169,7 @@ def _leaves(column: DraftColumn, formats: Iterable[str], ids: _Names, *, has_bou
 
 
 def _leaf(leaf: Seen, formats: Iterable[str], ids: _Names, *, has_bounds: bool) -> dict[str, Any]:
-    """A leaf; one whose key is no id is spelled for every format, so that it is taken for no other leaf there."""
+    """A leaf; one whose key is not an id is spelled for every format, so that it is taken for no other leaf there."""
     leaf_id, samples = ids.give(leaf.key), leaf.samples()
     keys = {one: leaf.key for one in formats if format_of(one).leaf_key(leaf_id) != leaf.key}
     guess = leaf.known.guessable if leaf.known and has_bounds else None

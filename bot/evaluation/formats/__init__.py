@@ -52,13 +52,13 @@ def _loaded(name: str, found: object) -> Format:
 
 
 def find_format(format_id: str) -> Format | None:
-    """The format of an id, None where there is none."""
+    """The format of an id, None if there is none."""
     built_in = next((known for known in BUILT_IN if known.id == format_id), None)
     return built_in or next((known for known in formats() if known.id == format_id), None)
 
 
 def format_of(format_id: str) -> Format:
-    """The format of an id that was checked. Raises CallError where its package is gone."""
+    """The format of an id that was checked. Raises CallError if its package is gone."""
     found = find_format(format_id)
     if found is None:
         raise CallError(f"there is no result format {format_id!r}; there are {', '.join(sorted(format_ids()))}")

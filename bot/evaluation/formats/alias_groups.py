@@ -14,7 +14,7 @@ INDENTED = re.compile(r"( +)- ")
 
 
 def subtasks_by_alias(results: Mapping[str, Any], tasks: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The members of each group, in order; a row that is among `tasks`, those with a configuration, is no group."""
+    """The members of each group, in order; a row that is among `tasks`, those with a configuration, is not a group."""
     members: dict[str, list[str]] = {}
     above: list[tuple[int, str]] = []
     for key, row in results.items():
@@ -29,7 +29,7 @@ def subtasks_by_alias(results: Mapping[str, Any], tasks: Collection[str]) -> dic
 
 
 def _depth(row: Any) -> int:
-    """How deep a row is indented, 0 where it is not."""
+    """How deep a row is indented, 0 if it is not."""
     alias = row.get("alias") if isinstance(row, dict) else None
     match = INDENTED.match(alias) if isinstance(alias, str) else None
     return len(match[1]) if match else 0

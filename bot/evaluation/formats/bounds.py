@@ -24,7 +24,7 @@ ENCODE = msgspec.msgpack.Encoder().encode
 
 
 def bounded(result: Result) -> Result:
-    """Bound all fields of a result. Raises MalformedResult where it holds more rows than are read."""
+    """Bound all fields of a result. Raises MalformedResult if it holds more rows than are read."""
     members = sum(map(len, result.subtasks.values()))
     count = max(len(result.leaves) + len(result.groups) + len(result.subtasks), members)
     if count > MAX_ROWS:
@@ -34,7 +34,7 @@ def bounded(result: Result) -> Result:
 
 
 def _is_bounded(result: Result) -> bool:
-    """Whether nothing is to be cut, as in nearly every file; all texts of a kind are looked at together."""
+    """Tell whether nothing is to be cut, as in nearly every file; all texts of a kind are looked at together."""
     model, harness = result.model, result.harness
     names = [*result.task_hashes, *result.original_keys.values(), *[group.key for group in result.groups]]
     words = [model.revision, model.precision, model.source, harness.name, harness.git_hash or "", harness.version or ""]
@@ -54,7 +54,7 @@ def _is_bounded(result: Result) -> bool:
 
 
 def _are_runs_bounded(result: Result) -> bool:
-    """Whether nothing of how the leaves were run is to be cut: the same for all files of one shape."""
+    """Tell whether nothing of how the leaves were run is to be cut: the same for all files of one shape."""
     shape = shape_of(result)
     if shape is not None and shape.is_bounded is not None:
         return shape.is_bounded

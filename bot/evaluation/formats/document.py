@@ -76,7 +76,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_bars(self) -> bool:
-        """Whether a bar is in the key of a row."""
+        """Tell whether a bar is in the key of a row."""
         return "|" in "".join(self.results or ())
 
 
@@ -159,7 +159,7 @@ def count_keys(part: dict[str, Any]) -> int:
 
 
 def count_values(data: bytes) -> int:
-    """About how many JSON values a file holds, 0 where it is too small for many; each follows `,`, `[` or `{`."""
+    """About how many JSON values a file holds, 0 if it is too small for many; each follows `,`, `[` or `{`."""
     return 0 if len(data) < 2 * MAX_VALUES else sum(map(data.count, (b",", b"[", b"{")))
 
 
@@ -177,7 +177,7 @@ def _refuse_depth(document: Document) -> None:
 
 
 def _is_deeper(value: dict[str, Any] | list[Any], levels: int) -> bool:
-    """Whether containers lie in each other more than `levels` deep; level by level, so nothing recurses."""
+    """Tell whether containers lie in each other more than `levels` deep; level by level, so nothing recurses."""
     layer: list[Any] = [value]
     while layer and levels:
         layer = [

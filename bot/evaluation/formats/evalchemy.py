@@ -19,7 +19,7 @@ from bot.evaluation.formats.lm_eval_command import command_line, pinned_argument
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
 OWN = frozenset({"model", "model_args", "tasks", "batch_sizes"})  # of `config`; the harness writes `batch_size`
-# Members of a row that are no metrics: counts, settings, and whatever the benchmark wrote besides.
+# Members of a row that are not metrics: counts, settings, and whatever the benchmark wrote besides.
 NO_METRICS = frozenset({
     "alias", "num_examples", "total_examples", "completion_rate", "num_total", "num_solved", "solved_avg", "num_repeat",
     "max_tokens", "temperature", "num_shot", "benchmark_version", "error",
@@ -47,9 +47,9 @@ def recognise(content: Content) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the file. Raises MalformedResult where a row of results is not an object.
+    """Read the file. Raises MalformedResult if a row of results is not an object.
 
-    A row is null where another process of the run held the benchmark's answers; it is no measurement.
+    A row is null where another process of the run held the benchmark's answers; it is not a measurement.
     """
     document = content.document
     config, results = document.config or {}, document.results or {}
@@ -73,7 +73,7 @@ def _own_settings(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _leaf(members: Mapping[str, Any]) -> LeafResult:
-    """A row without the members that are no metrics; `num_examples` counts answers, `num_total` questions."""
+    """A row without the members that are not metrics; `num_examples` counts answers, `num_total` questions."""
     samples = whole(members.get("num_examples", members.get("num_total")))
     rate = number(members.get("completion_rate"))
     original = samples / rate if samples is not None and rate is not None and 0 < rate <= 1 else None

@@ -53,12 +53,12 @@ def number(value: object) -> float | None:
 
 
 def version(value: object) -> float | str | None:
-    """A task version as the file spells it, None where it is neither number nor text."""
+    """A task version as the file spells it, None if it is neither number nor text."""
     return value if type(value) is str else number(value)
 
 
 def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
-    """One row of results. Raises MalformedResult where it is not an object."""
+    """One row of results. Raises MalformedResult if it is not an object."""
     value = rows[key]
     if type(value) is not dict:
         raise not_a_row(pointer, key)
@@ -119,5 +119,5 @@ def free_name(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def revision(*candidates: object) -> str:
-    """The first of the candidates that is a full commit id, "" where none is."""
+    """The first of the candidates that is a full commit id, "" if none is."""
     return next((str(value) for value in candidates if type(value) is str and REVISION.fullmatch(value)), "")

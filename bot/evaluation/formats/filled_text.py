@@ -63,7 +63,7 @@ class Pieces(msgspec.Struct, eq=False):
 
 
 def pieces_of(text: bytes) -> Pieces | None:
-    """The pieces of a text of members; None where nothing is filled in, or also elsewhere than in `metadata`."""
+    """The pieces of a text of members; None if nothing is filled in, or also elsewhere than in `metadata`."""
     first = FIRST_FILLED.search(text)
     filling = None if first is None else FILLING.match(text, first.end())
     if filling is None:

@@ -19,7 +19,7 @@ PINNING = "add revision=<40 hex digits> to --model_args"
 class Rerun:
     """What is to be measured again: tasks of a model, by their keys in the format.
 
-    `num_fewshot` is None where any number of shots will do, `settings` are the generation settings of the result that
+    `num_fewshot` is None if any number of shots will do, `settings` are the generation settings of the result that
     the new one must join.
     """
 
@@ -60,13 +60,13 @@ class Format:
     files that a run's folder must have, in `optional` those that are read where they are there, and in `beside` those
     that belong to the run and are not read.
 
-    `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" where no call
+    `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" if no call
     does that. `shows` says which counts files of the format can show at all: what a draft asks of a person.
 
-    `rerun` writes the command that measures tasks again, "" where it cannot; a format without one is None. `leaf_key`,
+    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `leaf_key`,
     `metric_key` and `stderr_key` spell what a declaration gives no key for. Files over `max_bytes` are not read; those
     that begin with a key of `larger` have a limit of their own, and are called by one of `suffixes`. `when_large` says
-    by the first bytes of a file over the limit what to do with it, "" where it is not of this format.
+    by the first bytes of a file over the limit what to do with it, "" if it is not of this format.
     """
 
     id: str
@@ -90,14 +90,14 @@ class Format:
     when_large: Callable[[bytes], str] = no_advice
 
     def limit(self, head: bytes) -> int:
-        """The most bytes of a single file with this head that are read, 0 where none of this format begins so."""
+        """The most bytes of a single file with this head that are read, 0 if none of this format begins so."""
         start = head[:STARTS].lstrip()
         if self.members or not start.startswith(self.starts):
             return 0
         return next((limit for begin, limit in self.larger.items() if start.startswith(begin)), self.max_bytes)
 
     def may_be(self, content: Content) -> bool:
-        """Whether the files are of the right number and begin as this format's do."""
+        """Tell whether the files are of the right number and begin as this format's do."""
         if self.members:
             return all(name in content.files for name in self.members)
         return len(content.files) == 1 and content.start.startswith(self.starts)

@@ -56,7 +56,7 @@ PLACES = {
 
 
 def parse(content: Content) -> Result:
-    """Read the log. Raises MalformedResult where its header is no object, or an archive is damaged."""
+    """Read the log. Raises MalformedResult if its header is not an object, or an archive is damaged."""
     member, value, edited = read_header(content)
     log, above = table(value), f"{member}#" if member else ""
     run = table(log.get("eval"))
@@ -113,7 +113,7 @@ def _precision(pairs: Mapping[str, str]) -> str:
 
 
 def _limit(run: Mapping[str, Any]) -> float | None:
-    """The samples that the run was limited to, None where that is all of them."""
+    """The samples that the run was limited to, None if that is all of them."""
     limit = table(run.get("config")).get("limit")
     ends = [number(end) for end in items(limit)]
     if len(ends) == 2 and None not in ends:

@@ -45,7 +45,7 @@ def _is_own(key: str) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the file. Raises MalformedResult where a row of results is not an object."""
+    """Read the file. Raises MalformedResult if a row of results is not an object."""
     top = content.value
     general, results = _object(top, "config_general"), top["results"]
     config = without_secrets(general.get("model_config"))
@@ -130,7 +130,7 @@ def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str
 
 
 def _counts_samples(top: Mapping[str, Any]) -> bool:
-    """Whether the file records numbers of samples, as it did before 0.11."""
+    """Tell whether the file records numbers of samples, as it did before 0.11."""
     return any(_count(config, "original_num_docs") is not None for config in _object(top, "config_tasks").values())
 
 

@@ -66,7 +66,7 @@ def _listed(content: Content) -> dict[str, ListedRow]:
 
 
 def parse(content: Content) -> Result:
-    """Read the file. Raises MalformedResult where a row of results is not an object."""
+    """Read the file. Raises MalformedResult if a row of results is not an object."""
     document = content.document
     config = document.config or {}
     pairs, args = arguments(config.get("model_args"))

@@ -67,7 +67,7 @@ def recognise(content: Content) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the file. Raises MalformedResult where a row of results is not an object."""
+    """Read the file. Raises MalformedResult if a row of results is not an object."""
     document = content.document
     config = document.config or EMPTY
     model = model_of(document, config)

@@ -19,10 +19,10 @@ REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
 
 
 def pinned_arguments(model: Model) -> str:
-    """The model's arguments with the commit and the dtype that were measured; "" where no command line can have them.
+    """The model's arguments with the commit and the dtype that were measured; "" if no command line can have them.
 
     Only a run at the same commit and of the same precision joins the row; a branch may have moved since. No command can
-    have a password, an object, or the arguments of a class that is no name but an object of Python.
+    have a password, an object, or the arguments of a class that is not a name but an object of Python.
     """
     pairs, args = arguments(model.args)
     args = args or (model.id and f"pretrained={model.id}")
@@ -40,6 +40,6 @@ def pinned_arguments(model: Model) -> str:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """A command that can be pasted into a shell, in one line; "" where a word holds what no line can."""
+    """A command that can be pasted into a shell, in one line; "" if a word holds what no line can."""
     words = list(words)
     return shlex.join(words) if all(map(str.isprintable, words)) else ""

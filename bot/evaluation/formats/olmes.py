@@ -20,7 +20,7 @@ from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
 ONE_TASK = ("task_name", "task_config", "metrics", "model_config")
-# Members of a task that are no metrics, where these stand beside them.
+# Members of a task that are not metrics, where these stand beside them.
 NO_METRICS = frozenset({"task", "num_instances", "task_config", "processing_time", "alias", "task_hash", "model_hash"})
 SETTINGS = ("chat_template", "system_prompt", "process_output")
 HUB_PATH = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -48,7 +48,7 @@ class OlmesTask(NamedTuple):
 
     @property
     def is_aggregate(self) -> bool:
-        """Whether it is a mean over other tasks of the list."""
+        """Tell whether it is a mean over other tasks of the list."""
         return "num_tasks" in table(self.config.get("metadata"))
 
 

@@ -32,7 +32,7 @@ def _is_row(key: str) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the file. Raises MalformedResult where a row of results is not an object.
+    """Read the file. Raises MalformedResult if a row of results is not an object.
 
     The row "all" averages over everything that has the metric, tasks of any kind together: it is no aggregate of the
     leaderboard and is left out.

@@ -54,9 +54,9 @@ def repeated_keys(data: bytes, document: Document | None = None) -> tuple[Repeat
 
 
 def _has_each_key_once(data: bytes, document: Document) -> bool:
-    """Whether no key of the top level and of the parts can stand twice; "no" where that takes a second look.
+    """Tell whether no key of the top level and of the parts can stand twice; "no" where that takes a second look.
 
-    At the top, what a dropped key leaves is a hole among the values. In a part, it leaves a colon: there is one after
+    At the top, what a dropped key leaves is a gap among the values. In a part, it leaves a colon: there is one after
     each key, and a text with a colon elsewhere than in `config` takes a second look.
     """
     top = document.top
@@ -74,7 +74,7 @@ def _has_each_key_once(data: bytes, document: Document) -> bool:
 
 
 def _is_simple(name: str, document: Document, row: dict[str, Any]) -> bool:
-    """Whether a part has no colons but those of its keys; of what files share this is known already."""
+    """Tell whether a part has no colons but those of its keys; of what files share this is known already."""
     if name in document.parts:
         return document.parts[name].has_each_key_once
     return bytes((document.top or {})[name]).count(b":") == count_keys(row)

@@ -99,7 +99,7 @@ def _keys(results: Mapping[str, Mapping[str, Any]], aggregates: Mapping[str, Map
 def _known(
     keys: Keys, parts: tuple[Part | None, ...], subtasks: Part, limit: float | None, harness: HarnessVersion
 ) -> Runs | None:
-    """The runs that files with these keys and parts have; None where a run is not recorded in them.
+    """The runs that files with these keys and parts have; None if a run is not recorded in them.
 
     Rules judge by limit and harness besides the runs, so these are of the shape.
     """

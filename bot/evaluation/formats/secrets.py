@@ -55,12 +55,12 @@ def _below(name: str, at: str, value: dict[str, Any] | list[Any]) -> Iterator[tu
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether a field holds a credential: by its name, by its value, or by an argument "api_key=…" in its text."""
+    """Tell whether a field holds a credential: by its name, by its value, or by an argument "api_key=…" in its text."""
     return bool(VALUE.search(value)) or _holds(name, value) or any(_holds(*pair) for pair in arguments(value))
 
 
 def _holds(name: str, value: Any) -> bool:
-    """Whether a field of this name holds a credential; a long text of signs alone is none."""
+    """Tell whether a field of this name holds a credential; a long text of signs alone is none."""
     return isinstance(value, str) and bool(NAME.search(name)) and not NO_SECRET.fullmatch(value[:LONGEST])
 
 

@@ -84,7 +84,7 @@ def decode_top(data: bytes) -> tuple[Top, SharedText | None]:
 
 
 def _with_text(known: SharedText, text: bytes, data: bytes, start: int) -> Top | None:
-    """The members of a file with this text; None where it is not at the top level, or a key of it stands twice.
+    """The members of a file with this text; None if it is not at the top level, or a key of it stands twice.
 
     A key at the top level of what is left says that the text was there: both are members of one object.
     """

@@ -91,7 +91,7 @@ class ZipMembers:
 
 
 def _inflated(packed: memoryview, method: int, size: int) -> bytes | None:
-    """At most one byte more than the declared size; None where there are too many frames."""
+    """At most one byte more than the declared size; None if there are too many frames."""
     if method == ZIP_STORED:
         return bytes(packed[: size + 1])
     if method == ZIP_DEFLATED:

@@ -114,7 +114,7 @@ def _by_date(found: DatedCommit, accepted: tuple[Accepted, ...]) -> HarnessAnswe
 
 
 def _is_inside(found: DatedCommit, span: Accepted) -> bool | None:
-    """Whether a range has a commit of the lists; None where an end decides that the lists do not have."""
+    """Tell whether a range has a commit of the lists; None if an end decides that the lists do not have."""
     since, until = (commit_of(end) if end else None for end in (span.since, span.until))
     if (since and found.place < since.place) or (until and until.place < found.place):
         return False

@@ -49,7 +49,7 @@ def implausibly_low(case: RowCase) -> Iterator[Violation]:
 
 
 def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
-    """What is wrong with the whole column, "" where nothing is."""
+    """What is wrong with the whole column, "" if nothing is."""
     task = found[0].required.task
     samples = sum([measurement.required.samples or measurement.samples or 0 for measurement in found])
     if not task.higher_is_better or samples < FEWEST:
@@ -70,7 +70,7 @@ def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
 
 
 def _is_without_answer(measurement: Measurement) -> bool:
-    """Whether a subtask has no right answer where guessing gives some."""
+    """Tell whether a subtask has no right answer where guessing gives some."""
     required = measurement.required
     guessed = required.lower / required.unit * (measurement.samples or 0)
     return measurement.value == 0.0 and required.task.higher_is_better and guessed >= GUESSED

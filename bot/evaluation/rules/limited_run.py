@@ -46,7 +46,7 @@ def _samples(number: float) -> str:
 
 
 def _is_cut(case: Case, measurement: Measurement) -> bool:
-    """Whether fewer samples were run than the task has; a limit that is not below its size cuts nothing."""
+    """Tell whether fewer samples were run than the task has; a limit that is not below its size cuts nothing."""
     samples, original, limit = measurement.leaf.samples, measurement.leaf.original, case.result.limit
     if samples is not None and original is not None and samples + (measurement.leaf.unscored or 0) < original:
         return True

@@ -52,7 +52,7 @@ NO_FACTS = Facts()
 class Case:
     """One result held against one leaderboard.
 
-    `dated` is when it was measured as its file or the file's name says, None where neither does, `latest` after what it
+    `dated` is when it was measured as its file or the file's name says, None if neither does, `latest` after what it
     cannot have been; both in Unix seconds. `path` is where the submission lies.
     """
 
@@ -91,7 +91,7 @@ class Violation:
     """What a rule saw: one sentence with the value, what to do, and where (`Result.pointer_to`).
 
     `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
-    `command` is the command line that repairs it, "" where none can. `file` is the path of the submission that a
+    `command` is the command line that repairs it, "" if none can. `file` is the path of the submission that a
     violation of a row points into, "" for the first of the row.
     """
 

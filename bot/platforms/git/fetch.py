@@ -69,7 +69,7 @@ class FetchedCommit:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def read(self, path: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes, None where it is not there. Raises TooLarge past the limit, Unavailable where git fails.
+        """A file's bytes, None if it is not there. Raises TooLarge past the limit, Unavailable where git fails.
 
         By its object id a file is found at once; by its path git reads the whole of every folder above it.
         """
@@ -126,7 +126,7 @@ class FetchedCommit:
 def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[FetchedCommit]:
     """Fetch one commit into a bare repository in `folder`, which goes when it was read to its end.
 
-    Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable where git is not
+    Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable if git is not
     there, is refused, or brings too much.
     """
     run = _Git(folder, environment(url, token))
@@ -143,7 +143,7 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
 
 
 def is_fetched(folder: Path, commit: str) -> bool:
-    """Whether the commit stands there since a process was killed; what else it left goes."""
+    """Tell whether the commit stands there since a process was killed; what else it left goes."""
     if folder.is_dir() and _Git(folder, environment("", None)).has(commit):
         return True
     shutil.rmtree(folder, ignore_errors=True)
@@ -179,7 +179,7 @@ class _Git:
     said: str = ""
 
     def has(self, commit: str) -> bool:
-        """Whether the commit is there; a fetch brings it with all its files, or nothing."""
+        """Tell whether the commit is there; a fetch brings it with all its files, or nothing."""
         try:
             self("cat-file", "-e", f"{commit}^{{commit}}")
         except Unavailable:
@@ -187,7 +187,7 @@ class _Git:
         return True
 
     def __call__(self, *args: str) -> None:
-        """Run git to its end. Raises Unavailable where it fails."""
+        """Run git to its end. Raises Unavailable if it fails."""
         try:
             process = subprocess.Popen(
                 ["git", *args],

@@ -16,7 +16,7 @@ LOG = ("log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbre
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A file that one commit added, changed or removed; an object id of zeros alone is no file."""
+    """A file that one commit added, changed or removed; an object id of zeros alone is not a file."""
 
     commit: str
     seconds: int

@@ -55,7 +55,7 @@ class LocalRepository(Repository):
         return Path(common) if self.folder.resolve() == Path(top.decode().strip()).resolve() else None
 
     def start(self) -> None:
-        """Make the repository where there is none. Raises CallError where the folder cannot be made."""
+        """Make the repository where there is none. Raises CallError if the folder cannot be made."""
         self.check()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ class LocalRepository(Repository):
 
     @property
     def main(self) -> str:
-        """The commit of main, "" where there is no repository yet."""
+        """The commit of main, "" if there is no repository yet."""
         return self.resolve(self.main_ref) if self._is_started() else ""
 
     @property
@@ -157,5 +157,5 @@ class LocalRepository(Repository):
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether a file in a folder without repository is not a rest of ours."""
+    """Tell whether a file in a folder without a repository is not one that the bot left behind."""
     return not path.name.startswith(NEW)

@@ -35,7 +35,7 @@ def fetch_request(want: str, have: str | None) -> bytes:
 
 
 def pack_in(answer: BoundedStream) -> Iterator[bytes]:
-    """The pieces of the pack in an answer. Raises ValueError where there is none, with what the server says of it."""
+    """The pieces of the pack in an answer. Raises ValueError if there is none, with what the server says of it."""
     section = b""
     while section != b"packfile":
         section = (_packet(answer) or b"").rstrip()

@@ -93,7 +93,7 @@ class Repository:
             return None
 
     def why_closed(self) -> str:
-        """Why git does not open a repository that another account owns, and what allows it; "" where it opens it."""
+        """Why git does not open a repository that another account owns, and what allows it; "" if it opens it."""
         try:
             self.git("rev-parse", "--git-dir")
         except Unavailable as error:
@@ -103,7 +103,7 @@ class Repository:
         return ""
 
     def resolve(self, name: str) -> str:
-        """The commit that a ref or revision names, "" where there is none."""
+        """The commit that a ref or revision names, "" if there is none."""
         found = self.try_git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         return found.decode().strip() if found else ""
 
@@ -139,7 +139,7 @@ class Repository:
     def changed(self, old: str, new: str) -> dict[str, str]:
         """The paths that differ between two commits, each with its object id at the second.
 
-        It is "" where there is no file there: it is gone, or a symbolic link or a submodule stands in its place.
+        It is "" if there is no file there: it is gone, or a symbolic link or a submodule stands in its place.
         """
         fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode("utf-8", "surrogateescape")
         parts = fields.split("\0")
@@ -147,7 +147,7 @@ class Repository:
         return {path: oid if mode.startswith(FILE) else "" for path, (_, mode, _, oid, _) in found.items()}
 
     def find(self, commit: str, path: str) -> Blob | None:
-        """The file at a path of a commit, None where there is none."""
+        """The file at a path of a commit, None if there is none."""
         given = f"{commit}:{path}\0".encode("utf-8", "surrogateescape")
         answer = self.git("cat-file", "--batch-check", "-z", data=given).decode("utf-8", "replace")
         if answer.endswith(" missing\n"):
@@ -160,7 +160,7 @@ class Repository:
         return self.git("cat-file", "blob", oid)
 
     def read(self, commit: str, path: str) -> bytes | None:
-        """A file's bytes at a commit, None where there is none."""
+        """A file's bytes at a commit, None if there is none."""
         found = self.find(commit, path)
         return self.read_blob(found.oid) if found else None
 
@@ -197,7 +197,7 @@ class Repository:
         return f"100644 {oid}\t{path}\0".encode()
 
     def move_refs(self, moves: Sequence[tuple[str, str, str]]) -> None:
-        """Move refs from an old commit to a new one ("" for none), all or nothing. Raises Stale where one moved."""
+        """Move refs from an old commit to a new one ("" for none), all or nothing. Raises Stale if one moved."""
         lines = [
             f"update {ref} {new} {old or ZERO}\n" if new else f"delete {ref} {old or ZERO}\n" for ref, old, new in moves
         ]

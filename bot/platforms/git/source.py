@@ -52,7 +52,7 @@ class GitSource:
             yield named_change(path, oid, sizes[oid]) if oid in sizes else named_change(path, None, 0)
 
     def knows(self, commit: str) -> bool:
-        """Whether the commit is still there; a rewritten history may have lost it."""
+        """Tell whether the commit is still there; a rewritten history may have lost it."""
         return bool(self._repository.resolve(commit))
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
@@ -60,13 +60,13 @@ class GitSource:
         return {path: last for path in paths if (last := self.last_commit(path, commit))}
 
     def last_commit(self, path: str, commit: str) -> LastCommit | None:
-        """The commit that last touched a path, None where none did."""
+        """The commit that last touched a path, None if none did."""
         found = self._repository.git("--literal-pathspecs", "log", "-1", "--format=%H %ct", commit, "--", path)
         oid, _, date = found.decode().strip().partition(" ")
         return LastCommit(oid, float(date)) if oid else None
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit."""
+        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
         found = self._repository.find(commit, path)
         if found is None:
             return None

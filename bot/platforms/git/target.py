@@ -58,7 +58,7 @@ class Folder:
         self.check()
 
     def head(self) -> str:
-        """The commit at the main branch, "" where there is none yet."""
+        """The commit at the main branch, "" if there is none yet."""
         return self._repository.main
 
     def read_entries(self) -> list[Entry]:
@@ -153,7 +153,7 @@ class Folder:
         return []
 
     def apply(self, publication: Publication) -> str:
-        """Do it, and say where it can be seen. Raises Stale where what stands there moved since it was read."""
+        """Do it, and say where it can be seen. Raises Stale if what stands there moved since it was read."""
         self._repository.start()
         with self._repository.alone():
             paths, seen = self._seen.get(publication.mark, ((), None))
@@ -193,7 +193,7 @@ class Folder:
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries on main give; says whether anything was written.
 
-        Raises Stale where main has other entries than when they were read.
+        Raises Stale if main has other entries than when they were read.
         """
         if not self._repository.main:
             return False

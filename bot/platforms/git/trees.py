@@ -45,14 +45,14 @@ def items_of(data: bytes) -> dict[str, TreeEntry]:
 
 
 def find(data: bytes, name: str) -> TreeEntry | None:
-    """The entry of one name. Raises ValueError for what is no folder."""
+    """The entry of one name. Raises ValueError for what is not a folder."""
     return items_of(data).get(name)
 
 
 def difference(old: Tree, new: bytes) -> tuple[dict[str, TreeEntry], dict[str, TreeEntry], Tree]:
     """The entries of the old folder that the new one has not, those of the new one that the old has not, the new one.
 
-    Where many bytes are the same, they are not read. Raises ValueError for what is no folder.
+    Where many bytes are the same, they are not read. Raises ValueError for what is not a folder.
     """
     walk = _Walk(old, new)
     while walk.here < len(old.data) and walk.there < len(new):

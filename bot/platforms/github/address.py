@@ -30,7 +30,7 @@ class GitHubAddress:
 
 
 def parse_address(text: str) -> GitHubAddress:
-    """Take a `github://` address apart. Raises CallError where it is none."""
+    """Take a `github://` address apart. Raises CallError if it is none."""
     match = ADDRESS.fullmatch(text)
     if match is None:
         raise CallError(f"{text}: expected github://owner/name, or github://owner/name#number for comments there")

@@ -28,7 +28,7 @@ def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> N
 def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> bytes:
     """The bytes behind an id, asked for where they were not yet; raises TooLarge past `limit`.
 
-    Raises Unavailable where bytes came that the id does not name.
+    Raises Unavailable if bytes came that the id does not name.
     """
     data = client.blobs.get(oid)
     if data is None:

@@ -44,14 +44,14 @@ class Branches:
         return self._repo.default_branch
 
     def ref(self, branch: str) -> GitRef | None:
-        """A branch's ref as it is now, None where there is none."""
+        """A branch's ref as it is now, None if there is none."""
         try:
             return self._call(lambda: self._repo.get_git_ref(f"heads/{branch}"))
         except NotThere:
             return None
 
     def head(self) -> GitRef:
-        """The default branch's ref. Raises NotThere where the repository is empty."""
+        """The default branch's ref. Raises NotThere if the repository is empty."""
         return self._call(lambda: self._repo.get_git_ref(f"heads/{self.main}"))
 
     def commit_to_main(self, files: Mapping[str, bytes | None], message: str) -> str:

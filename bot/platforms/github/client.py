@@ -79,7 +79,7 @@ class GitHubClient:
 
     @property
     def has_account(self) -> bool:
-        """Whether we are anybody at GitHub."""
+        """Tell whether we are anybody at GitHub."""
         return bool(self.token) or self.app is not None
 
     @property
@@ -198,7 +198,7 @@ class GitHubClient:
 
 
 def said_in(body: bytes) -> Any:
-    """The JSON of a refusal, None where it is something else."""
+    """The JSON of a refusal, None if it is something else."""
     try:
         return json.loads(body)
     except ValueError:

@@ -29,7 +29,7 @@ Word = Literal["accepted", "unaccepted", "unknown"]
 class LookupResult:
     """What GitHub said of one `git_hash`, and why; "unknown" where no accepted repository has it.
 
-    `repository` is the one in whose accepted range it lies, "" where it lies in none.
+    `repository` is the one in whose accepted range it lies, "" if it lies in none.
     """
 
     answer: Word
@@ -57,7 +57,7 @@ class Commits:
         return {text: answer for text, answer in looked.items() if answer is not None}
 
     def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> LookupResult | None:
-        """Ask for one hash in every accepted range, until one takes it; None where no answer could be had."""
+        """Ask for one hash in every accepted range, until one takes it; None if no answer could be had."""
         name = askable(git_hash)
         if not name:
             return None
@@ -88,7 +88,7 @@ class Commits:
         )
 
     def lies_in(self, commit: str, span: Accepted) -> bool:
-        """Whether a full commit id descends from the range's beginning and leads to one of its ends."""
+        """Tell whether a full commit id descends from the range's beginning and leads to one of its ends."""
         since = self.full(span.repository, span.since) if span.since else None
         if span.since and (since is None or not self.is_ancestor(span.repository, since, commit)):
             return False
@@ -103,7 +103,7 @@ class Commits:
         yield from (commit for text in span.commits if (commit := self.full(span.repository, text)))
 
     def full(self, repo: str, name: str) -> str | None:
-        """The full id of a commit by any of its names; None where the repository has none or several.
+        """The full id of a commit by any of its names; None if the repository has none or several.
 
         Full ids are asked for from then on, because a short one may also be the name of a branch.
         """
@@ -121,7 +121,7 @@ class Commits:
         return None if answer == NOWHERE else answer
 
     def is_ancestor(self, repo: str, base: str, head: str) -> bool:
-        """Whether base is head or before it. A yes stays true; a no does too, unless an end is a branch."""
+        """Tell whether base is head or before it. A yes stays true; a no does too, unless an end is a branch."""
         question = f"{repo} {base}...{head}"
         answer = self.answers.get(question)
         if answer is None:
@@ -158,7 +158,7 @@ def askable(git_hash: str) -> str:
 
 
 def is_settled(git_hash: str, accepted: Iterable[Accepted]) -> bool:
-    """Whether the declaration or the shipped table answers without a network."""
+    """Tell whether the declaration or the shipped table answers without a network."""
     sha = parse_git_hash(git_hash).sha
     declared = [commit for span in accepted for commit in (*span.commits, span.since or "", span.until or "")]
     return known_commit(git_hash) is not None or any(is_same_commit(sha, commit) for commit in declared)

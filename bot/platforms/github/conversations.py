@@ -39,7 +39,7 @@ class GitHubConversations:
         return self.client.login
 
     def counts(self) -> Mapping[str, int]:
-        """How many comments our open requests have, those in which something happened last."""
+        """How many comments the bot's open requests have, those in which something happened last."""
         creator: Any = self.us
         filters = {"state": "open", "creator": creator, "sort": "updated", "direction": "desc"}
         found = self.client(lambda: self.repo.get_issues(**filters).get_page(0))
@@ -47,14 +47,14 @@ class GitHubConversations:
         return {str(one.number): one.comments + 1 for one in ours}  # its text counts too, as elsewhere
 
     def shared(self) -> list[str]:
-        """The requests of ours that many rows share, open or not, oldest first."""
+        """The requests of the bot that many rows share, open or not, oldest first."""
         creator: Any = self.us
         found = self.client(lambda: list(self.repo.get_issues(state="all", creator=creator)))
         marks = [(one.number, find_marker(one.body or "")) for one in found if one.pull_request is not None]
         return [str(number) for number, mark in sorted(marks, key=lambda one: one[0]) if mark and mark.is_shared]
 
     def read(self, name: str) -> Conversation | None:
-        """One request of ours; None where it is none."""
+        """One request of the bot; None if it is none."""
         try:
             pull = self.client(lambda: self.repo.get_pull(int(name)))
         except NotThere:
@@ -75,12 +75,12 @@ class GitHubConversations:
         return Conversation(name, find_marker(pull.body or ""), status, head, tuple(said), is_ours)
 
     def _pushed(self, head: str) -> float:
-        """When a commit of ours was made, in Unix seconds: GitHub gave it that date."""
+        """When a commit of the bot was made, in Unix seconds: GitHub gave it that date."""
         commit = self.client(lambda: self.repo.get_commit(head))
         return commit.commit.committer.date.timestamp()
 
     def answer(self, name: str, text: str) -> None:
-        """Add a comment of ours."""
+        """Add a comment of the bot."""
         issue = self.client(lambda: self.repo.get_issue(int(name)))
         with held(self.intend, self.place, text, self.client.unknown_until):
             try:
@@ -89,7 +89,7 @@ class GitHubConversations:
                 self.client.landed(failure, lambda: self._find(name, text))
 
     def _find(self, name: str, text: str) -> bool | None:
-        """Whether a comment of ours has this text; None where there is none."""
+        """Tell whether a comment of the bot has this text; None if there is none."""
         comments = self.client(lambda: list(self.repo.get_issue(int(name)).get_comments()))
         return any(author_of(one) == self.us and (one.body or "").strip() == text.strip() for one in comments) or None
 

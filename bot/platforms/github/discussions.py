@@ -34,7 +34,7 @@ class GitHubComments:
         self._intend = intend
 
     def keys(self, leaderboard: str) -> set[str]:
-        """The rows that our comments on one leaderboard are about."""
+        """The rows that the bot's comments on one leaderboard are about."""
         issue = self._issue(Marker("entry", "", leaderboard))
         comments = self._call(lambda: list(issue.get_comments())) if issue else []
         marks = [find_marker(one.body or "") for one in comments if author_of(one) == self._call.login]
@@ -54,7 +54,7 @@ class GitHubComments:
     def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this.
 
-        Raises Unsettled where another process of this service may be writing it.
+        Raises Unsettled if another process of this service may be writing it.
         """
         with held(self._intend, f"github://{self._name}", text.body, self._call.unknown_until):
             return self._post(mark, text)
@@ -82,7 +82,7 @@ class GitHubComments:
         return comment.html_url
 
     def find_duplicates(self) -> list[Duplicate]:
-        """The open issues of ours, and the comments on our issues, that repeat an earlier mark."""
+        """The open issues of the bot, and the comments on our issues, that repeat an earlier mark."""
         issues = [(mark, issue) for issue in self._issues() if (mark := find_marker(issue.body or ""))]
         found = later_ones("discussion", [(mark, str(issue.number)) for mark, issue in issues if issue.state == "open"])
         number = self._number
@@ -122,7 +122,7 @@ class GitHubComments:
         return [one for one in self._issues() if find_marker(one.body or "") == wanted]
 
     def _issues(self) -> list[Issue]:
-        """The issues and requests of ours, oldest first."""
+        """The issues and requests of the bot, oldest first."""
         creator: Any = self._call.login  # a login will do, and spares the account's own page
         found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
         ours = [one for one in found if author_of(one) == self._call.login]

@@ -28,7 +28,7 @@ NotThere = Gone
 
 
 def rate_limit_wait(error: GithubException) -> float | None:
-    """Seconds that GitHub wants to be left alone; None where the error is about something else.
+    """Seconds that GitHub wants to be left alone; None if the error is about something else.
 
     https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
     """

@@ -32,7 +32,7 @@ def author_of(made: Issue | IssueComment | PullRequest) -> str:
 
 
 def may_push(client: GitHubClient, name: str) -> bool | None:
-    """Whether the account may push to a repository; None where GitHub does not say. Raises Unavailable or Refused.
+    """Tell whether the account may push to a repository; None if GitHub does not say. Raises Unavailable or Refused.
 
     GitHub answers for the account, not for what a fine-grained token was given; of an app it says nothing.
     """
@@ -59,7 +59,7 @@ class RepositoryState:
 
 
 def state_of(client: GitHubClient, name: str) -> RepositoryState:
-    """Whether something can be said in a repository. Raises Unavailable or Refused."""
+    """Tell whether something can be said in a repository. Raises Unavailable or Refused."""
     row = client.get(f"/repos/{name}")
     is_empty = not client.get(f"/repos/{name}/branches", per_page=1)
     return RepositoryState(bool(row.get("archived")), bool(row.get("has_issues", True)), is_empty)
@@ -91,7 +91,7 @@ def budget(client: GitHubClient) -> GitHubBudget:
 
 @dataclass
 class WriteRights:
-    """Who may push to a repository, as far as our token may ask."""
+    """Who may push to a repository, as far as the bot's token may ask."""
 
     client: GitHubClient
     name: str
@@ -104,10 +104,10 @@ class WriteRights:
             self._insiders.add(login_of(row))
 
     def has(self, account: str) -> bool:
-        """Whether an account may push; False where we may not ask. Raises Unavailable."""
+        """Tell whether an account may push; False if we may not ask. Raises Unavailable."""
         if account not in self._known:
             if account not in self._insiders and len(self._known.keys() - self._insiders) >= MOST_STRANGERS:
-                return False  # a crowd must not spend our requests
+                return False  # a crowd must not spend the bot's requests
             self._known[account] = self._ask(account)
         return self._known[account]
 
@@ -127,7 +127,7 @@ class CommitStatuses:
     name: str
 
     def show(self, head: str, context: str, state: VerdictState, text: str) -> None:
-        """Show a verdict where it does not stand already; where our token may not, nothing is shown."""
+        """Show a verdict where it does not stand already; where the bot's token may not, nothing is shown."""
         text = text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT - 1]}…"
         path = f"/repos/{self.name}/commits/{head}/status"
         try:

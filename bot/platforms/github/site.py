@@ -34,7 +34,7 @@ class GitHubSite:
         return Branches(self.client, self.client.repo(self.source.address.name))
 
     def files(self) -> Mapping[str, str]:
-        """The object ids of all files; none where there is no such branch yet."""
+        """The object ids of all files; none if there is no such branch yet."""
         ref = self._branches.ref(self.branch)
         self.head = ref.object.sha if ref else ""
         found = self.source.changes(None, self.head) if self.head else ()
@@ -42,9 +42,9 @@ class GitHubSite:
         return self.oids
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None where there is none."""
+        """The bytes of a file, None if there is none."""
         return self.source.read(path, self.head, limit) if path in self.oids else None
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
-        """One commit. Raises Stale where the branch is no longer where it was."""
+        """One commit. Raises Stale if the branch is no longer where it was."""
         self.head = self._branches.commit_to(self.branch, files, title, self.head)

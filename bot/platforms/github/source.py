@@ -107,7 +107,7 @@ class GitHubSource:
         return (self._kept_tree(sha) or {}) if sha else {}
 
     def _whole(self, sha: str | None) -> Tree | None:
-        """What lies in a folder and everywhere below it; None where that is more than one answer lists."""
+        """What lies in a folder and everywhere below it; None if that is more than one answer lists."""
         if sha is None:
             return {}
         self._count_listing()
@@ -115,7 +115,7 @@ class GitHubSource:
         return None if is_cut else found
 
     def _kept_tree(self, sha: str) -> Tree | None:
-        """What lies in a folder, by the id of its tree or of a commit; None where there is none.
+        """What lies in a folder, by the id of its tree or of a commit; None if there is none.
 
         What an id names never changes, so it is kept for the next push.
         """
@@ -140,7 +140,7 @@ class GitHubSource:
             raise Refused(SERVICE, f"{self.name}: more than {self.most_listings} folders differ; split the request")
 
     def fork_point(self, one: str, other: str) -> str | None:
-        """The newest commit that both histories hold; None where they hold none."""
+        """The newest commit that both histories hold; None if they hold none."""
         repo = self._repo
         try:
             return self.client(lambda: repo.compare(other, one).merge_base_commit.sha)
@@ -148,7 +148,7 @@ class GitHubSource:
             return None
 
     def knows(self, commit: str) -> bool:
-        """Whether a commit is still there; a rewritten history may have lost it."""
+        """Tell whether a commit is still there; a rewritten history may have lost it."""
         try:
             self.client(lambda: self._repo.get_git_commit(commit))
         except NotThere:
@@ -166,7 +166,7 @@ class GitHubSource:
         return found
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit.
+        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit.
 
         With `oid` one question is enough: the content is asked for by its id.
         """
@@ -187,7 +187,7 @@ class GitHubSource:
         return read_blob(self.client, self.address.name, oid, limit)
 
     def is_submodule(self, path: str, commit: str) -> bool:
-        """Whether another repository is linked at a path of a commit; a pull request lists it like a file."""
+        """Tell whether another repository is linked at a path of a commit; a pull request lists it like a file."""
         found = self.client(lambda: self._repo.get_contents(path, ref=commit))
         return not isinstance(found, list) and found.type == "submodule"
 
@@ -201,13 +201,13 @@ class GitHubSource:
         return {path: self.read_content(oid, limit) for path, oid in oids.items()}
 
     def folder(self, folder: str, commit: str) -> list[Change]:
-        """Every file below a folder at a commit; none where there is no such folder."""
+        """Every file below a folder at a commit; none if there is no such folder."""
         return [item for item in self._all_files(commit) if item.path.startswith(f"{folder}/")]
 
     def read_proposal(self, number: int) -> PullRequestFiles:
         """Read a pull request and the files that it adds or changes, all at one head.
 
-        Raises Refused where it has more files than GitHub lists, Stale where it will not stand still.
+        Raises Refused if it has more files than GitHub lists, Stale where it will not stand still.
         """
         for _ in range(TRIES):
             pull = self._pull(number)

@@ -89,7 +89,7 @@ class GitHubTarget:
 
     @kept_property
     def conversations(self) -> GitHubConversations:
-        """What people say on our requests."""
+        """What people say on the bot's requests."""
         return GitHubConversations(
             self._client, self._repo, self._written, self._intend, f"github://{self._address.name}"
         )
@@ -99,7 +99,7 @@ class GitHubTarget:
         return GitHubComments(self._client, self._repo, self._address, self._intend)
 
     def head(self) -> str:
-        """The commit at the default branch, "" where the repository is empty."""
+        """The commit at the default branch, "" if the repository is empty."""
         try:
             return self._branches.head().object.sha
         except NotThere:
@@ -172,7 +172,7 @@ class GitHubTarget:
         return Request(str(pull.number), self._proposed(pull), text, pull.html_url)
 
     def _declined(self, pull: PullRequest) -> Mapping[str, bytes | None] | None:
-        """What a request proposed that a person closed; None where it was merged, or closed by us."""
+        """What a request proposed that a person closed; None if it was merged, or closed by us."""
         if pull.merged_at is not None:
             return None
         closed_by = self._client(lambda: self._repo.get_issue(pull.number)).closed_by
@@ -195,11 +195,11 @@ class GitHubTarget:
         self._comments.remove_duplicate(duplicate)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote on the issue that holds a comment of ours."""
+        """What others wrote on the issue that holds a comment of the bot."""
         return self._comments.replies(mark)
 
     def apply(self, publication: Publication) -> str:
-        """Do it, and give the URL where it can be seen. Raises Stale where somebody was faster: decide again."""
+        """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""
         match publication:
             case OpenRequest():
                 return self._open(publication)

@@ -176,7 +176,7 @@ class GitHubDiscussions:
         return next((one.id for one in ours if one.text.strip() == text.strip()), None)
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
-        """Put another text in the place of one of ours; the same text twice is no harm."""
+        """Put another text in the place of one of the bot; the same text twice is harmless."""
         issue = self._issue(num)
         if comment_id == OPENING:
             self.client(lambda: issue.edit(body=text))
@@ -184,7 +184,7 @@ class GitHubDiscussions:
             self.client(lambda: issue.get_comment(int(comment_id)).edit(text))
 
     def edit_description(self, num: int, text: str) -> None:
-        """Put another text in the place of what an issue of ours was opened with."""
+        """Put another text in the place of what an issue of the bot was opened with."""
         self.edit(num, OPENING, text)
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
@@ -197,7 +197,7 @@ class GitHubDiscussions:
         self.client(lambda: issue.edit(state=status))
 
     def find_duplicates(self) -> list[Duplicate]:
-        """The open issues of ours, and the comments in those, that repeat an earlier mark."""
+        """The open issues of the bot, and the comments in those, that repeat an earlier mark."""
         nums = [(num, row) for num, row in self.ours("discussion", whole=True) if row["status"] == "open"]
         marked = [(find_marker(row["mark"]), str(num)) for num, row in nums]
         found = later_ones("discussion", [(mark, name) for mark, name in marked if mark])
@@ -220,7 +220,7 @@ class GitHubDiscussions:
     # what GitHub tells and shows beside the threads
 
     def may_write(self, account: str) -> bool:
-        """Whether an account may push to the repository; False where we may not ask."""
+        """Tell whether an account may push to the repository; False if we may not ask."""
         return self._rights.has(account)
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
@@ -257,7 +257,7 @@ def _listed(issue: Row, count: int | None) -> Listed:
 
 
 def _known(issue: Row) -> dict[str, str]:
-    """What finds an issue of ours again."""
+    """What finds an issue of the bot again."""
     mark = find_marker(issue["body"] or "")
     return {
         "kind": "pull_request" if _is_pull(issue) else "discussion",

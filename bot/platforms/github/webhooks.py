@@ -13,7 +13,7 @@ EVENTS = ("push", "pull_request", "issues", "issue_comment")
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """One webhook: `answer` is the status that its last delivery got, None where there was none."""
+    """One webhook: `answer` is the status that its last delivery got, None if there was none."""
 
     id: int
     address: str
@@ -30,7 +30,7 @@ class Webhook:
 
 
 def webhooks_of(client: GitHubClient, name: str) -> list[Webhook]:
-    """The webhooks of a repository that deliver to a service. Raises Refused where only administrators may see them."""
+    """The webhooks of a repository that deliver to a service. Raises Refused if only administrators may see them."""
     rows = client.get(f"/repos/{name}/hooks", per_page=100)
     return [hook for hook in map(_webhook, rows) if hook.address.endswith(PATH)]
 

@@ -124,7 +124,7 @@ class _Limited:
 
 
 def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
-    """The body of an answer. Raises ReadTimeout where no time is left, Unavailable for far more than GitHub gives."""
+    """The body of an answer. Raises ReadTimeout if no time is left, Unavailable for far more than GitHub gives."""
     limits, body = current_limits(), bytearray()
     for piece in answer.raw.stream(PIECE, decode_content=True):
         body += piece
@@ -136,7 +136,7 @@ def _unpacked(answer: requests.Response, asked: Asked) -> bytes:
 
 
 def _check_json(answer: requests.Response, asked: Asked) -> None:
-    """Take a page for people with a status of success in place of an answer for the outage that it is."""
+    """Take a page for people with a status of success instead of an answer for the outage that it is."""
     kind = answer.headers.get("content-type", "")
     is_empty = answer.content.strip() == b"null"
     if answer.status_code in {200, 201} and answer.content and ("json" not in kind or is_empty):

@@ -33,7 +33,7 @@ class HubAddress:
 def parse_address(text: str) -> HubAddress:
     """Take an `hf://` address apart; a slash in a revision is written `%2F`.
 
-    Raises CallError where it is none.
+    Raises CallError if it is none.
     """
     match = ADDRESS.fullmatch(text)
     if match is None:
@@ -43,7 +43,7 @@ def parse_address(text: str) -> HubAddress:
 
 
 def repository_of(url: str) -> str:
-    """The `hf://` address of the repository that a URL of the Hub is about, "" where it is about none."""
+    """The `hf://` address of the repository that a URL of the Hub is about, "" if it is about none."""
     match = _matched(url)
     return f"hf://{match['kind'] or 'models'}/{match['name']}" if match else ""
 

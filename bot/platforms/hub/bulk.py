@@ -41,7 +41,7 @@ class BulkSource:
         return self.source.head()
 
     def knows(self, commit: str) -> bool:
-        """Whether a commit is still there."""
+        """Tell whether a commit is still there."""
         return self.source.knows(commit)
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
@@ -84,7 +84,7 @@ def fetched_source(
 
 
 def has_copy(address: HubAddress, cache: Path) -> bool:
-    """Whether a copy of the repository lies below `cache`: one that is in use, or that a killed process left."""
+    """Tell whether a copy of the repository lies below `cache`: one that is in use, or that a killed process left."""
     return any(folder.is_dir() for folder in _folders(address, cache))
 
 
@@ -95,7 +95,7 @@ def _folders(address: HubAddress, cache: Path) -> list[Path]:
 
 @contextmanager
 def _slot(address: HubAddress, cache: Path) -> Iterator[Path | None]:
-    """A folder of the cache for this repository that no other process uses, None where there is none."""
+    """A folder of the cache for this repository that no other process uses, None if there is none."""
     for folder in _folders(address, cache):
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ Below = Mapping[str, Sequence[RepoFile]]
 class Pair:
     """What lies in one folder in the old and the new commit, or those entries of it that differ.
 
-    `come` are the files below new folders, as far as they are known; None where the listings hold all entries.
+    `come` are the files below new folders, as far as they are known; None if the listings hold all entries.
     """
 
     before: Listing
@@ -43,7 +43,7 @@ class CommitComparison:
     new: str
 
     def pair(self, folder: str, was: str, now: str) -> Pair | None:
-        """A folder in both commits, of which `was` and `now` name what is in it; None where the old one is not there.
+        """A folder in both commits, of which `was` and `now` name what is in it; None if the old one is not there.
 
         Git is asked for a folder of more than a page.
         """
@@ -60,7 +60,7 @@ class CommitComparison:
         return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
 
     def _with_sizes(self, found: FolderDifference) -> Pair | None:
-        """What git tells, with the sizes that it does not tell; None where the API does not know one of these files.
+        """What git tells, with the sizes that it does not tell; None if the API does not know one of these files.
 
         A name that is not UTF-8 cannot be asked for.
         """

@@ -78,7 +78,7 @@ class HubClient:
         return self.patiently(lambda: call(*args, **how), what)
 
     def write(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
-        """Call once: what failed may have landed. Raises LeaseLost where another process may write by now."""
+        """Call once: what failed may have landed. Raises LeaseLost if another process may write by now."""
         check_held()
         with within(self.deadline, self.timeout), hub_errors(str(how.get("repo_id", ""))):
             return call(*args, **how)
@@ -158,7 +158,7 @@ class HubClient:
     def download(
         self, address: HubAddress, path: str, revision: str, limit: int, oid: str | None = None
     ) -> tuple[bytes, str] | None:
-        """The bytes of a file and the commit they come from; None where the file is not there.
+        """The bytes of a file and the commit they come from; None if the file is not there.
 
         Raises TooLarge past `limit` bytes, of which no more than a chunk is read, and Unavailable where the bytes are
         not those of the object id: the given one, or the one that the answer names.
@@ -188,7 +188,7 @@ class HubClient:
 
 @dataclass(frozen=True, slots=True)
 class Downloaded:
-    """A file with what the Hub's own answer says of it: `commit` and `oid` are "" and None where it says nothing."""
+    """A file with what the Hub's own answer says of it: `commit` and `oid` are "" and None if it says nothing."""
 
     data: bytes
     commit: str

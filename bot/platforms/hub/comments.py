@@ -31,12 +31,12 @@ class HubComments:
         return [comment.text for comment in (thread.comments if thread else ()) if comment.author == us]
 
     def replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours."""
+        """What others wrote in the discussion that holds a comment of the bot."""
         thread, us = self._thread(mark), self.discussions.client.user
         return [Reply(one.author, one.text) for one in (thread.comments if thread else ()) if one.author != us]
 
     def _thread(self, mark: Marker) -> Thread | None:
-        """The discussion that holds a comment, None where it is still to be opened."""
+        """The discussion that holds a comment, None if it is still to be opened."""
         if self.discussion is not None and not mark.has_own_discussion:
             return self.discussions.read(self.discussion)
         nums = self._open_ones(holder_of(mark), also_closed=True)

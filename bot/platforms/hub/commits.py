@@ -20,7 +20,7 @@ TITLE_LIMIT = 200  # characters; the Hub refuses more
 class HubCommits:
     """Writes files to the revisions of one repository, or as new requests.
 
-    `find_request` gives the number of our open request with a title and a text, None where there is none yet.
+    `find_request` gives the number of our open request with a title and a text, None if there is none yet.
     """
 
     source: HubSource
@@ -39,7 +39,7 @@ class HubCommits:
     ) -> tuple[str, int | None]:
         """Commit files (None deletes) to a revision, or as a new request: the last commit, and the request's number.
 
-        Many files are several commits. Raises Stale where the revision is no longer at `parent`, or where a request
+        Many files are several commits. Raises Stale if the revision is no longer at `parent`, or where a request
         would change nothing.
         """
         parts = list(in_chunks(changes))
@@ -101,7 +101,7 @@ class HubCommits:
         return made
 
     def _find_commit(self, changes: Mapping[str, bytes | None], revision: str, parent: str | None) -> str | None:
-        """The commit that brought these files, None where the revision has not moved. Raises Stale for another's."""
+        """The commit that brought these files, None if the revision has not moved. Raises Stale for another's."""
         ref = revision if revision.startswith("refs/") else f"refs/heads/{revision}"
         head = self.source.refs(requests=True).get(ref)
         if head is None or head == parent:

@@ -28,17 +28,17 @@ class HubConversations:
         return self.target.client.user
 
     def counts(self) -> Mapping[str, int]:
-        """How many comments our open requests have, as the lists say that were read for other reasons."""
+        """How many comments the bot's open requests have, as the lists say that were read for other reasons."""
         found = {num: self.target.discussions.counts.get(num) for num, _ in self.target.open_requests}
         return {str(num): count for num, count in found.items() if count is not None}
 
     def shared(self) -> list[str]:
-        """The requests of ours that many rows share, open or not, oldest first."""
+        """The requests of the bot that many rows share, open or not, oldest first."""
         marks = [(num, find_marker(row["mark"])) for num, row in self.target.requests]
         return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
 
     def read(self, name: str) -> Conversation | None:
-        """One request of ours; None where it is none."""
+        """One request of the bot; None if it is none."""
         try:
             thread = self.target.discussions.read(int(name))
         except Gone:
@@ -55,13 +55,13 @@ class HubConversations:
         return Conversation(name, mark, _status(thread), newest.oid, tuple(said), is_ours)
 
     def answer(self, name: str, text: str) -> None:
-        """Add a comment of ours."""
+        """Add a comment of the bot."""
         self.target.discussions.comment(int(name), text)
 
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request and say so, in one call.
 
-        The Hub has no way to name the commit, so it is looked at just before. Raises Stale where the request has
+        The Hub has no way to name the commit, so it is looked at just before. Raises Stale if the request has
         another head by now, Refused where the token may not.
         """
         discussions, num = self.target.discussions, int(name)

@@ -36,7 +36,7 @@ class HubDiscussions:
 
     `memory` may remember, by number, the mark and state of what was read before: whatever is not in it is
     read again, so it can be empty. `intend` is held around what must be written once. `counts` has how many comments
-    the list counted, None where it did not say.
+    the list counted, None if it did not say.
     """
 
     client: HubClient
@@ -47,7 +47,7 @@ class HubDiscussions:
 
     @kept_property
     def known(self) -> KnownThreads:
-        """What is remembered of ours."""
+        """What is remembered of the bot."""
         return KnownThreads(self.memory)
 
     @kept_property
@@ -110,7 +110,7 @@ class HubDiscussions:
         self.known.put(num, row)
 
     def writing(self, text: str) -> AbstractContextManager[object]:
-        """Hold what a text of ours is about while it is written; raises Unsettled where another process may."""
+        """Hold what a text of the bot is about while it is written; raises Unsettled where another process may."""
         return held(self.intend, self.address.url, text, self.client.unknown_until)
 
     def ours(self, kind: Kind, *, whole: bool = False) -> list[tuple[int, Row]]:
@@ -143,7 +143,7 @@ class HubDiscussions:
     def _read_list(
         self, kind: Kind, status: Status, known: AbstractSet[int], *, whole: bool
     ) -> tuple[dict[int, str], AbstractSet[int]]:
-        """The rows of a list of ours that were read, with the status of each, and the known ones that it lacks."""
+        """The rows of a list of the bot that were read, with the status of each, and the known ones that it lacks."""
         if not whole:
             changes = ListChanges(lambda page: self._page(kind, status, self.client.user, page), known)
             with suppress(UnexpectedOrder):
@@ -165,7 +165,7 @@ class HubDiscussions:
     # what is written: each call is sent once, and looked for where it may have landed
 
     def find_own(self, kind: Kind, title: str, text: str) -> int | None:
-        """The number of an open discussion or request of ours with this text, None where there is none.
+        """The number of an open discussion or request of the bot with this text, None if there is none.
 
         One with a mark is found by it: no more is read than what is new.
         """
@@ -201,19 +201,19 @@ class HubDiscussions:
                 self.client.landed(failure, lambda: self._find_comment(num, text))
 
     def _find_comment(self, num: int, text: str) -> str | None:
-        """The id of a comment of ours with this text, None where there is none."""
+        """The id of a comment of the bot with this text, None if there is none."""
         ours = (one for one in self.read(num).comments if one.author == self.client.user)
         return next((one.id for one in ours if one.text.strip() == text.strip()), None)
 
     def hide(self, num: int, comment_id: str) -> None:
-        """Hide a comment of ours, for good."""
+        """Hide a comment of the bot, for good."""
         with catch_warnings(action="ignore"):  # the client warns of what is said in the line above
             self.client.read(
                 self.client.api.hide_discussion_comment, discussion_num=num, comment_id=comment_id, **self._where
             )
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
-        """Put another text in the place of a comment of ours; the same text twice is no harm."""
+        """Put another text in the place of a comment of the bot; the same text twice is harmless."""
         self.client.read(
             self.client.api.edit_discussion_comment,
             discussion_num=num,
@@ -223,13 +223,13 @@ class HubDiscussions:
         )
 
     def edit_description(self, num: int, text: str) -> None:
-        """Put another text in the place of what a discussion of ours was opened with."""
+        """Put another text in the place of what a discussion of the bot was opened with."""
         opening = self.read(num).opening
         if opening is not None:
             self.edit(num, opening.id, text)
 
     def find_duplicates(self) -> list[Duplicate]:
-        """The open requests and discussions of ours, and the comments in those, that repeat an earlier mark."""
+        """The open requests and discussions of the bot, and the comments in those, that repeat an earlier mark."""
         found: list[Duplicate] = []
         for kind, word in KINDS:
             numbered = [(num, row) for num, row in self.ours(kind, whole=True) if row["status"] in OPEN]
@@ -240,7 +240,7 @@ class HubDiscussions:
         return found
 
     def repeated_comments(self, num: int) -> list[Duplicate]:
-        """The comments of ours in one discussion that repeat the mark of an earlier one there."""
+        """The comments of the bot in one discussion that repeat the mark of an earlier one there."""
         ours = self.read(num).comments_of(self.client.user)
         marked = [(find_marker(one.text), f"{num} {one.id}") for one in ours]
         return later_ones("comment", [(mark, name) for mark, name in marked if mark])

@@ -40,7 +40,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def is_write(request: httpx2.Request) -> bool:
-    """Whether a request may change something."""
+    """Tell whether a request may change something."""
     return request.method not in {"GET", "HEAD"} and not any(part in request.url.path for part in READING_POSTS)
 
 

@@ -21,7 +21,7 @@ THREADS = 8
 class HubFiles:
     """Reads files of one repository.
 
-    `blobs` has the contents that were read before, by object id; `seen` has them by commit and path, None where there
+    `blobs` has the contents that were read before, by object id; `seen` has them by commit and path, None if there
     was no file.
     """
 

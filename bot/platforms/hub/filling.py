@@ -69,7 +69,7 @@ class HubFilling:
         return found | {path: data for path, data in read.items() if data is not None}
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
-        """Write new files, in commits that the Hub takes. Raises Stale where somebody else wrote meanwhile.
+        """Write new files, in commits that the Hub takes. Raises Stale if somebody else wrote meanwhile.
 
         After a failure the ref is looked at again: some of the commits may have landed.
         """

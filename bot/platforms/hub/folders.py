@@ -73,16 +73,16 @@ class LongFolders:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether it is worth a try."""
+        """Tell whether it is worth a try."""
         return self.held.can is not False and time.monotonic() >= self.held.silent_until
 
     def knows(self, folder: str, commit: str) -> bool:
-        """Whether the folder is kept as it is at a commit: it is a long one."""
+        """Tell whether the folder is kept as it is at a commit: it is a long one."""
         held = self.held.folders.get(folder)
         return held is not None and held.commit == commit
 
     def difference(self, folder: str, old: str, new: str) -> FolderDifference | None:
-        """In what a folder that is in both commits differs; None where git cannot tell, and the API has to."""
+        """In what a folder that is in both commits differs; None if git cannot tell, and the API has to."""
         try:
             with within(self.client.deadline, self.client.timeout), hub_errors(self.address.url):
                 return self._difference(folder, old, new) if self.can_be_asked and self._can() else None
@@ -92,7 +92,7 @@ class LongFolders:
             return None
 
     def _can(self) -> bool:
-        """Whether the server leaves out files where it is asked to; it says so once."""
+        """Tell whether the server leaves out files where it is asked to; it says so once."""
         if self.held.can is None:
             with self._asked("GET", f"info/refs?service={protocol.SERVICE}") as answer:
                 takes = protocol.read_abilities(answer).get("fetch", [])
@@ -175,7 +175,7 @@ class Way:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the folder itself came."""
+        """Tell whether the folder itself came."""
         return len(self.trees) > len(self.names)
 
     @property
@@ -184,7 +184,7 @@ class Way:
         return next(reversed(self.trees.values()))
 
     def go_on(self, objects: Objects) -> bool:
-        """Go down as far as folders came, and tell whether all did. Raises ValueError where there is no such folder."""
+        """Go down as far as folders came, and tell whether all did. Raises ValueError if there is no such folder."""
         self._next = self._next or objects.tops.get(bytes.fromhex(self.commit))
         while not self.is_whole and self._next in objects.trees:
             self.trees[self._next] = objects.trees[self._next]

@@ -17,7 +17,7 @@ THREADS = 8
 def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
     """The commit at main of each model, one request each; what is no model that we may see is left out.
 
-    Raises Unavailable where the Hub does not answer.
+    Raises Unavailable if the Hub does not answer.
     """
 
     def head(model: str) -> str:

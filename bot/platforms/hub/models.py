@@ -60,7 +60,7 @@ class HubModels:
     def page(self, repository: HubTarget, datasets: Iterable[str], *, has_requests: bool) -> ModelPage:
         """The state of a model's repository, with the benchmarks that are named.
 
-        Raises Gone where there is no such model, and DiscussionsDisabled where it takes no requests.
+        Raises Gone if there is no such model, and DiscussionsDisabled where it takes no requests.
         """
         ours = {num for num, _ in repository.requests}
         found = self.client.get_json(
@@ -91,7 +91,7 @@ class HubModels:
         return OpenFiles(f"#{num}", num in ours, files)
 
     def _benchmark(self, dataset: str) -> tuple[bytes | None, tuple[Decimal, ...]]:
-        """A benchmark's `eval.yaml` at its head, None where it has none, and the values on its board."""
+        """A benchmark's `eval.yaml` at its head, None if it has none, and the values on its board."""
         if dataset not in self._benchmarks:
             source = HubSource(self.client, HubAddress("dataset", dataset))
             try:

@@ -16,7 +16,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSource, str]:
     """The repository, and the commit of the branch or ref in its address; `name` is what errors call it.
 
-    Raises CallError where there is no such branch.
+    Raises CallError if there is no such branch.
     """
     source = HubSource(hub_client(access), address)
     revision = address.revision or "main"

@@ -28,14 +28,14 @@ class SaidBeside:
 
 
 def role_of(account: Mapping[str, Any]) -> str:
-    """What kind of token we have: "read", "write", "fineGrained", "" where the Hub does not say."""
+    """What kind of token we have: "read", "write", "fineGrained", "" if the Hub does not say."""
     auth = account.get("auth")
     token = auth.get("accessToken") if isinstance(auth, dict) else None
     return str(token.get("role") or "") if isinstance(token, dict) else ""
 
 
 def check_write(client: HubClient, address: HubAddress) -> None:
-    """Ask whether we may write the content of a repository. Raises Refused where we may not, or Unavailable."""
+    """Ask whether we may write the content of a repository. Raises Refused if we may not, or Unavailable."""
     client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
 
 

@@ -25,7 +25,7 @@ class HubSite:
     oids: dict[str, str] = field(default_factory=dict, repr=False)
 
     def files(self) -> Mapping[str, str]:
-        """The object ids of all files. Raises CallError where the Space does not show files, but runs a program."""
+        """The object ids of all files. Raises CallError if the Space does not show files, but runs a program."""
         source = self.discussions.source
         self.head = source.head()
         self.oids = {change.path: change.oid or "" for change in source.changes(None, self.head)}
@@ -36,9 +36,9 @@ class HubSite:
         return self.oids
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None where there is none."""
+        """The bytes of a file, None if there is none."""
         return self.discussions.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
-        """One commit. Raises Stale where the branch is no longer where it was."""
+        """One commit. Raises Stale if the branch is no longer where it was."""
         self.head, _ = self.discussions.commits.write(files, title, "", parent=self.head)

@@ -66,7 +66,7 @@ class HubSource:
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
     def knows(self, commit: str) -> bool:
-        """Whether a commit is still there; a rewritten history may have lost it."""
+        """Tell whether a commit is still there; a rewritten history may have lost it."""
         # What is kept of a commit says nothing: the history may have been rewritten since.
         asked = {"repo_type": self.address.kind, "revision": commit}
         paths_info = self.client.api.get_paths_info
@@ -110,7 +110,7 @@ class HubSource:
         return listings[key]
 
     def listing(self, commit: str, path: str, most: int | None = None) -> Listing | None:
-        """What lies in a folder, not below it; None where the commit or the folder is not there."""
+        """What lies in a folder, not below it; None if the commit or the folder is not there."""
         return self.if_there(lambda: {item.path: item for item in islice(self.tree(commit, path), most)})
 
     def tree(self, commit: str, path: str, *, recursive: bool = False) -> Iterator[RepoFile | RepoFolder]:
@@ -124,7 +124,7 @@ class HubSource:
         return f"/api/{self.address.kind}s/{self.address.name}"
 
     def if_there(self, call: Callable[[], T]) -> T | None:
-        """What a call gives, None where the commit or the folder that it asks for is not there."""
+        """What a call gives, None if the commit or the folder that it asks for is not there."""
         try:
             return call()
         except Refused as refusal:
@@ -172,7 +172,7 @@ class HubSource:
         return found
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
-        """A file's bytes at a commit; None where it is not there. Raises TooLarge past the limit.
+        """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit.
 
         The bytes are those of `oid`, and those that the Hub's answer names. Raises Unavailable for others.
         """
@@ -200,7 +200,7 @@ class HubSource:
 
 
 def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
-    """The first item that both yield, taking turns; None where there is none."""
+    """The first item that both yield, taking turns; None if there is none."""
     seen: tuple[set[str], set[str]] = (set(), set())
     for pair in zip_longest(one, other):
         for side, item in enumerate(pair):

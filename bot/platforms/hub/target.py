@@ -95,7 +95,7 @@ class HubTarget:
 
     @property
     def conversations(self) -> HubConversations:
-        """What people say on our requests."""
+        """What people say on the bot's requests."""
         return HubConversations(self)
 
     @kept_property
@@ -125,7 +125,7 @@ class HubTarget:
         return self._known_requests.with_mark(mark.render()) if self.has_requests else []
 
     def head(self) -> str:
-        """The commit at main. Raises Refused where there is no such branch."""
+        """The commit at main. Raises Refused if there is no such branch."""
         try:
             return self.branches["refs/heads/main"]
         except KeyError:
@@ -154,7 +154,7 @@ class HubTarget:
         return self.files.read(tuple(paths), self.head())
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """What stands there: files on main, our open request, what a person closed, our comment."""
+        """What stands there: files on main, our open request, what a person closed, the bot's comment."""
         wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
         files = self.read_files(paths)
         is_open = [num for num, row in wanted if row["status"] in OPEN]
@@ -169,18 +169,18 @@ class HubTarget:
         )
 
     def _declined(self, mark: Marker) -> list[int]:
-        """The requests of ours with a mark that a person closed."""
+        """The requests of the bot with a mark that a person closed."""
         closed = [(num, row) for num, row in self.requests_of(mark) if row["status"] == "closed"]
         return [num for num, row in closed if row["closed_by"] not in {"", self.client.user}]
 
     def closings(self, mark: Marker) -> int:
-        """How many requests of ours with a mark people closed."""
+        """How many requests of the bot with a mark people closed."""
         return len(self._declined(mark))
 
     def read_request(
         self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]
     ) -> Request | None:
-        """One of our requests, None where it is closed by now."""
+        """One of the bot's requests, None if it is closed by now."""
         thread = self.discussions.read(num)
         if not thread.is_open:
             return None
@@ -204,7 +204,7 @@ class HubTarget:
         return HubFilling(self.discussions, mark, form)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of ours."""
+        """What others wrote in the discussion that holds a comment of the bot."""
         return self.comments.replies(mark)
 
     def read_entries(self) -> list[Entry]:
@@ -229,7 +229,7 @@ class HubTarget:
     # what is written
 
     def apply(self, publication: Publication) -> str:
-        """Do it, and say where it can be seen. Raises Stale where something else stands there by now."""
+        """Do it, and say where it can be seen. Raises Stale if something else stands there by now."""
         try:
             match publication:
                 case OpenRequest():
@@ -257,7 +257,7 @@ class HubTarget:
         return [(num, row) for num, row in self.requests if row["status"] in OPEN]
 
     def find_duplicates(self) -> list[Duplicate]:
-        """What of ours stands here twice under one mark."""
+        """What of the bot stands here twice under one mark."""
         self.look_again()
         return self.discussions.find_duplicates() if self.has_requests or self.has_comments else []
 
@@ -267,7 +267,7 @@ class HubTarget:
         self.look_again()
 
     def commit(self, text: PostText, files: Files) -> str:
-        """Write to main. Raises Stale where main moved since it was read."""
+        """Write to main. Raises Stale if main moved since it was read."""
         oid, _ = self.discussions.commits.write(dict(files), text.title, text.body, parent=self.head())
         self.own_commits.add(oid)
         self.look_again()

@@ -32,7 +32,7 @@ def create(access: Access, url: str, watched: Watched, secret: str) -> str:
 def update(access: Access, which: str, url: str, watched: Watched, secret: str) -> str:
     """Renew one webhook: what it watches, its secret, and its address where a new one is given; one line about it.
 
-    `which` is its id or its address, "" for the only one that delivers to a service. Raises CallError where that names
+    `which` is its id or its address, "" for the only one that delivers to a service. Raises CallError if that names
     none, several, or one that starts a job.
     """
     client = client_of(access)
@@ -94,7 +94,7 @@ def _is_named(hook: Any, which: str) -> bool:
 
 
 def delivers_to_service(hook: Any) -> bool:
-    """Whether a webhook delivers to a service like ours, by the end of its address."""
+    """Tell whether a webhook delivers to a service like ours, by the end of its address."""
     return address_of(hook).endswith(PATH)
 
 

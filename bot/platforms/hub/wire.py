@@ -53,12 +53,12 @@ def count_answer(response: httpx2.Response) -> None:
 
 
 def is_api(path: str) -> bool:
-    """Whether a path is one of the API, whose answers are JSON, and not a small file of a public repository."""
+    """Tell whether a path is one of the API, whose answers are JSON, and not a small file of a public repository."""
     return path.startswith("/api/") and not path.startswith(SMALL_FILES)
 
 
 def spend_budget(request: httpx2.Request) -> None:
-    """Count a request. Raises Unavailable where the account has none left, or where bulk work used its half."""
+    """Count a request. Raises Unavailable if the account has none left, or where bulk work used its half."""
     path = request.url.path
     is_file = "/resolve/" in path or path.startswith(SMALL_FILES)
     kind = "resolvers" if is_file else "api" if is_api(path) else "pages"
@@ -71,7 +71,7 @@ def budget_of(request: httpx2.Request, kind: str) -> str:
 
 
 def limit_time(request: httpx2.Request) -> None:
-    """Let the answer take the longer, the more was sent. Raises Unavailable where no time is left."""
+    """Let the answer take the longer, the more was sent. Raises Unavailable if no time is left."""
     limits = current_limits()
     if not limits.left:
         raise Unavailable(SERVICE, about(request, "no time is left for this operation"))
@@ -97,7 +97,7 @@ def refuse_moved(response: httpx2.Response) -> None:
 
 
 def refuse_pages(response: httpx2.Response) -> None:
-    """Take a page for people with status 200 in place of an answer for the outage that it is."""
+    """Take a page for people with status 200 instead of an answer for the outage that it is."""
     kind = response.headers.get("content-type", "")
     if is_api(response.request.url.path) and response.status_code == 200 and "json" not in kind:
         why = about(response.request, f"{kind.partition(';')[0] or 'something'} came instead of an answer")

@@ -65,7 +65,7 @@ def _text(node: yaml.Node | None, name: str) -> str:
 
 
 def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> str:
-    """The benchmark's framework. Raises Unwritable where the task is not one of its tasks, or was run by another.
+    """The benchmark's framework. Raises Unwritable if the task is not one of its tasks, or was run by another.
 
     `differs` is the reason that the declaration gives for publishing all the same.
     """

@@ -32,7 +32,7 @@ SOURCE = ("url", "name", "user", "org")
 
 @dataclass(frozen=True, slots=True)
 class HubEvalResult:
-    """A value of one benchmark task in the unit of the benchmark's board; "" where an optional text is not given.
+    """A value of one benchmark task in the unit of the benchmark's board; "" if an optional text is not given.
 
     `date` is an ISO 8601 date or time. `has_token` says that somebody proved the value in an HF Job; the bot never
     writes such a proof.
@@ -52,12 +52,12 @@ class HubEvalResult:
 
     @property
     def has_tools(self) -> bool:
-        """Whether the value was measured with tools, which is another result than one without."""
+        """Tell whether the value was measured with tools, which is another result than one without."""
         return self.notes.strip().lower().startswith("with tools")
 
 
 def to_yaml(result: HubEvalResult) -> str:
-    """The YAML of one entry. Raises Unwritable where it would not read back as it is."""
+    """The YAML of one entry. Raises Unwritable if it would not read back as it is."""
     dataset = {"id": result.dataset_id, "task_id": result.task_id, "revision": result.dataset_revision}
     source = {"url": result.source_url, "name": result.source_name}
     source |= {"user": result.source_user, "org": result.source_org}
@@ -155,7 +155,7 @@ def _value(node: yaml.Node) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A value that some file gives for a task: `value` is None where it cannot be compared as a number.
+    """A value that some file gives for a task: `value` is None if it cannot be compared as a number.
 
     `place` is the path, or the path and the request in which it is proposed. `is_ours` says that the bot wrote it.
     """
@@ -189,7 +189,7 @@ def claims_in(data: bytes, place: str, *, is_ours: bool = False) -> tuple[Claim,
 
 
 def number_of(text: str) -> Decimal | None:
-    """A value in any form; None where it is not a finite number, or far from every double."""
+    """A value in any form; None if it is not a finite number, or far from every double."""
     try:
         number = Decimal(text)
     except ArithmeticError:

@@ -82,7 +82,7 @@ class EvalResultsLayout(ModelLayout):
         return eval_result_of(row, task, hub, self.page.account, is_org=self.page.is_org)
 
     def _agreement(self, result: HubEvalResult, path: str, current: Mapping[str, bytes]) -> str:
-        """Who already has the same value, "" where nobody has. Raises Unwritable for a conflict."""
+        """Who already has the same value, "" if nobody has. Raises Unwritable for a conflict."""
         if path in current and not is_ours(current[path], self.leaderboard.id):
             raise Unwritable(f"conflict: {path} exists, and the bot did not write it for this leaderboard: {NOT_OURS}")
         found = judge_value(result, list(claims(self.page, current, self.leaderboard.id)))
@@ -91,7 +91,7 @@ class EvalResultsLayout(ModelLayout):
         return found.why
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both files say the same value about the same task, measured on the same day in the same way."""
+        """Tell whether both files say the same value about the same task, measured on the same day in the same way."""
         del changes, path
         if one is None or other is None or one == other:
             return one == other

@@ -47,7 +47,7 @@ def eval_result_of(row: RowView, task: Task, hub: HubBenchmark, account: str, *,
 
 
 def value_of(row: RowView, task: Task, hub: HubBenchmark) -> Decimal:
-    """The raw value in the benchmark's unit: never the normalized score. Raises Unwritable where there is none."""
+    """The raw value in the benchmark's unit: never the normalized score. Raises Unwritable if there is none."""
     scored = row.task(task.id)
     raws = [scored.raw] if hub.leaf is None else [leaf.raw for leaf in scored.leaves if leaf.id == hub.leaf]
     if len(raws) != 1 or raws[0] is None:

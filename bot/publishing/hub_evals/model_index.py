@@ -42,7 +42,7 @@ class IndexedResult:
 
 
 def block_of(card: str, leaderboard: str) -> str:
-    """The bot's block for a leaderboard, "" where the card has none, or where a person edited it."""
+    """The bot's block for a leaderboard, "" if the card has none, or where a person edited it."""
     place = front_matter(card)
     for found in BLOCK.finditer(card, *place) if place else ():
         if signed_by(found[1], _content(found[2].splitlines()), leaderboard):
@@ -76,7 +76,7 @@ def values_of(block: str) -> dict[str, str]:
 def with_results(card: str, model: str, results: Sequence[IndexedResult], mark: Marker) -> str:
     """The card with these results in the bot's block; without results the block is removed.
 
-    Raises Unwritable where the front matter has no place that could be edited without touching the rest.
+    Raises Unwritable if the front matter has no place that could be edited without touching the rest.
     """
     base = without_block(card, mark.leaderboard)
     if not results:
@@ -92,7 +92,7 @@ def claims_in_card(card: str, leaderboard: str) -> tuple[Claim, ...]:
 
 
 def _data(card: str) -> dict[str, Any]:
-    """The front matter as values, nothing where there is none. Raises Unwritable where it is not a mapping."""
+    """The front matter as values, nothing if there is none. Raises Unwritable if it is not a mapping."""
     place = front_matter(card)
     text = card[slice(*place)] if place else ""
     data = load(text) if text.strip() else {}
@@ -137,7 +137,7 @@ def _block(lines: Sequence[str], mark: Marker) -> list[str]:
 
 
 def _place(base: str, place: tuple[int, int]) -> tuple[int, str] | None:
-    """The position and the indentation of new results, None where there is no `model-index` yet."""
+    """The position and the indentation of new results, None if there is no `model-index` yet."""
     if KEY not in _data(base):
         return None
     text = base[slice(*place)]

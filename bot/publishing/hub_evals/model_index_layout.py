@@ -86,7 +86,7 @@ class ModelIndexLayout(ModelLayout):
         return Draft() if rest == card else Draft({CARD: rest.encode()})
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both cards have the same values in the bot's block; all other text does not count."""
+        """Tell whether both cards have the same values in the bot's block; all other text does not count."""
         del changes, path
         if one is None or other is None or one == other:
             return one == other
@@ -110,7 +110,7 @@ class ModelIndexLayout(ModelLayout):
 
 
 def _text(current: Mapping[str, bytes]) -> str:
-    """The card. Raises Unwritable where there is none: the bot does not create cards."""
+    """The card. Raises Unwritable if there is none: the bot does not create cards."""
     if CARD not in current:
         raise Unwritable("the repository has no card")
     try:

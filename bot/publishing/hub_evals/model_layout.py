@@ -43,7 +43,7 @@ class ModelLayout(ABC):
 
     @abstractmethod
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether two versions of a file say the same about the model."""
+        """Tell whether two versions of a file say the same about the model."""
 
     @abstractmethod
     def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
@@ -51,10 +51,10 @@ class ModelLayout(ABC):
 
     @abstractmethod
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The values in what the bot wrote, by task; None where nothing of it is there."""
+        """The values in what the bot wrote, by task; None if nothing of it is there."""
 
     def row(self, changes: Sequence[RowChange]) -> RowView | None:
-        """The row that counts, None where no row is complete."""
+        """The row that counts, None if no row is complete."""
         rows = {change.key: change for change in changes if change.entry is not None}
         chosen = choose_row([change.entry for change in rows.values() if change.entry is not None], self.page.head)
         return None if chosen is None else RowView(chosen, self.leaderboard, rows[chosen.key].links)

@@ -39,7 +39,7 @@ class ModelPage:
 
     `model` is the id that the Hub answers with, which differs where a repository was renamed. `head` is the
     commit at main. `requests` are all open requests with files in `.eval_results`. `benchmarks` holds for each dataset
-    the bytes of its `eval.yaml` at its head, None where it has none; `published` the values on its board, where known.
+    the bytes of its `eval.yaml` at its head, None if it has none; `published` the values on its board, where known.
     `account` is what the results are credited to, `url` where people see the repository. The caller reads all of it,
     with `.eval_results` of main and of every open request, and gives results to a draft only of organizations that
     `ModelsOptions.allow`.
@@ -88,7 +88,7 @@ def signed(text: str, mark: Marker) -> bytes:
 
 
 def is_ours(data: bytes, leaderboard: str) -> bool:
-    """Whether the bot wrote a file for this leaderboard, and nobody edited it since."""
+    """Tell whether the bot wrote a file for this leaderboard, and nobody edited it since."""
     comment, _, rest = data.partition(b"\n")
     return signed_by(comment.decode("utf-8", "replace"), rest, leaderboard)
 
@@ -99,7 +99,7 @@ def signature(data: bytes) -> str:
 
 
 def signed_by(comment: str, data: bytes, leaderboard: str) -> bool:
-    """Whether a comment has our mark for this leaderboard, and the signature of the data."""
+    """Tell whether a comment has the bot's mark for this leaderboard, and the signature of the data."""
     mark = find_marker(comment) if comment.startswith("#") else None
     return mark is not None and mark.leaderboard == leaderboard and comment.rstrip().endswith(f" {signature(data)}")
 

@@ -27,7 +27,7 @@ class ModelsOptions(TargetOptions):
     form: Literal["eval-results", "model-index"] = "eval-results"
 
     def allow(self, model_id: str) -> bool:
-        """Whether results of this model may be proposed; what cannot be the id of a model on the Hub may not."""
+        """Tell whether results of this model may be proposed; what cannot be the id of a model on the Hub may not."""
         if not MODEL.fullmatch(model_id):
             return False
         return model_id in self.organizations or model_id.partition("/")[0] in self.organizations

@@ -28,9 +28,9 @@ class Growth:
 
 
 def counts_of(card: str, config: str, split: str) -> Mapping[str, Counted] | None:
-    """The counts that a card gives for a split, None where it has no `dataset_info` at all.
+    """The counts that a card gives for a split, None if it has no `dataset_info` at all.
 
-    Raises Unwritable where it has one, and not `num_examples` for this split.
+    Raises Unwritable if it has one, and not `num_examples` for this split.
     """
     place = front_matter(card)
     if place is None:

@@ -43,7 +43,7 @@ class WantedRow:
 
 
 def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRow:
-    """Fill the columns of a mapping. Raises Unwritable where a value is missing or does not fit."""
+    """Fill the columns of a mapping. Raises Unwritable if a value is missing or does not fit."""
     cells: dict[Way, Cell] = {}
     defaults: dict[Way, Cell] = {}
     units: dict[Way, Unit] = {}
@@ -105,7 +105,7 @@ def _filled(template: str, value: Scalar, row: RowView, written: TableFormat) ->
 
 
 def _text(text: str, written: TableFormat, template: str) -> str:
-    """A text of an entry, escaped for its format. Raises Unwritable where it must not go into a table."""
+    """A text of an entry, escaped for its format. Raises Unwritable if it must not go into a table."""
     is_markdown, is_html = written == "markdown" or "](" in template, "<" in template
     has_tags = bool(set("<>") & set(text)) and not is_markdown and not is_html
     if len(text) > LONGEST or not text.isprintable() or has_tags:

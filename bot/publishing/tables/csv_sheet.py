@@ -121,7 +121,7 @@ class CsvSheet:
         return text != text.strip() or bool(set(text) & {'"', "\r", "\n", self.separator})
 
     def _likes_quotes(self, field: CsvField) -> bool:
-        """Whether a cell is quoted although its text does not need it, as in a file that quotes a whole column."""
+        """Tell whether a cell is quoted although its text does not need it, as in a file that quotes a whole column."""
         return field.is_quoted and not self._needs_quotes(field.text)
 
     def ordinary(self) -> list[Any]:

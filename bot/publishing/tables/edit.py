@@ -64,7 +64,7 @@ class RowIndex:
             self.loose.setdefault(_loosely(key), " ".join(key))
 
     def find(self, wanted: WantedRow) -> int | None:
-        """The row with these keys, None where there is none. Raises Unwritable where several rows match."""
+        """The row with these keys, None if there is none. Raises Unwritable if several rows match."""
         key = tuple(self.grid.plain(wanted.key[way]) for way in self.ways)
         rows = self.exact.get(key, [])
         if len(rows) > 1:
@@ -164,7 +164,7 @@ def _differing(grid: Grid, at: int, row: WantedRow) -> dict[Way, Cell]:
 
 
 def says(grid: Grid, there: Cell, wanted: Cell) -> bool:
-    """Whether a cell already has the wanted value."""
+    """Tell whether a cell already has the wanted value."""
     return is_same_cell(there, wanted, grid.plain(there) if isinstance(there, str) else "")
 
 
@@ -177,9 +177,9 @@ def _check_owner(grid: Grid, at: int, each: Proposed, *, may_update: bool) -> No
 
 
 def order_of(grid: Grid, way: Way) -> str | None:
-    """Whether a table is sorted by a column, `descending` or `ascending`; rows without a number come last.
+    """Tell whether a table is sorted by a column, `descending` or `ascending`; rows without a number come last.
 
-    None where it is not sorted; a table that could be either counts as descending.
+    None if it is not sorted; a table that could be either counts as descending.
     """
     values = [number_in(grid.cell(row, way)) for row in range(len(grid))]
     numbers = [value for value in values if value is not None]

@@ -17,7 +17,7 @@ SEVERAL = 3  # values that show what the unit of a column is
 
 
 def number_in(cell: Cell) -> Decimal | None:
-    """The number that a cell shows: 97.0 for `**97.0 %**`, None where there is no number."""
+    """The number that a cell shows: 97.0 for `**97.0 %**`, None if there is no number."""
     if isinstance(cell, Decimal):
         return cell
     if not isinstance(cell, str):
@@ -95,7 +95,7 @@ def _shape(text: str) -> str:
 
 
 def is_same_cell(there: Cell, wanted: Cell, plain: str) -> bool:
-    """Whether a cell already has the wanted value; `plain` is its text without markup.
+    """Tell whether a cell already has the wanted value; `plain` is its text without markup.
 
     Numbers are compared by value, so `1.50` is `1.5`. Bold marks do not count.
     """

@@ -45,7 +45,7 @@ class JsonValue:
 
 
 def load(text: str) -> JsonValue:
-    """Parse a JSON text; numbers become decimals. Raises Unwritable where it is not strict JSON."""
+    """Parse a JSON text; numbers become decimals. Raises Unwritable if it is not strict JSON."""
     try:
         value = DECODER.decode(text)
     except RecursionError:

@@ -48,7 +48,7 @@ class MarkdownSheet:
 
     @cached_property
     def table(self) -> MarkdownTable:
-        """The table that is meant. Raises Unwritable where there is none, or more than one."""
+        """The table that is meant. Raises Unwritable if there is none, or more than one."""
         tokens = MarkdownIt("commonmark").enable("table").parse(self.text)
         tables = list(_tables(tokens))
         if self.at:

@@ -25,7 +25,7 @@ def check_bytes(data: bytes) -> None:
 
 
 def open_sheet(data: bytes, options: TableOptions) -> Sheet:
-    """The table in a text file. Raises Unwritable where it is none."""
+    """The table in a text file. Raises Unwritable if it is none."""
     check_bytes(data)
     try:
         text = data.removeprefix(BYTE_ORDER_MARK).decode()

@@ -65,7 +65,7 @@ class ParquetGrid:
         return str(value)
 
     def edited(self, slots: Sequence[Slot]) -> ParquetGrid:
-        """The file with its rows in the order of the slots. Raises Unwritable where a cell has another type."""
+        """The file with its rows in the order of the slots. Raises Unwritable if a cell has another type."""
         import pyarrow as pa
 
         parts = [part for run in _runs(slots) for part in [self._part(run)] if part.num_rows]
@@ -110,7 +110,7 @@ def _check_filled(row: Any) -> None:
 
 
 def _typed(field: Any, cell: Cell) -> bool | int | float | str | None:
-    """A cell in the type of its column. Raises Unwritable where that would change it."""
+    """A cell in the type of its column. Raises Unwritable if that would change it."""
     import pyarrow.types as kinds
 
     if cell is None:
@@ -139,7 +139,7 @@ def _runs(slots: Sequence[Slot]) -> list[tuple[int, int] | Update | Insertion]:
 
 
 def read_parquet(data: bytes) -> ParquetGrid:
-    """A Parquet file. Raises Unwritable where it is none, or where the extra is not installed."""
+    """A Parquet file. Raises Unwritable if it is none, or where the extra is not installed."""
     return ParquetGrid(*read_file(data))
 
 

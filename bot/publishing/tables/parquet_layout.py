@@ -107,7 +107,7 @@ class ParquetLayout:
         return Draft(files, edit.refused, changes_of(shards, edit), tuple(self.rows.remarks(shards, edit)))
 
     def _shards(self, current: Mapping[str, bytes]) -> Shards:
-        """The files of the table. Raises Unwritable where there are none, or one of several is missing."""
+        """The files of the table. Raises Unwritable if there are none, or one of several is missing."""
         found = {path: data for path, data in sorted(current.items()) if path != CARD}
         if not found:
             raise Unwritable("there is no such file at the target")
@@ -138,7 +138,7 @@ class ParquetLayout:
         return {**files, **self._card(shards, card, growth)}
 
     def _card(self, shards: Shards, card: str, growth: Growth) -> Files:
-        """The card with the new counts, nothing where it counts nothing."""
+        """The card with the new counts, nothing if it counts nothing."""
         config, split = _split(next(iter(shards.grids)))
         counts = counts_of(card, config, split)
         if counts is None:
@@ -162,7 +162,7 @@ class ParquetLayout:
             return False
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The mapped cells of one row. Raises Unwritable where the files cannot be read."""
+        """The mapped cells of one row. Raises Unwritable if the files cannot be read."""
         return self.rows.read(self.rows.index(self._shards(current)), change) if current.keys() - {CARD} else None
 
 

@@ -21,7 +21,7 @@ def follow(
 ) -> tuple[Node, Names]:
     """What a pointer refers to, and the keys on the way to it; `children` gives the keys and values of a node.
 
-    Raises Unwritable where the pointer is invalid, or refers to nothing, or to more than one value.
+    Raises Unwritable if the pointer is invalid, or refers to nothing, or to more than one value.
     """
     here, names = root, []
     for step in pointer.split("/")[1:]:
@@ -50,7 +50,7 @@ def _only(found: list[tuple[str | int, Node]], pointer: str) -> tuple[str | int,
 def rows_at(value: Any, names: Names) -> list[Any]:
     """The rows at the end of a path in a value from the usual reader; rows of an object with their names.
 
-    Raises Unwritable where there are no rows.
+    Raises Unwritable if there are no rows.
     """
     try:
         for name in names:

@@ -44,7 +44,7 @@ class MappedRows:
         return tuple(self.options.way(label) for label in self.options.key)
 
     def row(self, change: RowChange, entry: Entry) -> WantedRow:
-        """An entry as a row. Raises Unwritable where it does not fit the mapping."""
+        """An entry as a row. Raises Unwritable if it does not fit the mapping."""
         return wanted_row(change.key, RowView(entry, self.leaderboard, change.links), self.options)
 
     def _published(self, change: RowChange) -> WantedRow | None:
@@ -99,12 +99,12 @@ class MappedRows:
             yield from odd_averages(grid, self.key, self.options.way(average), list(parts.values()))
 
     def index(self, grid: Grid) -> RowIndex:
-        """The rows of a table by their keys. Raises Unwritable where it lacks a key column."""
+        """The rows of a table by their keys. Raises Unwritable if it lacks a key column."""
         check_columns(grid, self.key)
         return RowIndex(grid, self.key)
 
     def read(self, index: RowIndex, change: RowChange) -> Mapping[str, str] | None:
-        """The mapped cells of one row by column, None where the table has no such row. Raises Unwritable."""
+        """The mapped cells of one row by column, None if the table has no such row. Raises Unwritable."""
         entry, grid = change.entry or change.published, index.grid
         at = None if entry is None or not len(grid) else index.find(self.row(change, entry))
         if at is None:
@@ -114,6 +114,6 @@ class MappedRows:
         return {label: grid.plain(as_text(cell)) for label, cell in cells.items() if cell is not ABSENT}
 
     def say_the_same(self, changes: Sequence[RowChange], one: Grid, other: Grid) -> bool:
-        """Whether two versions of a table say the same in the rows of these changes. Raises Unwritable."""
+        """Tell whether two versions of a table say the same in the rows of these changes. Raises Unwritable."""
         indexes = self.index(one), self.index(other)
         return all(self.read(indexes[0], change) == self.read(indexes[1], change) for change in changes)

@@ -17,7 +17,7 @@ TIGHT = (",", ":")
 
 
 def dumped_like(text: str, container: JsonValue, new: Any) -> Splice:
-    """Replace an empty list or object by `new`. Raises Unwritable where no setting writes the file as it is."""
+    """Replace an empty list or object by `new`. Raises Unwritable if no setting writes the file as it is."""
     settings = next(_settings(text), None)
     if settings is None:
         raise Unwritable("it has no row to copy the layout of, and no setting of a serializer writes the file as it is")

@@ -18,7 +18,7 @@ from bot.reporting.escape import code
 
 RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
 FEW, MANY = 5, 20  # rows and columns that a sentence names
-HUGE = 1e100  # a number past this is no score, and sums of such numbers may be past what a float holds
+HUGE = 1e100  # a number past this is not a score, and sums of such numbers may be past what a float holds
 
 
 class EditedGrid:
@@ -47,7 +47,7 @@ class EditedGrid:
 
 
 def remarks(grid: Grid, edit: TableEdit, key: Sequence[Way], by: Way | None) -> Iterator[str]:
-    """Sentences about what a person should look at; `by` is the column that ranks rows, None where there is none."""
+    """Sentences about what a person should look at; `by` is the column that ranks rows, None if there is none."""
     after = EditedGrid(grid, edit)
     if by is not None:
         yield from _places(grid, after, edit, key, by)

@@ -19,7 +19,7 @@ from bot.publishing.tables.sheet import Sheet, Splice, spliced
 
 
 def table_layout(options: TableOptions, leaderboard: Leaderboard) -> Layout:
-    """The layout for a target of `kind = "table"`. Raises CallError where the mapping names an unknown task."""
+    """The layout for a target of `kind = "table"`. Raises CallError if the mapping names an unknown task."""
     rows = MappedRows(options, leaderboard)
     rows.check()
     return ParquetLayout(rows) if options.table_format == "parquet" else TableLayout(rows)
@@ -88,7 +88,7 @@ class TableLayout:
         return splices, TableEdit(updates, insertions, refused)
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both versions of the table have the same rows for these changes; other rows do not count."""
+        """Tell whether both versions of the table have the same rows for these changes; other rows do not count."""
         del path
         if one is None or other is None or one == other:
             return one == other
@@ -98,7 +98,7 @@ class TableLayout:
             return False
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The mapped cells of one row. Raises Unwritable where the file cannot be read."""
+        """The mapped cells of one row. Raises Unwritable if the file cannot be read."""
         if self.options.path not in current:
             return None
         return self.rows.read(self.rows.index(open_sheet(current[self.options.path], self.options)), change)

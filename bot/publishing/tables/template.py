@@ -30,7 +30,7 @@ class TemplateFiles:
         self.options = options
 
     def subject(self, change: RowChange) -> Entry:
-        """The row that a change is about. Raises Unwritable where it is unknown, or cannot be on the board."""
+        """The row that a change is about. Raises Unwritable if it is unknown, or cannot be on the board."""
         entry = change.entry or change.published
         if entry is None:
             raise Unwritable("its submission was withdrawn, and the bot has no record of its row")
@@ -52,7 +52,7 @@ class TemplateFiles:
 
 
 def draft_each(changes: Sequence[RowChange], one: Callable[[RowChange], Drafted | None]) -> Draft:
-    """Draft each row on its own; `one` returns None where nothing changes."""
+    """Draft each row on its own; `one` returns None if nothing changes."""
     files: dict[str, bytes | None] = {}
     refused: dict[str, str] = {}
     cells: dict[str, tuple[CellChange, ...]] = {}

@@ -47,7 +47,7 @@ class RequestFiles(TemplateFiles):
         return max((path for path, precision in said.items() if precision == precision_of(entry)), default=None)
 
     def _with_status(self, path: str, data: bytes, status: str) -> bytes | None:
-        """A request file with another status, None where it has it. Raises Unwritable for an unexpected status."""
+        """A request file with another status, None if it has it. Raises Unwritable for an unexpected status."""
         try:
             text = data.decode()
         except UnicodeDecodeError:
@@ -80,7 +80,7 @@ class RequestFiles(TemplateFiles):
         return path, data, (CellChange("status", None, self.options.finished),)
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both have the same status."""
+        """Tell whether both have the same status."""
         del changes, path
         return (one is None) == (other is None) and _status(one) == _status(other)
 

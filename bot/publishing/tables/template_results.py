@@ -22,7 +22,7 @@ MARK = "leaderboard_bot"  # in `config`, of which the readers take the keys that
 class ResultFiles(TemplateFiles):
     """The layout of the results repository. The board knows no revisions.
 
-    Raises CallError where the settings name a task that the leaderboard has not.
+    Raises CallError if the settings name a task that the leaderboard has not.
     """
 
     def __init__(self, options: TemplateOptions, leaderboard: Leaderboard) -> None:
@@ -84,7 +84,7 @@ class ResultFiles(TemplateFiles):
         return (json.dumps({"config": config, "results": self._results(entry)}, indent=2) + "\n").encode()
 
     def _results(self, entry: Entry) -> dict[str, dict[str, float]]:
-        """The values by benchmark and metric. Raises Unwritable where one is missing."""
+        """The values by benchmark and metric. Raises Unwritable if one is missing."""
         row = RowView(entry, self.leaderboard)
         results: dict[str, dict[str, float]] = {}
         for task_id, place in self.options.tasks.items():
@@ -97,7 +97,7 @@ class ResultFiles(TemplateFiles):
         return results
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
-        """Whether both say the same about the model and its values."""
+        """Tell whether both say the same about the model and its values."""
         del changes, path
         return bool(_read_parts(one) == _read_parts(other))
 

@@ -37,7 +37,7 @@ class RowView:
 
     @property
     def date(self) -> str:
-        """The day of the measurement, `YYYY-MM-DD`, "" where no file says."""
+        """The day of the measurement, `YYYY-MM-DD`, "" if no file says."""
         return self.entry.date[:10]
 
     @property
@@ -46,7 +46,7 @@ class RowView:
         return self.entry.harness.version or (self.entry.harness.git_hash or "")[:12]
 
     def task(self, task_id: str) -> TaskScore:
-        """A column of the leaderboard. Raises Unwritable where it has none of that id."""
+        """A column of the leaderboard. Raises Unwritable if it has none of that id."""
         for task in self.entry.tasks:
             if task.id == task_id:
                 return task
@@ -58,7 +58,7 @@ class RowView:
         return "percent" if self.declared(task_id).unit == "percent" else "proportion"
 
     def declared(self, task_id: str) -> Task:
-        """The declaration of a task that the entry has. Raises Unwritable where the leaderboard no longer has it."""
+        """The declaration of a task that the entry has. Raises Unwritable if the leaderboard no longer has it."""
         found = next((task for task in self.leaderboard.tasks if task.id == task_id), None)
         if found is None:
             raise Unwritable(f"the leaderboard has no task {task_id!r} any more")
@@ -110,7 +110,7 @@ def split_task(accessor: str) -> tuple[str, str] | None:
 
 
 def placeholders(template: str) -> tuple[str, ...]:
-    """The accessors in a template such as `{model.org}_{model.name}`. Raises ValueError where it cannot be read."""
+    """The accessors in a template such as `{model.org}_{model.name}`. Raises ValueError if it cannot be read."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError:
@@ -128,7 +128,7 @@ def placeholders(template: str) -> tuple[str, ...]:
 
 
 def lookup(accessor: str, row: RowView) -> Scalar:
-    """The value that an accessor names, None or "" where the row has none. Raises Unwritable."""
+    """The value that an accessor names, None or "" if the row has none. Raises Unwritable."""
     parts = split_task(accessor)
     if parts is None:
         return PLAIN[accessor](row)
@@ -143,7 +143,7 @@ def lookup(accessor: str, row: RowView) -> Scalar:
 
 
 def unit_of(accessor: str, row: RowView) -> Unit | None:
-    """The unit of the value that an accessor names, None where it has none."""
+    """The unit of the value that an accessor names, None if it has none."""
     parts = split_task(accessor)
     if parts is not None and parts[1] == "raw":
         return row.unit(parts[0])

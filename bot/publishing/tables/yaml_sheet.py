@@ -161,7 +161,7 @@ class YamlSheet:
         raise Unwritable("no row in block style has all these keys, so there is no layout to copy")
 
     def _block(self, row: int, cells: Mapping[Way, Cell]) -> str:
-        """A new row in the layout of another; cells without a value are null, or an empty list in place of a list."""
+        """A new row in the layout of another; cells without a value are null, or an empty list instead of a list."""
         place, node = self.rows[row], self.rows[row].node
         body = self._members(row, node, (), cells)
         first = " " * node.start_mark.column

@@ -59,7 +59,7 @@ class Cluster:
         return SharedWatch(name, self)
 
     def stop(self, patience: float) -> bool:
-        """Take no more jobs; whether those that run ended in time, and no thread of ours holds a connection."""
+        """Take no more jobs; whether those that run ended in time, and no thread of the bot holds a connection."""
         end = time.monotonic() + patience
         self._stopping.set()
         self._woken.set()

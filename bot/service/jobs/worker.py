@@ -19,7 +19,7 @@ from psycopg import Error
 from bot.errors import BotError
 from bot.service.jobs.queue import QUEUE, Timing
 
-PAUSE = 1.0  # seconds before a worker that lost its database begins anew
+PAUSE = 1.0  # seconds before a worker that lost its database starts again
 POLL = 1.0  # seconds between two looks for jobs whose time has come
 OUTAGES = (ConnectorException, psycopg_pool.PoolTimeout, Error, OSError)
 log = logging.getLogger(__name__)

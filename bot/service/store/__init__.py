@@ -42,7 +42,7 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:
-        """How far something was read; None where it never was."""
+        """How far something was read; None if it never was."""
         found = select(cursors.c.value).where(cursors.c.watch == watch, cursors.c.subject == subject)
         with self.transaction() as connection:
             return connection.execute(found).scalar_one_or_none()
@@ -76,7 +76,7 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
             return {row[0]: row[1] for row in connection.execute(found)}
 
     def request(self, target: str, num: int) -> bytes | None:
-        """What is known of one request, None where nothing is."""
+        """What is known of one request, None if nothing is."""
         found = select(requests.c.data).where(requests.c.target == target, requests.c.num == num)
         with self.transaction() as connection:
             return connection.execute(found).scalar_one_or_none()
@@ -145,7 +145,7 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
     # answers of services
 
     def answer(self, question: str, now: float) -> str | None:
-        """What a service answered before; None where it never did, or too long ago. `now` is in seconds."""
+        """What a service answered before; None if it never did, or too long ago. `now` is in seconds."""
         found = select(answers.c.answer, answers.c.until).where(answers.c.question == question)
         with self.transaction() as connection:
             row = connection.execute(found).one_or_none()

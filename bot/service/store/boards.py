@@ -39,14 +39,14 @@ class KeptBoards(Database):
     """Rows and changes of each board."""
 
     def kept_board(self, watch: str, target: str) -> KeptBoard | None:
-        """The board of a target, None where its table was never rebuilt."""
+        """The board of a target, None if its table was never rebuilt."""
         found = select(boards).where(boards.c.watch == watch, boards.c.target == target)
         with self.transaction() as connection:
             row = connection.execute(found).one_or_none()
         return None if row is None else KeptBoard(row.head, row.leaderboard, row.declaration)
 
     def has_rows(self, watch: str, target: str) -> bool:
-        """Whether there is any row on a board."""
+        """Tell whether there is any row on a board."""
         where = (board_rows.c.watch == watch, board_rows.c.target == target)
         with self.transaction() as connection:
             return connection.execute(select(board_rows.c.key).where(*where).limit(1)).first() is not None

@@ -45,7 +45,7 @@ class BrokenState(BotError):
 
 
 def connect(url: str) -> Engine:
-    """An engine with our tables. A SQLite file that is broken is put aside and begun anew; a healthy one never is.
+    """An engine with our tables. A SQLite file that is broken is put aside and started again; a healthy one never is.
 
     Raises CallError for a URL that names no database, StateUnavailable where it cannot be used now.
     """
@@ -76,9 +76,9 @@ def open_engine(url: str) -> Engine:
 
 
 def is_made(engine: Engine) -> bool:
-    """Whether the state is there: a SQLite file is not before the first settlement.
+    """Tell whether the state is there: a SQLite file is not before the first settlement.
 
-    Raises StateUnavailable where it cannot be made, for want of its folder's rights.
+    Raises StateUnavailable if it cannot be made, for want of its folder's rights.
     """
     path = Path(engine.url.database or "")
     if engine.dialect.name != "sqlite" or path.exists():
@@ -92,7 +92,7 @@ def is_made(engine: Engine) -> bool:
 def try_out(engine: Engine) -> str:
     """Read and write the state that is there, and take that back; says what was found.
 
-    Raises StateUnavailable where it cannot be used now, BrokenState for a file that holds no database.
+    Raises StateUnavailable if it cannot be used now, BrokenState for a file that holds no database.
     """
     where = _shown(engine)
     try:

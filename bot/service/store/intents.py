@@ -22,7 +22,7 @@ class Intents(Database):
 
     @contextmanager
     def intend(self, name: str, seconds: float) -> Iterator[None]:
-        """Say what is written in the block, for so many seconds at most. Raises Unsettled where another holds it."""
+        """Say what is written in the block, for so many seconds at most. Raises Unsettled if another holds it."""
         holder = uuid.uuid4().hex
         left = self._take(name, holder, seconds)
         if left:

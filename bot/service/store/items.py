@@ -66,7 +66,7 @@ class Items(Database):
             return int(connection.execute(found, {"watch": watch, "kind": kind, "now": now}).scalar_one())
 
     def item(self, watch: str, kind: Kind, target: str, subject: str) -> Item | None:
-        """One item, None where nothing of it is out of step."""
+        """One item, None if nothing of it is out of step."""
         return next(iter(self._select(*_of(watch, kind, target, subject), limit=1)), None)
 
     def held(self, watch: str, target: str = "") -> list[Item]:
@@ -98,11 +98,11 @@ class Items(Database):
         self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
 
     def postpone(self, one: Item, due: float) -> None:
-        """Let an item wait for something else; that is no failure."""
+        """Let an item wait for something else; that is not a failure."""
         self._change([one], due=due)
 
     def is_waiting(self, watch: str, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
-        """Whether one of these subjects is out of step still, and due by `now`; held ones are not counted."""
+        """Tell whether one of these subjects is out of step still, and due by `now`; held ones are not counted."""
         where = [items.c.watch == watch, items.c.kind == kind, items.c.is_held.is_(False)]
         where += [] if now is None else [items.c.due <= now]
         with self.transaction() as connection:
@@ -147,7 +147,7 @@ class Items(Database):
             return int(connection.execute(found).scalar_one())
 
     def next_due(self, watch: str) -> float | None:
-        """When the next item is due, None where none waits."""
+        """When the next item is due, None if none waits."""
         with self.transaction() as connection:
             return connection.execute(_NEXT, {"watch": watch}).scalar_one_or_none()
 

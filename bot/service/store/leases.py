@@ -54,7 +54,7 @@ class Lease:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def check(self) -> None:
-        """See that the server keeps it for us still. Raises LeaseLost where it does not, and ever after."""
+        """See that the server keeps it for us still. Raises LeaseLost if it does not, and ever after."""
         with self._lock:
             self.is_lost = self.is_lost or not self._is_kept()
         if self.is_lost:
@@ -92,7 +92,7 @@ class Leases(Database):
             yield claim
 
     def is_free(self, name: str) -> bool:
-        """Whether nobody leases what has this name now, but for those who share it."""
+        """Tell whether nobody leases what has this name now, but for those who share it."""
         if self.engine.dialect.name != "postgresql":
             return True
         with self.transaction() as connection:

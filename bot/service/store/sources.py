@@ -29,7 +29,7 @@ class StoredSubmission(msgspec.Struct, frozen=True):
     """A submission and what reading it came to.
 
     `status` is that of its verdict ("unread" for a file that is no result), `key` the row that it measures, None where
-    it measures none. `commit` last touched it, at `committed` (Unix seconds, None where unknown).
+    it measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown).
     """
 
     path: str
@@ -43,7 +43,7 @@ class StoredSubmission(msgspec.Struct, frozen=True):
 
     @property
     def parsed(self) -> Parsed | None:
-        """What was read, None for a file that is no result."""
+        """What was read, None for a file that is not a result."""
         return self.content if isinstance(self.content, Parsed) else None
 
 

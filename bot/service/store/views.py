@@ -21,7 +21,7 @@ ItemPlace = tuple[str, str, str]  # kind, target and subject
 
 @dataclass(frozen=True, slots=True)
 class SubmissionLine:
-    """A submission without what was read of it; `committed` is in Unix seconds, None where unknown."""
+    """A submission without what was read of it; `committed` is in Unix seconds, None if unknown."""
 
     path: str
     status: str
