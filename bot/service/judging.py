@@ -14,7 +14,7 @@ from bot.platforms.registry import Access
 
 if TYPE_CHECKING:  # `check` asks GitHub nothing by default, and starts faster without its client
     from bot.platforms.github.answers import Answers
-    from bot.platforms.github.commits import Commits
+    from bot.service.commit_lookup import CommitLookup
 
 LookUp = Callable[[Iterable[Parsed], Leaderboard, Facts], Facts]
 
@@ -32,21 +32,22 @@ def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> L
     """
     from bot.platforms.github.client import GitHubClient
     from bot.platforms.github.commits import Commits
+    from bot.service.commit_lookup import CommitLookup
 
     client = GitHubClient(access.github_token, access.github_api_url, patience=0, app=access.github_app)
-    commits = Commits(client, kept)
+    lookup = CommitLookup(Commits(client, kept))
 
     def look_up(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts) -> Facts:
-        before = commits.unreachable
-        found = with_commits(parsed, leaderboard, facts, commits)
-        if commits.unreachable and not before:
-            say(f"harness commits are not looked up: {commits.unreachable}")
+        before = lookup.unreachable
+        found = with_commits(parsed, leaderboard, facts, lookup)
+        if lookup.unreachable and not before:
+            say(f"harness commits are not looked up: {lookup.unreachable}")
         return found
 
     return look_up
 
 
-def with_commits(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts, commits: Commits) -> Facts:
+def with_commits(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Facts, lookup: CommitLookup) -> Facts:
     """The facts with GitHub's answers on the commits that the files alone do not settle."""
     harnesses = [one.result.harness for one in parsed if one.result is not None]
     unknown = [
@@ -54,7 +55,7 @@ def with_commits(parsed: Iterable[Parsed], leaderboard: Leaderboard, facts: Fact
         for harness in harnesses
         if harness.git_hash and judge_harness(harness, leaderboard, facts).answer == "unknown"
     ]
-    looked = commits.look_up(unknown, leaderboard)
+    looked = lookup.look_up(unknown, leaderboard)
     return replace(
         facts,
         commits={**facts.commits, **{text: answer.answer for text, answer in looked.items()}},

@@ -16,7 +16,8 @@ from bot.evaluation.submission import one_file, parse_submission
 from bot.evaluation.verdict import judge
 from bot.platforms.github.answers import AnswersInFile
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.commits import Commits, askable
+from bot.platforms.github.commits import Commits
+from bot.service.commit_lookup import CommitLookup, askable
 from bot.service.judging import with_commits
 from tests.platforms.github.fixtures import github
 from tests.world.github_server import GitHubServer
@@ -54,13 +55,13 @@ def history(github: GitHubServer) -> History:
     return History(github)
 
 
-def commits(server: GitHubServer, token: str | None = None, **more: object) -> Commits:
-    return Commits(GitHubClient(token, server.url, patience=0, **more))
+def lookup(server: GitHubServer, token: str | None = None, **more: object) -> CommitLookup:
+    return CommitLookup(Commits(GitHubClient(token, server.url, patience=0, **more)))
 
 
 @pytest.mark.parametrize(("index", "answer"), [(0, "unaccepted"), (1, "accepted"), (2, "accepted"), (4, "unaccepted")])
 def test_a_commit_inside_the_range_is_accepted(github: GitHubServer, history: History, index: int, answer: str) -> None:
-    looked = commits(github).judge(history.main[index], [history.span(1, 3)])
+    looked = lookup(github).judge(history.main[index], [history.span(1, 3)])
 
     assert looked.answer == answer
 
@@ -69,7 +70,7 @@ def test_short_full_and_described_hashes_are_one_commit(github: GitHubServer, hi
     full = history.main[2]
     spans = [history.span(1)]
 
-    answers = {text: commits(github).judge(text, spans) for text in (full, full[:9], f"v0.4.10-129-g{full[:9]}")}
+    answers = {text: lookup(github).judge(text, spans) for text in (full, full[:9], f"v0.4.10-129-g{full[:9]}")}
 
     assert {looked.answer for looked in answers.values()} == {"accepted"}
     assert answers[full].why == f"commit {full[:12]} is in the accepted range of {UPSTREAM}"
@@ -78,12 +79,12 @@ def test_short_full_and_described_hashes_are_one_commit(github: GitHubServer, hi
 def test_the_tag_of_a_release_is_looked_up(github: GitHubServer, history: History) -> None:
     github.state.repos[UPSTREAM].git.refs["tags/v0.4.99"] = history.main[3]
 
-    assert commits(github).judge("v0.4.99", [history.span(1)]).answer == "accepted"
+    assert lookup(github).judge("v0.4.99", [history.span(1)]).answer == "accepted"
 
 
 def test_a_commit_of_a_fork_exists_upstream_and_is_not_accepted(github: GitHubServer, history: History) -> None:
     """It descends from the range's beginning and resolves below the upstream name: only its way to main is missing."""
-    looked = commits(github).judge(history.stranger, [history.span(1)])
+    looked = lookup(github).judge(history.stranger, [history.span(1)])
 
     assert looked.answer == "unaccepted"
     assert looked.why == f"commit {history.stranger} is in no accepted range of {UPSTREAM}"
@@ -96,12 +97,12 @@ def test_a_branch_that_never_merged_is_accepted_up_to_its_declared_commits(
     newer = fork.push("heads/board", {"board": b"2"})
     span = history.span(1, repo=FORK, commits=(newer,))
 
-    assert commits(github).judge(history.board, [span]).answer == "accepted"
-    assert commits(github).judge(history.board, [history.span(1, repo=FORK)]).answer == "unaccepted"
+    assert lookup(github).judge(history.board, [span]).answer == "accepted"
+    assert lookup(github).judge(history.board, [history.span(1, repo=FORK)]).answer == "unaccepted"
 
 
 def test_a_commit_that_no_accepted_repository_has_is_unknown(github: GitHubServer, history: History) -> None:
-    looked = commits(github).judge(history.outside, [history.span(1), history.span(1, repo=FORK)])
+    looked = lookup(github).judge(history.outside, [history.span(1), history.span(1, repo=FORK)])
 
     assert looked.answer == "unknown"
     assert looked.why == (
@@ -112,7 +113,7 @@ def test_a_commit_that_no_accepted_repository_has_is_unknown(github: GitHubServe
 @pytest.mark.parametrize("text", ["myproj-1.0", "../../user", "main", "", "a b\n", "HEAD", "x" * 5000, "é" * 8])
 def test_what_is_no_commit_is_never_asked_for(github: GitHubServer, history: History, text: str) -> None:
     assert askable(text) == ""
-    assert commits(github).judge(text, [history.span(1)]) is None
+    assert lookup(github).judge(text, [history.span(1)]) is None
     assert github.state.requests == []
 
 
@@ -120,12 +121,12 @@ def test_each_question_is_asked_once_and_kept_between_runs(
     github: GitHubServer, history: History, tmp_path: Path
 ) -> None:
     path = tmp_path / "cache" / "commits.json"
-    first = commits(github)
-    first.answers = AnswersInFile(path)
+    first = lookup(github)
+    first.commits.answers = AnswersInFile(path)
     first.judge(history.main[2], [history.span(1)])
     asked = len(github.state.requests)
-    again = commits(github)
-    again.answers = AnswersInFile(path)
+    again = lookup(github)
+    again.commits.answers = AnswersInFile(path)
 
     looked = again.judge(history.main[2], [history.span(1)])
 
@@ -137,8 +138,8 @@ def test_a_no_that_main_may_still_turn_into_a_yes_is_asked_again_the_next_day(
 ) -> None:
     now = [0.0]
     answers = AnswersInFile(tmp_path / "commits.json", now=lambda: now[0])
-    looker = commits(github)
-    looker.answers = answers
+    looker = lookup(github)
+    looker.commits.answers = answers
     assert looker.judge(history.side, [history.span(1)]).answer == "unaccepted"
     github.state.repos[UPSTREAM].git.refs["heads/main"] = history.side
 
@@ -157,7 +158,7 @@ def test_a_broken_file_of_answers_is_as_good_as_none(tmp_path: Path, text: str) 
 
 def test_past_the_hourly_limit_the_rest_is_unknown_and_not_asked(github: GitHubServer, history: History) -> None:
     github.state.anonymous_left = 2
-    looker = commits(github)
+    looker = lookup(github)
 
     looked = [looker.judge(sha, [history.span(1)]) for sha in history.main]
 
@@ -169,7 +170,7 @@ def test_past_the_hourly_limit_the_rest_is_unknown_and_not_asked(github: GitHubS
 def test_ten_commits_stay_far_below_the_hourly_limit(github: GitHubServer, history: History) -> None:
     git = github.state.repos[UPSTREAM].git
     shas = [git.push("heads/main", {"a": b"more %d" % n}) for n in range(10)]
-    looker = commits(github)
+    looker = lookup(github)
 
     assert {looker.judge(sha, [history.span(1)]).answer for sha in shas} == {"accepted"}
     assert len(github.state.requests) == 32
@@ -178,7 +179,7 @@ def test_ten_commits_stay_far_below_the_hourly_limit(github: GitHubServer, histo
 def test_a_service_that_is_down_makes_it_unknown(github: GitHubServer, history: History) -> None:
     github.state.order("GET", "/commits/", status=503, times=99)
 
-    looker = commits(github)
+    looker = lookup(github)
 
     assert looker.judge(history.main[2], [history.span(1)]) is None
     assert looker.unreachable.startswith("GitHub could not be reached")
@@ -187,7 +188,7 @@ def test_a_service_that_is_down_makes_it_unknown(github: GitHubServer, history: 
 def test_a_private_repository_is_no_reason_to_fail(github: GitHubServer, history: History) -> None:
     github.state.repos[UPSTREAM].private = True
 
-    assert commits(github).judge(history.main[2], [history.span(1)]).answer == "unknown"
+    assert lookup(github).judge(history.main[2], [history.span(1)]).answer == "unknown"
 
 
 def declaration(history: History) -> str:
@@ -204,7 +205,7 @@ def declared(history: History) -> Leaderboard:
     return parse_leaderboard(declaration(history), "tiny", "tiny.toml")
 
 
-def judged(git_hash: str, history: History, looker: Commits | None) -> tuple[str, list[tuple[str, str]]]:
+def judged(git_hash: str, history: History, looker: CommitLookup | None) -> tuple[str, list[tuple[str, str]]]:
     parsed, board = parse_submission(one_file("a.json", result(git_hash=git_hash))), declared(history)
     facts = NO_FACTS if looker is None else with_commits([parsed], board, NO_FACTS, looker)
     verdict = judge(parsed, board, facts)
@@ -219,8 +220,8 @@ def test_an_unknown_commit_is_a_notice_offline_and_decided_online(github: GitHub
         "accepted",
         [("unverifiable-harness-commit", f"commit {history.main[3]} {offline}")],
     )
-    assert judged(history.main[3], history, commits(github)) == ("accepted", [])
-    assert judged(history.main[0], history, commits(github)) == (
+    assert judged(history.main[3], history, lookup(github)) == ("accepted", [])
+    assert judged(history.main[0], history, lookup(github)) == (
         "rejected",
         [
             (
@@ -229,7 +230,7 @@ def test_an_unknown_commit_is_a_notice_offline_and_decided_online(github: GitHub
             )
         ],
     )
-    assert judged(history.outside, history, commits(github)) == (
+    assert judged(history.outside, history, lookup(github)) == (
         "accepted",
         [
             (
@@ -243,12 +244,12 @@ def test_an_unknown_commit_is_a_notice_offline_and_decided_online(github: GitHub
 def test_a_lost_line_leaves_the_verdict_as_without_a_network(github: GitHubServer, history: History) -> None:
     github.state.anonymous_left = 0
 
-    assert judged(history.main[3], history, commits(github)) == judged(history.main[3], history, None)
+    assert judged(history.main[3], history, lookup(github)) == judged(history.main[3], history, None)
 
 
 def test_a_declared_commit_and_a_release_are_not_asked_for(github: GitHubServer, history: History) -> None:
     for git_hash in (history.main[1], "452749513f817315042df9286241a61051392470"):
-        judged(git_hash, history, commits(github))
+        judged(git_hash, history, lookup(github))
 
     assert github.state.requests == []
 
