@@ -1,15 +1,11 @@
-"""Fill a target with very many rows: by its own bulk write if it has one, else by ordinary publications."""
+"""What fills a target with very many rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import Protocol
 
-from bot.errors import Stale
-from bot.platforms.target import Target
-from bot.publishing.entry import entry_path
-from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide
+from bot.publishing.publication import PostText
 
 
 class Filling(Protocol):
@@ -26,52 +22,3 @@ class Filling(Protocol):
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
         """Write new files, and say where. Raises Stale if somebody else wrote meanwhile."""
         ...
-
-
-@runtime_checkable
-class Fillable(Protocol):
-    """A target that has a cheaper way for very many rows than a publication that names all of them."""
-
-    def filling(self, mark: Marker, form: Form) -> Filling:
-        """The way."""
-        ...
-
-
-def open_filling(target: Target, mark: Marker, form: Form) -> Filling:
-    """The cheapest way to fill a target."""
-    return target.filling(mark, form) if isinstance(target, Fillable) else PlainFilling(target, mark, form)
-
-
-@dataclass(frozen=True)
-class PlainFilling:
-    """Fills a target by its ordinary publications."""
-
-    target: Target
-    mark: Marker
-    form: Form
-
-    def paths(self) -> set[str]:
-        """The entries that stand there, or are proposed there."""
-        request = self.target.read_state(self.mark, ()).request
-        return {*(entry_path(entry.key) for entry in self.target.read_entries()), *(request.files if request else ())}
-
-    def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """What stands, or is proposed, at the paths of these files."""
-        return _standing(files, self.target.read_state(self.mark, tuple(files)))
-
-    def write(self, files: Mapping[str, bytes], text: PostText) -> str:
-        """Write new files, and say where. Raises Stale if one of them is not new any more."""
-        state = self.target.read_state(self.mark, tuple(files))
-        if others := _standing(files, state):
-            were = "row was" if len(others) == 1 else "rows were"
-            raise Stale(f"{len(others):,} {were} written there meanwhile")
-        proposed = dict(state.request.files) if state.request else {}
-        decision = decide(self.mark, text, {**proposed, **files}, state, self.form)
-        return self.target.apply(decision.publication) if decision.publication else ""
-
-
-def _standing(files: Iterable[str], state: CurrentState) -> dict[str, bytes]:
-    """What stands, or is proposed, at these paths."""
-    proposed = state.request.files if state.request else {}
-    found = {path: proposed.get(path) or state.files.get(path) for path in files}
-    return {path: data for path, data in found.items() if data is not None}

@@ -19,6 +19,7 @@ from bot.publishing.layout import ENTRIES, RowChange, RowFiles
 from bot.publishing.publication import (
     Commit,
     CurrentState,
+    Form,
     Marker,
     OpenRequest,
     Publication,
@@ -114,6 +115,9 @@ class LaidOut:
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close the later one, or take it away."""
         self._target.remove_duplicate(duplicate)
+
+    def filling(self, mark: Marker, form: Form) -> None:
+        """None: each row is translated."""
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The derived files that are not as the entries give."""

@@ -7,10 +7,11 @@ from typing import Protocol
 
 from bot.platforms.conversations import Conversations
 from bot.platforms.duplicates import Duplicate
+from bot.platforms.filling import Filling
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.layout import ENTRIES, RowFiles
-from bot.publishing.publication import CurrentState, Marker, Publication, Reply
+from bot.publishing.publication import CurrentState, Form, Marker, Publication, Reply
 from bot.publishing.stored import StoredEntries
 
 
@@ -78,6 +79,10 @@ class Target(Protocol):
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close the later one, or take it away, saying why; the first stays."""
+
+    def filling(self, mark: Marker, form: Form) -> Filling | None:
+        """The cheaper way in for very many rows, None if only a publication that names all of them leads there."""
+        ...
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
 from bot.evaluation.finding import counted
 from bot.platforms.budget import bulk_work
-from bot.platforms.filling import Filling, open_filling
+from bot.platforms.filling import Filling
 from bot.platforms.retry import Backoff
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import Form
@@ -25,6 +25,7 @@ from bot.publishing.texts import filling_text
 from bot.service.config import Watch, WatchTarget
 from bot.service.context import WatchContext
 from bot.service.desired import rolling_mark
+from bot.service.filling import open_filling
 from bot.service.items import Item
 from bot.service.observe import observe
 from bot.service.reading import read_due

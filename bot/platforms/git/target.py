@@ -22,6 +22,7 @@ from bot.publishing.publication import (
     Commit,
     CurrentState,
     EditComment,
+    Form,
     Marker,
     OpenRequest,
     PostComment,
@@ -205,6 +206,9 @@ class Folder:
             if files:
                 self._commit(files, PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
         return bool(files)
+
+    def filling(self, mark: Marker, form: Form) -> None:
+        """None: a folder costs no request."""
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""

@@ -244,6 +244,9 @@ class GitHubTarget:
         self._branches.delete(branch_name(publication.mark))
         return pull.html_url
 
+    def filling(self, mark: Marker, form: Form) -> None:
+        """None: a publication with all rows is one commit."""
+
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""
         head = self._branches.head().object.sha

@@ -22,7 +22,7 @@ from bot.publishing.hub_evals.answers import faults
 from bot.publishing.hub_evals.eval_results_layout import FOLDER, SUFFIXES
 from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles
 from bot.publishing.layout import ENTRIES, RowFiles
-from bot.publishing.publication import CurrentState, Marker, Publication, Reply
+from bot.publishing.publication import CurrentState, Form, Marker, Publication, Reply
 from bot.publishing.stored import StoredEntries
 
 MOST_FILES = 200  # result files of one repository, and open requests with such files, that are looked at
@@ -192,6 +192,9 @@ class HubModels:
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Nothing."""
         del duplicate
+
+    def filling(self, mark: Marker, form: Form) -> None:
+        """None: a watch alone writes to models."""
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """None."""

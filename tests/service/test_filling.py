@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Stale
-from bot.platforms.filling import open_filling
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import entry_path
 from bot.publishing.publication import Form
 from bot.publishing.texts import filling_text
 from bot.service.desired import rolling_mark
+from bot.service.filling import open_filling
 from bot.service.publish import publish
 from tests.platforms.git.publisher import entry
 
