@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from bot.errors import BotError
 
@@ -95,16 +95,6 @@ class Source(Protocol):
         """
         ...
 
-
-@runtime_checkable
-class ReadsInBulk(Protocol):
-    """A source that has a cheaper way to very many files than one question for each."""
-
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The source, prepared for reading so many files of a commit."""
+        """The source, prepared for reading so many files of a commit; most need no preparation."""
         ...
-
-
-def in_bulk(source: Source, commit: str, count: int) -> AbstractContextManager[Source]:
-    """A source, prepared for reading so many files of a commit; most need no preparation."""
-    return source.in_bulk(commit, count) if isinstance(source, ReadsInBulk) else nullcontext(source)

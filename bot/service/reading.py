@@ -16,7 +16,7 @@ from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
 from bot.platforms.held import check_held
 from bot.platforms.inputs import read_whole_files
-from bot.platforms.source import LastCommit, Source, in_bulk
+from bot.platforms.source import LastCommit, Source
 from bot.publishing.entry import digest_of
 from bot.publishing.made_entries import MadeEntries
 from bot.service.context import WatchContext
@@ -55,7 +55,7 @@ def read_due(context: WatchContext, fail: Fail, told: Callable[[int], object]) -
     """Read every submission that is due, so many at once that memory does not grow; `told` hears how many are done."""
     store, name, now = context.store, context.name, context.clock()
     commit, done = store.cursor(name, "source") or "", 0
-    with in_bulk(context.source, commit, store.count_items(name, "file")) as source:
+    with context.source.in_bulk(commit, store.count_items(name, "file")) as source:
         while items := store.due(name, "file", now, 10 * BATCH):
             for batch in batches(items, BATCH):
                 _read_batch(context, source, batch, fail)

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 
 from bot.errors import LeaseLost, StateUnavailable
-from bot.platforms.source import Source, in_bulk
+from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.folders import Folders
@@ -144,7 +144,7 @@ class Pass:
         context, store, people = self.context, self.context.store, copy_context()
         commit, count = None, store.count_due(context.name, "file", context.clock(), "bulk")
         while count and commit != (commit := store.cursor(context.name, "source")) and commit is not None:
-            with in_bulk(context.source, commit, count) as source:
+            with context.source.in_bulk(commit, count) as source:
                 while store.cursor(context.name, "source") == commit and self._read_part(source):
                     people.run(self._look_again)
         return bool(count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from bot.errors import Refused
 from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository
 from bot.platforms.kept import kept_property
-from bot.platforms.source import Change, LastCommit, TooLarge, named_change
+from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,11 @@ class GitSource:
     def knows(self, commit: str) -> bool:
         """Tell whether the commit is still there; a rewritten history may have lost it."""
         return bool(self._repository.resolve(commit))
+
+    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
+        """The same: it needs no preparation."""
+        del commit, count
+        return nullcontext(self)
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""

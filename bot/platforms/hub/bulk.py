@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,11 @@ class BulkSource:
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
         """The files that differ between two commits."""
         yield from self.source.changes(old, new)
+
+    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
+        """The same: it is prepared."""
+        del commit, count
+        return nullcontext(self)
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """The commit that last touched each path: a shallow copy has no history, so the service is asked."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from bot.platforms.hub.changes import added
 from bot.platforms.hub.source import HubSource
-from bot.platforms.source import in_bulk
 from bot.publishing.layout import RowFiles
 from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 
@@ -43,7 +42,7 @@ class HubFiles:
         """The bytes of files whose object ids are known: each content is fetched once."""
         found = {oid: data for oid in oids.values() if (data := self.blobs.get(oid)) is not None}
         unknown = {oid: path for path, oid in oids.items() if oid not in found}
-        with in_bulk(self.source, commit, len(unknown)) as source, ThreadPoolExecutor(THREADS) as pool:
+        with self.source.in_bulk(commit, len(unknown)) as source, ThreadPoolExecutor(THREADS) as pool:
             fetched = pool.map(lambda oid: source.read(unknown[oid], commit, FILE_LIMIT, oid), unknown)
             for oid, data in zip(unknown, fetched, strict=True):
                 found[oid] = self.blobs[oid] = data or b""

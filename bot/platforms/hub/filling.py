@@ -12,7 +12,6 @@ from bot.platforms.hub.changes import added
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import FILE_LIMIT
 from bot.platforms.hub.source import HubSource
-from bot.platforms.source import in_bulk
 from bot.publishing.entry import FOLDER
 from bot.publishing.publication import Form, Marker, PostText
 
@@ -64,7 +63,7 @@ class HubFilling:
         self._ready()
         found = {path: data for path, data in files.items() if is_content(data, self.ids.get(path, ""))}
         others = [path for path in files if path in self.ids and path not in found]
-        with in_bulk(self.source, self.head, len(others)) as source:
+        with self.source.in_bulk(self.head, len(others)) as source:
             read = {path: source.read(path, self.head, FILE_LIMIT) for path in others}
         return found | {path: data for path, data in read.items() if data is not None}
 

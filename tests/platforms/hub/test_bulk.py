@@ -15,7 +15,7 @@ from bot.platforms.hub.bulk import MANY, BulkSource
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
-from bot.platforms.source import TooLarge, in_bulk
+from bot.platforms.source import TooLarge
 from tests.world.git import Repository, blob_id
 from tests.world.hub import Hub
 
@@ -41,7 +41,7 @@ def test_files_come_over_git_as_the_api_gives_them(
     paths = [path for path, _ in repository.main.tree.files()]
     by_api = {path: source.read(path, head, 10_000) for path in paths}
     hub.calls.clear()
-    with in_bulk(source, head, MANY + 1) as bulk:
+    with source.in_bulk(head, MANY + 1) as bulk:
         by_git = {path: bulk.read(path, head, 10_000) for path in paths}
 
     assert by_git == by_api
@@ -52,7 +52,7 @@ def test_files_come_over_git_as_the_api_gives_them(
 
 
 def test_a_limit_holds_and_the_next_file_is_read_all_the_same(source: HubSource, head: str) -> None:
-    with in_bulk(source, head, MANY + 1) as bulk:
+    with source.in_bulk(head, MANY + 1) as bulk:
         with pytest.raises(TooLarge):
             bulk.read("large.json", head, 4999)
         assert bulk.read("org__m7/results_7.json", head, 100) == b'{"n": 7}'
@@ -62,23 +62,23 @@ def test_a_limit_holds_and_the_next_file_is_read_all_the_same(source: HubSource,
 
 def test_an_older_commit_than_main_is_read(hub: Hub, source: HubSource, repository: Repository, head: str) -> None:
     hub.push(repository, {"empty.json": None})
-    with in_bulk(source, head, MANY + 1) as bulk:
+    with source.in_bulk(head, MANY + 1) as bulk:
         assert isinstance(bulk, BulkSource)
         assert bulk.read("empty.json", head, 100) == b""
 
 
 def test_few_files_and_a_hub_that_refuses_git_are_read_by_the_api(hub: Hub, source: HubSource, head: str) -> None:
-    with in_bulk(source, head, MANY) as few:
+    with source.in_bulk(head, MANY) as few:
         assert few is source
     hub.faults.order("info/refs", status=403, times=9)
-    with in_bulk(source, head, MANY + 1) as refused:
+    with source.in_bulk(head, MANY + 1) as refused:
         assert refused is source
     assert refused.read("empty.json", head, 100) == b""
 
 
 def test_a_machine_without_git_reads_by_the_api(source: HubSource, head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with in_bulk(source, head, MANY + 1) as found:
+    with source.in_bulk(head, MANY + 1) as found:
         assert found is source
 
 
@@ -87,7 +87,7 @@ def test_a_fetch_that_brings_too_much_is_given_up(
 ) -> None:
     monkeypatch.setattr(fetch, "FETCH_BYTES", 10)
     hub.faults.order("git-upload-pack", delay=1.0, times=9)
-    with in_bulk(source, head, MANY + 1) as found:
+    with source.in_bulk(head, MANY + 1) as found:
         assert found is source
 
 
@@ -116,7 +116,7 @@ def test_the_token_opens_a_private_repository_and_stands_in_no_process_list(
     seen: list[str] = []
     hub.faults.order("git-upload-pack", times=9, before=lambda: seen.extend(command_lines(os.getpid())))
     source = HubSource(client, parse_address("hf://datasets/bot/private"))
-    with in_bulk(source, head, MANY + 1) as bulk:
+    with source.in_bulk(head, MANY + 1) as bulk:
         assert isinstance(bulk, BulkSource)
         assert bulk.read("a.json", head, 10) == b"{}"
         kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
@@ -131,10 +131,10 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("left", [MANY + 1, 1])
 def test_what_a_killed_process_fetched_is_not_fetched_again(hub: Hub, source: HubSource, head: str, left: int) -> None:
-    with pytest.raises(Killed), in_bulk(source, head, MANY + 1):
+    with pytest.raises(Killed), source.in_bulk(head, MANY + 1):
         raise Killed
     hub.calls.clear()
-    with in_bulk(source, head, left) as bulk:
+    with source.in_bulk(head, left) as bulk:
         assert bulk.read("empty.json", head, 100) == b""
     assert hub.calls == []
     assert not list((source.client.cache / "git").glob("*-0"))
@@ -143,18 +143,18 @@ def test_what_a_killed_process_fetched_is_not_fetched_again(hub: Hub, source: Hu
 def test_for_few_files_of_another_commit_nothing_is_fetched_and_what_was_left_goes(
     hub: Hub, source: HubSource, repository: Repository, head: str
 ) -> None:
-    with pytest.raises(Killed), in_bulk(source, head, MANY + 1):
+    with pytest.raises(Killed), source.in_bulk(head, MANY + 1):
         raise Killed
     later = hub.push(repository, {"new.json": b"new"}).oid
     hub.calls.clear()
-    with in_bulk(source, later, 1) as few:
+    with source.in_bulk(later, 1) as few:
         assert few.read("new.json", later, 100) == b"new"
     assert [call.raw_path for call in hub.calls] == [f"/datasets/acme/results/resolve/{later}/new.json"]
     assert not list((source.client.cache / "git").glob("*-0"))
 
 
 def test_two_processes_read_one_repository_side_by_side(source: HubSource, head: str) -> None:
-    with in_bulk(source, head, MANY + 1) as one, in_bulk(source, head, MANY + 1) as other:
+    with source.in_bulk(head, MANY + 1) as one, source.in_bulk(head, MANY + 1) as other:
         assert isinstance(one, BulkSource)
         assert isinstance(other, BulkSource)
         assert one.copy.folder != other.copy.folder
@@ -164,7 +164,7 @@ def test_two_processes_read_one_repository_side_by_side(source: HubSource, head:
 def test_a_git_that_dies_while_it_reads_is_an_outage_and_started_again(
     source: HubSource, head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with in_bulk(source, head, MANY + 1) as bulk:
+    with source.in_bulk(head, MANY + 1) as bulk:
         broken = tmp_path / "bin"
         broken.mkdir()
         (broken / "git").write_text("#!/bin/sh\nexit 1\n")
