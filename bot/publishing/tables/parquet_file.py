@@ -79,7 +79,7 @@ def read_file(data: bytes) -> tuple[Any, Writing]:
             raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
         table, said = file.read(), dict(file.metadata.metadata or {})
         stored = said.pop(SCHEMA, None)
-        own = pa.ipc.read_schema(pa.py_buffer(b64decode(stored))).metadata if stored else table.schema.metadata
+        own = pa.ipc.read_schema(pa.py_buffer(b64decode(stored))).metadata if stored else None
         notes = {name: value for name, value in said.items() if name not in (own or {})}
         writing = _writing(file.metadata, notes, stores_schema=stored is not None)
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -17,6 +17,8 @@ from bot.publishing.tables.parquet_file import Writing, read_file, write_file
 from bot.publishing.tables.proof import Slot
 from bot.publishing.tables.sheet import Grid
 
+NO_OBJECT = (ValueError, OverflowError, LookupError)  # bytes that are no text, the year 10,000, an unknown time zone
+
 
 @dataclass(frozen=True)
 class ParquetGrid:
@@ -36,10 +38,10 @@ class ParquetGrid:
         return {}
 
     def values(self, way: Way) -> list[Any]:
-        """The values of a column; all are null where Python has no objects for them, such as the year 10,000."""
+        """The values of a column; all are null where Python has no objects for one of them."""
         if way not in self._values:
             self._values[way] = [None] * len(self)
-            with suppress(ValueError, OverflowError):
+            with suppress(*NO_OBJECT):
                 self._values[way] = self.table.column(self.columns[way]).to_pylist()
         return self._values[way]
 
@@ -173,7 +175,7 @@ def _prove_row(before: ParquetGrid, after: ParquetGrid, at: int, run: Update | I
 def _prove_same(old: Any, new: Any) -> None:
     """Two parts are equal, column by column; where numbers are not equal to themselves, as texts."""
     for one, other in zip(old.columns, new.columns, strict=True):
-        with suppress(ValueError, OverflowError):
+        with suppress(*NO_OBJECT):
             if one.equals(other) or repr(one.to_pylist()) == repr(other.to_pylist()):
                 continue
         raise Unwritable("another row would change")
