@@ -31,7 +31,7 @@ from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.registry import open_target
 from bot.publishing.made_entries import make_entries
 from bot.reporting.lines import with_lines
-from bot.reporting.text import files_by_key, row_text, unreadable_text
+from bot.reporting.text import files_by_key, terminal_row, unreadable_text
 from bot.service.environment import read_access
 
 if TYPE_CHECKING:  # a command imports what only it needs, so that `check` starts fast
@@ -102,9 +102,9 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
     for row in judgement.rows:
         faulty = [file for file in files[row.key] if file.status == "rejected"]
         if row.key.text not in said:
-            yield f"\nnot published:\n{row_text(row, files[row.key], colours, quiet=True)}"
+            yield f"\nnot published:\n{terminal_row(row, files[row.key], colours, quiet=True)}"
         elif faulty:
-            yield f"\nnot published, or not all of it:\n{row_text(row, faulty, colours, quiet=True)}"
+            yield f"\nnot published, or not all of it:\n{terminal_row(row, faulty, colours, quiet=True)}"
     yield from (f"\nnot published:\n{unreadable_text(verdict, colours)}" for verdict in judgement.unreadable)
 
 

@@ -32,7 +32,7 @@ from bot.platforms.inputs import reader_of
 from bot.processes import JOBS
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, to_json
-from bot.reporting.text import judgement_text, summary_text, unreadable_text
+from bot.reporting.text import summary_text, terminal_text, unreadable_text
 from bot.service.environment import read_access
 
 
@@ -83,7 +83,7 @@ def check(
     if form is not CheckFormat.SUMMARY:
         judgement = with_lines(judgement, reader_of(places))
     written: dict[CheckFormat, Callable[[], str]] = {
-        CheckFormat.TEXT: lambda: judgement_text(judgement, ink(), quiet=quiet),
+        CheckFormat.TEXT: lambda: terminal_text(judgement, ink(), quiet=quiet),
         CheckFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
         CheckFormat.MARKDOWN: lambda: _markdown(judgement),
         CheckFormat.GITHUB: lambda: _annotations(judgement),

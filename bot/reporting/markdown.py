@@ -30,7 +30,7 @@ def row_markdown(row: Row, files: Sequence[Verdict]) -> str:
     lines = [f"### {SIGNS[row.status]} {row.status}: {_model(row.model.id)}", ""]
     for file in files:
         lines += [f"File: {code(file.path)}", "", *_findings(file.findings)]
-    lines += [*_findings(row.findings), score_table(row.scores)]
+    lines += [*_findings(row.findings), score_rows(row.scores)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -60,7 +60,7 @@ def finding_markdown(finding: Finding) -> Iterator[str]:
         yield from ("", f"    {FENCE}sh", f"    {visible(finding.command)}", f"    {FENCE}")
 
 
-def score_table(scores: Scores) -> str:
+def score_rows(scores: Scores) -> str:
     """Raw value, score and standard error of each task, and their mean."""
     lines = ["| Task | Raw | Score | ± |", "| --- | ---: | ---: | ---: |"]
     for task in scores.tasks:

@@ -48,10 +48,10 @@ class Ink:
         return style(text, dim=True) if self._colour else text
 
 
-def judgement_text(judgement: Judgement, ink: Ink, *, quiet: bool = False) -> str:
+def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False) -> str:
     """Every row with its files, then what no format reads, then the summary; `quiet` leaves all but findings out."""
     files = files_by_key(judgement)
-    parts = [row_text(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
+    parts = [terminal_row(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
     parts += [unreadable_text(verdict, ink) for verdict in judgement.unreadable]
     return "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
 
@@ -77,7 +77,7 @@ def files_by_key(judgement: Judgement) -> dict[RowKey, list[Verdict]]:
     return files
 
 
-def row_text(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:
+def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:
     """One row; `files` are all submissions of its key, with their findings."""
     lines = [_headline(row, ink)]
     if not quiet:

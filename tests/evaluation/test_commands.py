@@ -12,7 +12,7 @@ import pytest
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.submission import one_file, parse_submission
-from bot.reporting.text import Ink, judgement_text
+from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, judgement_of, patched
 
 ARGS = "pretrained=example-org/kestrel-7b,dtype=bfloat16"
@@ -97,7 +97,7 @@ def test_a_command_is_one_line_however_long_it_is() -> None:
     judgement = judgement_of({"results_x.json": lacking(config__model_args=f"{ARGS},x={'y' * 300}")})
     (command,) = (one.command for one in judgement.rows[0].findings if one.command)
     assert len(command) > 400
-    assert f"      {command}" in judgement_text(judgement, Ink(colour=False)).splitlines()
+    assert f"      {command}" in terminal_text(judgement, Ink(colour=False)).splitlines()
 
 
 def test_the_commands_for_real_files_are_taken_too(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from bot.evaluation.formats.document import parse_document
 from bot.evaluation.formats.repeated import repeated_keys
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
-from bot.reporting.text import Ink, judgement_text
+from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, dumps, judgement_of, outcome_of, patched, rules_of
 
 TOKEN = "hf_" + "aB3" * 12
@@ -67,7 +67,7 @@ def test_a_secret_is_in_no_output() -> None:
     assert not any(finding.command for finding in judgement.rows[0].findings)
     shown = [
         to_json(make_report(judgement)),
-        judgement_text(judgement, Ink(colour=False)),
+        terminal_text(judgement, Ink(colour=False)),
         judgement_markdown(judgement),
     ]
     shown += [repr(judgement.verdicts[0].parsed), str(outcome_of(data).verdict)]

@@ -25,8 +25,7 @@ from bot.reporting.explanation import explanation_markdown, explanation_text
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.scores import scores_csv, scores_markdown, scores_text
-from bot.reporting.text import Ink, summary_text
-from bot.reporting.text import judgement_text as terminal_text
+from bot.reporting.text import Ink, summary_text, terminal_text
 from tests.evaluation.judging import Outcome, base, base_v1, base_v1_today, outcome_of, patched
 
 # Everything is waived, so that every number goes as far as it can.

@@ -24,7 +24,7 @@ from bot.publishing.entry import entry_of, parse_entry
 from bot.reporting.lines import with_lines
 from bot.reporting.locate import Locator
 from bot.reporting.report import make_report, to_json
-from bot.reporting.text import Ink, judgement_text
+from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import EXAMPLES, ROOT, base, base_v1, declared, dumps, outcome_of, patch, stderr
 
 SHARES = st.floats(0, 1)
@@ -142,7 +142,7 @@ def survives(data: bytes, leaderboard: str = "open-llm-v2") -> None:
     report = to_json(make_report(with_lines(judgement, lambda _: data)))
     json.loads(report, parse_constant=pytest.fail)
     assert make_report(again)["digest"] == make_report(judgement)["digest"]
-    assert judgement_text(judgement, Ink(colour=False))
+    assert terminal_text(judgement, Ink(colour=False))
     for row in judgement.rows:
         entry = entry_of(row)
         assert entry is None or parse_entry(entry.to_bytes()) == entry

@@ -23,7 +23,7 @@ from bot.publishing.texts import request_text, rolling_text, withdrawn_text
 from bot.reporting.escape import inert
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.scores import scores_csv
-from bot.reporting.text import Ink, judgement_text, summary_text
+from bot.reporting.text import Ink, summary_text, terminal_text
 from tests.evaluation.judging import judgement_of, patched
 from tests.platforms.git.publisher import DECLARED, entry
 
@@ -95,7 +95,7 @@ def test_what_strangers_write_is_inert_in_a_verdict(text: str) -> None:
 
     assert html == []
     assert links == {fault.url}
-    assert all(line.isprintable() for line in judgement_text(judgement, Ink(colour=False)).splitlines())
+    assert all(line.isprintable() for line in terminal_text(judgement, Ink(colour=False)).splitlines())
     assert all(line.isprintable() for line in summary_text(judgement, Ink(colour=False)).splitlines())
 
 

@@ -18,7 +18,7 @@ from bot.evaluation.kinds import KINDS
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
 from bot.reporting.table import Table, text_table
-from bot.reporting.text import Ink, judgement_text, summary_text
+from bot.reporting.text import Ink, summary_text, terminal_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
 ADVICE, PLAIN = next(kind.advice for kind in KINDS if kind.id == "sample-log"), Ink(colour=False)
@@ -130,7 +130,7 @@ def test_a_name_of_a_megabyte_fills_no_report(form: str, tmp_path: Path) -> None
 def test_neither_a_path_nor_a_command_is_wrapped_and_a_summary_fits_100_columns() -> None:
     path = f"/scratch/{'somebody/' * 12}results_x.json"
     data = patched({"/model_name": path})
-    text = judgement_text(replace(judgement_of({path: data}), unread=(UnreadPath(path, "sample-log", ADVICE),)), PLAIN)
+    text = terminal_text(replace(judgement_of({path: data}), unread=(UnreadPath(path, "sample-log", ADVICE),)), PLAIN)
     assert path in text
     assert "`leaderboard-bot audit drop FILE`" in text
     lines = summary_text(judgement_of({path: data}), PLAIN).splitlines()

@@ -163,7 +163,7 @@ def _judge_others(
 ) -> dict[str, ColumnFigures]:
     """Return the figures of each column that is not named yet."""
     ranked = {column: ranks(values) for column, values in columns.items()}
-    return {column: judge(names, columns, column, named, ranked) for column in columns if column not in named}
+    return {column: judge_column(names, columns, column, named, ranked) for column in columns if column not in named}
 
 
 def _worst(judged: Mapping[str, ColumnFigures]) -> ColumnFigures | None:
@@ -184,7 +184,7 @@ def rest_order(ranked: Mapping[str, Sequence[float]], column: str, named: Mappin
     return [fsum(row) for row in zip(*others, strict=True)]
 
 
-def judge(
+def judge_column(
     names: Sequence[str],
     columns: Mapping[str, Sequence[float]],
     column: str,

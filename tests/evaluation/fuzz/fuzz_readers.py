@@ -33,7 +33,7 @@ with atheris.instrument_imports(include=["bot"]):
     from bot.evaluation.submission import Parsed, Submission, SubmittedFile, parse_submission
     from bot.reporting.draft import draft_text
     from bot.reporting.report import make_report, to_json
-    from bot.reporting.text import Ink, judgement_text
+    from bot.reporting.text import Ink, terminal_text
 
 from backports.zstd import zipfile
 
@@ -127,7 +127,7 @@ def run(data: bytes) -> None:
     for board in boards:
         judgement = judge_all([parsed], board, FACTS)
         to_json(make_report(judgement)).encode()
-        judgement_text(judgement, Ink(colour=False)).encode()
+        terminal_text(judgement, Ink(colour=False)).encode()
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ with atheris.instrument_imports(include=["bot"]):
     from bot.reporting.draft import draft_text
     from bot.reporting.lines import with_lines
     from bot.reporting.report import make_report, to_json
-    from bot.reporting.text import Ink, judgement_text
+    from bot.reporting.text import Ink, terminal_text
 
 PATH = "results/acme__atlas/0f3c/results_x.json"
 BOARDS = [load_leaderboard(name) for name in ("open-llm-v2", "open-llm-v1", "open-llm-v1-drop")]
@@ -93,7 +93,7 @@ def run(data: bytes) -> None:
     for board in BOARDS:
         judgement = judge_all([parsed], board, FACTS)
         to_json(make_report(with_lines(judgement, lambda _: data))).encode()
-        judgement_text(judgement, Ink(colour=False)).encode()
+        terminal_text(judgement, Ink(colour=False)).encode()
         for row in judgement.rows:
             entry = entry_of(row)
             if entry is not None:
