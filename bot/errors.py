@@ -56,17 +56,17 @@ class MalformedResult(BotError):
 
 
 class UnknownFormat(MalformedResult):
-    """Whole JSON, or none at all, that no format recognises: most likely it never was a result."""
+    """A file that no format recognises, JSON or not: most likely it never was a result."""
 
 
 class MalformedEntry(BotError):
-    """A file at the target that stands where an entry should and is none (exit status 1)."""
+    """A file at the path of an entry that is not an entry (exit status 1)."""
 
     status = 1
 
 
 class Unwritable(BotError):
-    """A row does not go into a file of somebody else, or that file cannot be read or edited (exit status 1)."""
+    """A row cannot be written into somebody else's file, or that file cannot be read or edited (exit status 1)."""
 
     status = 1
 
@@ -105,7 +105,7 @@ class Refused(BotError):
 
 
 class Gone(Refused):
-    """What was asked for is not there, was renamed, or this token may not see it."""
+    """The object does not exist, was renamed, or this token may not see it."""
 
 
 class NoWriteAccess(Refused):
@@ -113,21 +113,21 @@ class NoWriteAccess(Refused):
 
 
 class Locked(Refused):
-    """A person locked the conversation: nothing more can be said there."""
+    """A person locked the conversation: the bot cannot post there."""
 
 
 class DiscussionsDisabled(Refused):
-    """The repository takes no discussions (on GitHub: no issues)."""
+    """Discussions of the repository are disabled (on GitHub: issues)."""
 
 
 class Stale(BotError):
-    """What stands at the target moved since it was read: read again and decide again (exit status 3)."""
+    """The target changed since it was read: read again and decide again (exit status 3)."""
 
     status = 3
 
 
 class Unsettled(Stale):
-    """Another process may be writing the same, or was killed while it did: look again in `retry_after` seconds."""
+    """Another process may be writing the same, or was killed meanwhile: look again after `retry_after` seconds."""
 
     def __init__(self, why: str, retry_after: float) -> None:
         self.retry_after = retry_after
@@ -135,19 +135,19 @@ class Unsettled(Stale):
 
 
 class LeaseLost(BotError):
-    """This process may write nothing more: another one may do its work by now (exit status 3)."""
+    """This process must stop writing: another one may have taken over its work (exit status 3)."""
 
     status = 3
 
     def __init__(self) -> None:
         super().__init__(
-            "the database was restarted or ended the connection that keeps this work for one process;"
-            " it stops here, and the next pass or call goes on"
+            "the database was restarted or closed the connection that reserves this work for one process;"
+            " the work stops here, and the next pass or call continues it"
         )
 
 
 class InUse(BotError):
-    """Another process does now what only one may do at a time: try again when it ended (exit status 3)."""
+    """Another process holds work that only one may do at a time: try again when it has ended (exit status 3)."""
 
     status = 3
 

@@ -102,7 +102,7 @@ def workspace_places(patterns: list[str], trigger: TriggerContext, source: str) 
 
 
 def committed_files(workspace: Path) -> dict[str, str]:
-    """What is checked out in the workspace: the path of each file and its content's id; {} outside of a repository."""
+    """The files checked out in the workspace: the path of each and its content's id; {} outside of a repository."""
     try:
         repository = Repository(workspace)
         return repository.files(repository.resolve("HEAD"))

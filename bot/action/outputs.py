@@ -37,7 +37,7 @@ class Outputs:
 
 
 def outputs_of(judgement: Judgement, report: str, published: Sequence[str]) -> Outputs:
-    """What a run came to: the worst verdict ("none" without a file), and the average where there is one row."""
+    """The outcome of a run: the worst verdict ("none" without a file), and the average where there is one row."""
     counts = summarize(judgement)
     worst = next((status for status in ORDER if counts[status]), "none")
     scores = judgement.rows[0].scores if len(judgement.rows) == 1 and worst != "rejected" else None

@@ -112,7 +112,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:
-    """What was found in files, then in rows."""
+    """The findings in files, then in rows."""
     for verdict in judgement.verdicts:
         yield from verdict.findings
     for row in judgement.rows:

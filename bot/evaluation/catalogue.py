@@ -27,7 +27,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine
 
 
 class Guessable(DeclarationModel):
-    """What guessing gives: one of `choices` answers, unless `guess` says otherwise; 0 if there are no choices."""
+    """The value of guessing: one of `choices` answers, unless `guess` says otherwise; 0 if there are no choices."""
 
     choices: Annotated[int, Field(gt=1, le=len(NUMBERS))] | None = None
     guess: Bound | None = None

@@ -22,7 +22,7 @@ FEWEST = 7  # digits that git abbreviates a commit to at least
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What `git describe --always` printed, taken apart.
+    """The parsed output of `git describe --always`.
 
     `sha` is a full or abbreviated commit ("" if only a tag stands), `tag` the tag before it, `ahead` the
     number of commits since that tag (0 if the text is a bare commit or a bare tag).
@@ -73,7 +73,7 @@ class DatedCommit:
 
 @cache
 def table() -> dict[str, Any]:
-    """What harness.toml holds."""
+    """The content of harness.toml."""
     return tomllib.loads(files("bot").joinpath("data", "harness.toml").read_text(encoding="utf-8"))
 
 

@@ -48,7 +48,7 @@ class KnownBad(DeclarationModel):
 
 
 class Harness(DeclarationModel):
-    """What results must have been measured with; `pins` says whether a file must show all of it that is declared."""
+    """The required harness of results; `pins` says whether a file must show all of it that is declared."""
 
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
     accepted: tuple[Accepted, ...] = ()
@@ -154,7 +154,7 @@ def _prepared(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
 
 
 def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
-    """What no table shows by itself: names that are used twice or are taken."""
+    """The mistakes between tables: names that are used twice or are reserved."""
     tasks = [task for task in _items(data, "tasks") if isinstance(task, dict)]
     if tasks and all(task.get("quarantined") for task in tasks):
         yield "tasks", "every task is quarantined, so no average is left without them"

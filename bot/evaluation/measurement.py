@@ -83,7 +83,7 @@ class Measurement(msgspec.Struct, gc=False):
 
 
 class Measurements(msgspec.Struct, frozen=True, gc=False):
-    """What there is of what a leaderboard requires, and what is missing, in the order of the declaration."""
+    """The required numbers that a result has, and those that it lacks, in the order of the declaration."""
 
     present: tuple[Measurement, ...]
     missing: tuple[RequiredMetric, ...]

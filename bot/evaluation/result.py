@@ -32,7 +32,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
 
 
 class HarnessVersion(msgspec.Struct, frozen=True, gc=False):
-    """What measured: `git_hash` and `version` are None if the file does not say."""
+    """The harness that measured: `git_hash` and `version` are None if the file does not say."""
 
     name: str
     git_hash: str | None = None
@@ -118,7 +118,7 @@ class RepeatedKey(msgspec.Struct, frozen=True, gc=False):
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):
-    """What one submission measured.
+    """The measurements of one submission.
 
     `leaves` holds every row of results that is not a group, by its key in the format; `groups` the rows that are
     aggregates, `subtasks` the members of each group. `settings` are the generation settings that runs must share to

@@ -57,7 +57,7 @@ class Row:
 
     @property
     def result(self) -> Result:
-        """What the lead measured."""
+        """The result of the lead."""
         result = self.lead.result
         if result is None:
             raise ValueError("a row is made of submissions that a format reads")

@@ -20,7 +20,7 @@ DIGEST = 32  # hexadecimal digits that take the place of what is cut
 
 @dataclass(frozen=True, order=True)
 class RowKey:
-    """What one row is about; two rows with the same text are one.
+    """The identity of a row; two rows with the same text are one.
 
     `model` is the id as the result has it, `revision` a full commit id or "", `precision` a dtype, a quantization or
     "".

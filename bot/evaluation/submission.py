@@ -98,7 +98,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
     @staticmethod
     def from_bytes(data: bytes) -> Parsed:
-        """What `to_bytes` wrote. Raises msgspec.DecodeError for anything else."""
+        """Decode the bytes of `to_bytes`. Raises msgspec.DecodeError for anything else."""
         return DECODER.decode(data)
 
 

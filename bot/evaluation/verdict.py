@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def path(self) -> str:
-        """Where the submission lies."""
+        """The path of the submission."""
         return self.parsed.path
 
     @property
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def result(self) -> Result | None:
-        """What it measured, None if no format reads it."""
+        """Its result; None if no format reads it."""
         return self.parsed.result
 
 

@@ -85,7 +85,7 @@ def _moved_row(content: PageContent, name: str, before: int, after: int) -> Move
 
 
 def _words(figures: ColumnFigures) -> Iterator[str]:
-    """What the audit found, in sentences."""
+    """The findings of the audit, in sentences."""
     yield (
         f"The middle 96 % of its scores lie from {figures.low:.2f} to {figures.high:.2f}. "
         f"{figures.floor_mass:.1%} of the rows lie in the lowest tenth of that range, "

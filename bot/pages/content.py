@@ -48,7 +48,7 @@ class PageContent:
 
     @cached_property
     def changes(self) -> tuple[BoardChange, ...]:
-        """What came, changed and went, the newest first."""
+        """The rows that were added, changed and removed, the newest first."""
         return additions(row.entry for row in self.board.rows) if self.history is None else tuple(self.history)
 
     @cached_property
@@ -66,7 +66,7 @@ class PageContent:
 
     @cached_property
     def audit(self) -> BoardAudit:
-        """What the columns say about each other."""
+        """The audit of the columns against each other."""
         return audit_board(self.table)
 
     @cached_property

@@ -107,7 +107,7 @@ class ReviewedSource(Source, Protocol):
 
 
 class Account(Protocol):
-    """Who we are at a service."""
+    """The bot's account at a service."""
 
     @property
     def user(self) -> str:
@@ -153,7 +153,7 @@ class Discussions(Protocol):
         ...
 
     def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
-        """What is remembered of the discussions that we opened; nothing is asked."""
+        """The remembered discussions that the bot opened, without a request."""
         ...
 
     def may_have_answers(self) -> Iterable[int]:

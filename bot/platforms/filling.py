@@ -16,7 +16,7 @@ class Filling(Protocol):
         ...
 
     def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """What stands, or is proposed, at the paths of these files."""
+        """The current or proposed content at the paths of these files."""
         ...
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:

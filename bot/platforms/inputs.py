@@ -38,7 +38,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """What it is called in reports."""
+        """Its name in reports."""
         return self.candidate.path
 
     def parse(self, *, is_hashed: bool = True) -> Parsed | UnreadPath:

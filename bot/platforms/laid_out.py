@@ -46,7 +46,7 @@ class LaidOut:
 
     @property
     def conversations(self) -> Conversations | None:
-        """What people say on the bot's requests, None if nobody can."""
+        """The comments of people on the bot's requests; None if nobody can comment."""
         return self._target.conversations
 
     def check(self) -> None:
@@ -82,7 +82,7 @@ class LaidOut:
         return self._read(self._target.read_files([self._own_path(path) for path in paths]))
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """What stands there for one mark, as entries at their canonical paths."""
+        """The current state for one mark, as entries at their canonical paths."""
         state = self._target.read_state(mark, tuple(self._own_path(path) for path in paths))
         return replace(
             state,
@@ -93,7 +93,7 @@ class LaidOut:
         )
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of the bot."""
+        """The comments of others in the discussion that holds a comment of the bot."""
         return self._target.read_replies(mark)
 
     def apply(self, publication: Publication) -> str:
@@ -109,7 +109,7 @@ class LaidOut:
         return self._target.apply(publication)
 
     def find_duplicates(self) -> list[Duplicate]:
-        """What of the bot stands twice under one mark."""
+        """The bot's duplicates under one mark."""
         return self._target.find_duplicates()
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:

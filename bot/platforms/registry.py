@@ -112,7 +112,7 @@ class Platform(Protocol):
         ...
 
     def open_discussions(self, name: str, opener: Opener) -> Discussions | None:
-        """Where something can be said about a source, None if nothing can be."""
+        """The discussions of a source; None if it has none."""
         ...
 
     def open_site(self, name: str, opener: Opener) -> SiteHost | None:
@@ -141,7 +141,7 @@ class Opener:
         return platform_of(name).open_target(name, self, form, discussion)
 
     def discussions(self, name: str) -> Discussions | None:
-        """Where something can be said about a source, None if nothing can be. Raises CallError."""
+        """The discussions of a source; None if it has none. Raises CallError."""
         return platform_of(name).open_discussions(name, self)
 
     def client(self, scheme: str, make: Callable[[], T]) -> T:

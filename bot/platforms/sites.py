@@ -31,7 +31,7 @@ class SiteHost(Protocol):
 
     @property
     def name(self) -> str:
-        """How people write it."""
+        """Its address as people write it."""
         ...
 
     def files(self) -> Mapping[str, str]:

@@ -68,7 +68,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """How evidence and pages name it."""
+        """Its name in evidence and on pages."""
         ...
 
     def head(self) -> str:

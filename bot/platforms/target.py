@@ -16,16 +16,16 @@ from bot.publishing.stored import StoredEntries
 
 
 class Target(Protocol):
-    """Where entries go."""
+    """A place that entries are published to."""
 
     @property
     def name(self) -> str:
-        """How people write it."""
+        """Its address as people write it."""
         ...
 
     @property
     def conversations(self) -> Conversations | None:
-        """What people say on the bot's requests, None if nobody can."""
+        """The comments of people on the bot's requests; None if nobody can comment."""
         ...
 
     def check(self) -> None:
@@ -62,11 +62,11 @@ class Target(Protocol):
         ...
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """What stands there for one mark, and the files at these paths."""
+        """The current state for one mark, and the files at these paths."""
         ...
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of the bot; nothing if a target has none."""
+        """The comments of others in the discussion that holds a comment of the bot; nothing if a target has none."""
         ...
 
     def apply(self, publication: Publication) -> str:

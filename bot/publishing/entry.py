@@ -45,7 +45,7 @@ class EntryModel(msgspec.Struct, frozen=True):
 
 
 class EntryHarness(msgspec.Struct, frozen=True):
-    """What measured, as the result says."""
+    """The harness that measured, as the result says."""
 
     name: str
     repository: str | None = None
@@ -114,7 +114,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Where the entry lies in the target."""
+        """The path of the entry in the target."""
         return entry_path(self.key)
 
     @property

@@ -76,7 +76,7 @@ class Layout(Protocol):
         ...
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """What the files should be; `current` holds those of the paths that exist. Never raises for what they hold."""
+        """The desired files; `current` holds those of the paths that exist. Never raises for what they hold."""
         ...
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:

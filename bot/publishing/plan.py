@@ -79,7 +79,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str) -> PlannedRow:
-    """What happens to one row."""
+    """The planned change of one row."""
     action: RowAction = "added" if before is None else "removed" if after is None else "changed"
     if (before is None and after is None) or (
         before is not None and after is not None and digest_of(before) == digest_of(after)

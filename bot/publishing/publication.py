@@ -70,7 +70,7 @@ def find_marker(text: str) -> Marker | None:
 
 @dataclass(frozen=True, slots=True)
 class PostText:
-    """What a person reads: a title of one line, a body of Markdown that ends in the mark."""
+    """A text for people: a title of one line, a body of Markdown that ends in the mark."""
 
     title: str
     body: str
@@ -107,7 +107,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class CurrentState:
-    """What stands at a target for one mark: files at its main branch, an open request, a comment.
+    """The current state of a target for one mark: files at its main branch, an open request, a comment.
 
     `declined` are the files of a request that a person closed: they are not proposed a second time. `duplicates` are
     further open requests with the same mark, which two processes opened at the same moment.
@@ -193,7 +193,7 @@ def entry_marker(entry: Entry) -> Marker:
 def decide(
     mark: Marker, text: PostText, files: Mapping[str, bytes | None], standing: CurrentState, form: Form
 ) -> Decision:
-    """Bring a target to where `files` stand, or are proposed, in the given form; the second time, do nothing."""
+    """Decide the next step until `files` are published, or proposed, in the given form; None if nothing is left."""
     if form == "comment":
         return _decide_comment(mark, text, standing)
     if standing.duplicates and standing.request is not None:

@@ -10,9 +10,9 @@ from bot.publishing.entry import Entry
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A number of a row, or a cell of its table: `name` says which, `published` what stands there.
+    """A number of a row, or a cell of its table: `name` says which, `published` is the value at the target.
 
-    `computed` is what the evidence gives; of a cell, what the row beside the table gives.
+    `computed` is the value from the evidence; for a cell, the value from the row beside the table.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def differences(published: Entry, computed: Entry | None) -> tuple[Difference, ...]:
-    """Every number in which two rows differ, to the last digit; all of them where nothing could be computed."""
+    """Every number in which two rows differ, to the last digit; all numbers if nothing could be computed."""
     there, here = dict(_numbers(published)), dict(_numbers(computed)) if computed is not None else {}
     names = dict.fromkeys([*there, *here])
     return tuple(

@@ -90,7 +90,7 @@ def migration_text(planned: Sequence[PlannedRow], mark: Marker) -> PostText:
 
 
 def plan_done_text(mark: Marker) -> PostText:
-    """What the comment says where no plan waits any more."""
+    """The text of the comment if no plan waits any more."""
     said = f"No plan of {code(mark.leaderboard)} waits for a maintainer. {_source_of(mark)}"
     return fitted("No plan waits", f"{said}\n\n{FOOT}", mark)
 
@@ -146,7 +146,7 @@ def alarm_mark(leaderboard: str) -> Marker:
 
 
 def alarm_text(audit: BoardAudit, target: str, mark: Marker) -> PostText:
-    """What a board's audit found; where it names no column any more, that."""
+    """The findings of a board's audit, or that it names no column any more."""
     named = ", ".join(audit.named) or "none"
     lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
     return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)

@@ -165,7 +165,7 @@ def names(words: Sequence[str]) -> str:
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> str:
-    """What would change on the board."""
+    """The table of changes on the board."""
     if not comparisons:
         return ""
     lines = ["| Model | Average | Before | Change | Rank | Rank before |", "| --- | ---: | ---: | ---: | ---: | ---: |"]

@@ -19,7 +19,7 @@ ALL_FOLLOW = "All rows follow from their evidence again."
 
 @dataclass(frozen=True, slots=True)
 class BrokenRow:
-    """A row that does not follow, with the word for what is wrong, and the reason."""
+    """A row that does not follow from its evidence, with the outcome and the reason."""
 
     key: str
     outcome: str

@@ -13,7 +13,7 @@ SIZE = 7  # about the width of a character, in pixels
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """What a badge says: `mood` gives its color."""
+    """The content of a badge: `mood` gives its color."""
 
     message: str
     mood: str

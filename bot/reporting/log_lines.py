@@ -66,7 +66,7 @@ class FloodFilter(logging.Filter):
 
 
 def iso_time(record: logging.LogRecord) -> str:
-    """When it happened, in UTC."""
+    """The time of a record, in UTC."""
     return datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -83,7 +83,7 @@ def traceback_of(formatter: logging.Formatter, record: logging.LogRecord) -> lis
 
 
 def log_handler(form: str = "") -> logging.Handler:
-    """What writes to standard error; `form` is that of LOG_FORMAT: "json", or lines for people."""
+    """Make the handler that writes to standard error; `form` is that of LOG_FORMAT: "json", or lines for people."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if form == "json" else PlainFormatter())
     handler.addFilter(FloodFilter())

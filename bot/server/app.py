@@ -27,19 +27,19 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class ServiceView(Protocol):
-    """What stands behind the routes."""
+    """The service as the routes use it."""
 
     def take(self, event: Event) -> bool:
         """Hint the watches that an event may concern; whether there was one. Never waits."""
         ...
 
     def health(self) -> Mapping[str, Any]:
-        """How all watches stand, `status`, and each of them, `watches`."""
+        """The state of all watches, `status`, and each of them, `watches`."""
         ...
 
 
 def metrics_route(registry: CollectorRegistry) -> Endpoint:
-    """What is measured, for Prometheus."""
+    """The metrics, for Prometheus."""
 
     async def metrics(_: Request) -> Response:
         text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state

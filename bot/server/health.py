@@ -19,7 +19,7 @@ SHOWN = 20  # failing items that are named
 
 @dataclass
 class State:
-    """How one watch stands: times are seconds since 1970, None for never.
+    """The state of one watch: times are seconds since 1970, None for never.
 
     `settled` is when the last pass ended, `moved` when the last one ended in which anything could be done.
     """
@@ -31,7 +31,7 @@ class State:
 
 
 def state_from(text: str | None, before: State) -> State:
-    """How a watch stands by what the process said that settled it last; what was heard, this one knows itself."""
+    """The state of a watch by what the process said that settled it last; what was heard, this one knows itself."""
     known = json.loads(text or "{}")
     return State(known.get("settled"), known.get("moved"), before.heard, known.get("failure", ""))
 
@@ -53,7 +53,7 @@ def in_state(counts: Counts, state: str) -> int:
 
 
 def status_of(state: State, failing: int, *, now: float, started: float, every: float) -> Status:
-    """How a watch stands: `failed` where nothing moved for long, `degraded` where something cannot be carried out.
+    """The state of a watch: `failed` where nothing moved for long, `degraded` where something cannot be carried out.
 
     A watch that never settled is not ok; until it is late it is degraded.
     """
@@ -63,7 +63,7 @@ def status_of(state: State, failing: int, *, now: float, started: float, every: 
 
 
 def overall(statuses: Iterable[Status]) -> Status:
-    """How all watches stand together: `failed` only where not one of them moves."""
+    """The common state of all watches: `failed` only where not one of them moves."""
     found = set(statuses)
     if found <= {"ok"}:
         return "ok"

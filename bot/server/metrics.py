@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Metrics:
-    """What is measured for each watch."""
+    """The metrics of each watch."""
 
     registry: CollectorRegistry
 

@@ -53,7 +53,7 @@ def repository_of(address: str) -> str:
 
 
 def open_sharing(service: Service, jobs: Jobs, timing: Timing | None) -> Sharing:
-    """What shares the watches with other processes."""
+    """The part that shares the watches with other processes."""
     from bot.server.sharing import Sharing
 
     return Sharing(service, jobs, timing)
@@ -237,7 +237,7 @@ class Service:
         return found | {ANY.repository} if any(name.startswith(SCHEME) for name in watch.addresses) else found
 
     def health(self) -> dict[str, Any]:
-        """How the watches stand: `degraded` where something cannot be carried out, `failed` where nothing moves."""
+        """The state of the watches: `degraded` where something cannot be carried out, `failed` where nothing moves."""
         try:
             watches = {watch.name: self._health_of(watch) for watch in self.watches_settings}
         except Exception:

@@ -53,7 +53,7 @@ class Sharing:
             self._store.set_cursor(name, "tried", str(self._service.clock()))
 
     def state(self, name: str) -> State:
-        """How a watch stands, whoever made the last pass."""
+        """The state of a watch, whoever made the last pass."""
         return state_from(self._store.cursor(name, "pass"), self._service.states[name])
 
     def due(self) -> list[str]:

@@ -55,7 +55,7 @@ class Views:
         return next((watch for watch in self.watches() if watch.name == name), None)
 
     def overview(self) -> tuple[str, list[WatchView]]:
-        """How all watches stand together, and each of them."""
+        """The common state of all watches, and each of them."""
         health = self.health()
         known = health["watches"]
         return health["status"], [self._watch(one, known.get(one.name, {})) for one in self.watches()]
@@ -90,7 +90,7 @@ class Views:
 
     @staticmethod
     def budgets() -> dict[str, float]:
-        """What is left of the requests to each service."""
+        """The remaining requests to each service."""
         return ANSWERS.seen()[1]
 
     # items

@@ -77,7 +77,7 @@ def parse_ignore(command: Command) -> Waiver | None:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What answers are made of: who may waive, which files are talked about, and how they were judged.
+    """The parts that answers are made of: who may waive, which files are talked about, and how they were judged.
 
     `seen` gives the SHA-256 of the files that the author of a comment saw when it was written.
     """

@@ -21,7 +21,7 @@ Word = Literal["accepted", "unaccepted", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """What GitHub said of one `git_hash`, and why; "unknown" if no accepted repository has it.
+    """GitHub's answer about one `git_hash`, and why; "unknown" if no accepted repository has it.
 
     `repository` is the one in whose accepted range it lies, "" if it lies in none.
     """

@@ -44,7 +44,7 @@ class DesiredRow:
         return entry_path(self.key)
 
     def at(self, state: CurrentState, form: Form) -> DesiredState:
-        """What should stand: the entry, or nothing if it was withdrawn."""
+        """The desired state: the entry, or nothing if it was withdrawn."""
         there = parsed(state.files.get(self.path))
         is_ours = bool(self.source) and there is not None and is_from(there, self.source)
         if self.entry is not None:
@@ -86,7 +86,7 @@ def desired_together(
     without: Collection[str] = (),
     places: Sequence[str] = (),
 ) -> DesiredState:
-    """What should stand for all rows of a shared request: these again, the others as they are proposed.
+    """The desired state of all rows of a shared request: these again, the others as they are proposed.
 
     `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows,
     `places` links to the other targets of the rows.

@@ -21,7 +21,7 @@ TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or G
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What one check found: `text` says it, `advice` what to do, "" if nothing is to be done.
+    """The result of one check: `text` says it, `advice` what to do, "" if nothing is to be done.
 
     A `warning` is something that works and may surprise, or a check that cannot be made.
     """
@@ -34,7 +34,7 @@ class Diagnosis:
 
 @dataclass
 class ServiceCase:
-    """What is examined: the settings file, the accounts, the state, and the secrets of deliveries.
+    """The object of the checks: the settings file, the accounts, the state, and the secrets of deliveries.
 
     `clock` gives Unix seconds; `settings` are None until they are read, and where they cannot be.
     """
@@ -81,7 +81,7 @@ def scheme_of(address: str) -> str:
 
 
 def line_of(error: BotError) -> str:
-    """What an error says, in one line."""
+    """The message of an error, in one line."""
     return " ".join(str(error).split())
 
 

@@ -73,7 +73,7 @@ def check_right(client: GitHubClient, target: WatchTarget, name: str) -> Diagnos
 
 
 def check_budget(case: ServiceCase, client: GitHubClient) -> Iterator[Diagnosis]:
-    """What is left of the requests of this hour; and the clock, where nobody asks the Hub for it."""
+    """The remaining requests of this hour; and the clock, where nobody asks the Hub for it."""
     name = "limits of GitHub"
     try:
         found = budget(client)
@@ -134,7 +134,7 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
 
 
 def _diagnosis_of(name: str, found: Sequence[Webhook]) -> Diagnosis:
-    """What is wrong with the webhooks of one address."""
+    """The problem with the webhooks of one address."""
     hook = found[0]
     if len(found) > 1:
         return Diagnosis(name, "wrong", f"{len(found)} webhooks deliver to {hook.address}", "delete all but one")

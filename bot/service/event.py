@@ -19,7 +19,7 @@ REQUEST = "refs/pr/"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What the Hub told us, as far as it concerns anybody.
+    """An event that the Hub reported, as far as it concerns a watch.
 
     `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` the
     refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment, `number` names

@@ -31,7 +31,7 @@ class PlainFilling:
         return {*(entry_path(entry.key) for entry in self.target.read_entries()), *(request.files if request else ())}
 
     def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """What stands, or is proposed, at the paths of these files."""
+        """The current or proposed content at the paths of these files."""
         return _standing(files, self.target.read_state(self.mark, tuple(files)))
 
     def write(self, files: Mapping[str, bytes], text: PostText) -> str:
@@ -46,7 +46,7 @@ class PlainFilling:
 
 
 def _standing(files: Iterable[str], state: CurrentState) -> dict[str, bytes]:
-    """What stands, or is proposed, at these paths."""
+    """The current or proposed content at these paths."""
     proposed = state.request.files if state.request else {}
     found = {path: proposed.get(path) or state.files.get(path) for path in files}
     return {path: data for path, data in found.items() if data is not None}

@@ -74,7 +74,7 @@ class Folders:
 
     @cached_property
     def successes(self) -> Successes:
-        """What is said about accepted files."""
+        """The texts about accepted files."""
         return Successes(self.context, self.discussions)
 
     def open_ones(self) -> dict[str, int]:

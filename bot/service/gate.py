@@ -32,7 +32,7 @@ class Look(Protocol):
 
     @property
     def key(self) -> str:
-        """What the plan calls it."""
+        """Its name in the plan."""
         ...
 
     @property
@@ -47,7 +47,7 @@ class Look(Protocol):
 
     @property
     def planned(self) -> PlannedRow:
-        """What happens to it."""
+        """Its planned change."""
         ...
 
 
@@ -90,7 +90,7 @@ class Gate:
         return [look for look in looks if look.planned.action in free]
 
     def plan(self, looks: Sequence[Look]) -> Plan:
-        """What these rows would do at the target."""
+        """The plan for these rows at the target."""
         rows = [look.planned for look in looks]
         moved = tuple(row for row in rows if row.action != "unchanged")
         return Plan(self.target, self.context.leaderboard.id, moved, len(rows) - len(moved), self.is_first)

@@ -43,7 +43,7 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do: files and bytes of the source, how many are to be read, rows at the target."""
+    """The plan of an import: files and bytes of the source, how many are to be read, rows at the target."""
 
     files: int
     size: int
@@ -73,7 +73,7 @@ class ImportPlan:
 
 @dataclass
 class ImportResult:
-    """How an import ended: rows written and adopted, and those that were left alone with the reason.
+    """The result of an import: rows written and adopted, and those that were left alone with the reason.
 
     `incomplete` are the keys of written rows without an average; `rejected` counts files that give no number, and `why`
     has commands that show the reasons of the first.

@@ -57,7 +57,7 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """How outcomes, pages and logs name it."""
+        """Its name in outcomes, on pages and in logs."""
         subject = self.subject or self.target or self.watch
         return f"{self.kind} {subject}" if self.kind not in {"row", "file"} else subject
 

@@ -25,7 +25,7 @@ CLOSED_TWICE = "its owner closed more than one request; nothing more is proposed
 
 @dataclass
 class DesiredModel:
-    """What should stand in the repository of one model, given what stands there.
+    """The desired state of one model's repository, given its current state.
 
     `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of the bot
     people closed there: what the last one proposed is final, and after a second one everything is. After `at`, `draft`
@@ -95,7 +95,7 @@ class ModelLook:
 
     @property
     def key(self) -> str:
-        """What the plan calls it."""
+        """Its name in the plan."""
         return self.model
 
     @property
@@ -106,7 +106,7 @@ class ModelLook:
 
     @cached_property
     def decision(self) -> Decision:
-        """What is to be done."""
+        """The decision for the model."""
         wanted = self.desired.at(self.state)
         return decide(self.desired.mark, wanted.text, wanted.files, self.state, "pull-request")
 
@@ -118,7 +118,7 @@ class ModelLook:
 
     @property
     def planned(self) -> PlannedRow:
-        """What happens to the results of the model."""
+        """The planned change of the model's results."""
         done = self.decision.publication
         files: Mapping[str, bytes | None] = getattr(done, "files", {})
         action: RowAction = "changed" if self.is_known else "added"

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a pass ended for one subject, such as a row or a folder; `status` is the exit status that it means."""
+    """The outcome of a pass for one subject, such as a row or a folder; `status` is the exit status that it means."""
 
     outcome: OutcomeName
     subject: str

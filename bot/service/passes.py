@@ -20,7 +20,7 @@ PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the 
 
 @dataclass(frozen=True, slots=True)
 class WatchPass:
-    """How the pass over one watch ended."""
+    """The result of the pass over one watch."""
 
     watch: str
     outcomes: Sequence[Outcome]

@@ -36,7 +36,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class StandingBoard:
-    """What stands at the first target: its entries by key, and the board that they make."""
+    """The current state of the first target: its entries by key, and the board that they make."""
 
     entries: Mapping[str, Entry]
     board: Board

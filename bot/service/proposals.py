@@ -71,7 +71,7 @@ class KeptProposal(msgspec.Struct):
 
 
 def parse_kept(data: bytes | None) -> KeptProposal:
-    """What `to_bytes` wrote; nothing for what is another version's."""
+    """Decode the bytes of `to_bytes`; nothing if they are from another version."""
     try:
         return msgspec.msgpack.decode(data or b"", type=KeptProposal)
     except msgspec.DecodeError:

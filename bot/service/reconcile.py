@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DesiredState:
-    """What should stand at a target: files (None: not there) and the text that proposes them."""
+    """The desired state of a target: files (None: not there) and the text that proposes them."""
 
     text: PostText
     files: Mapping[str, bytes | None]
@@ -29,7 +29,7 @@ class DesiredState:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What was done for one row or request: the decision, and where it can be seen ("" if nothing was done)."""
+    """The result for one row or request: the decision, and where it can be seen ("" if nothing was done)."""
 
     subject: str
     decision: Decision

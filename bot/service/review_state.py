@@ -19,7 +19,7 @@ STATE = "review "  # what the cursors of reviews begin with
 
 
 class ReviewState(msgspec.Struct, frozen=True):
-    """What is remembered of a review.
+    """The remembered state of a review.
 
     `seen` is its head and how many comments the list counted when it was marked last: while both are the same, nothing
     is asked. `memo` stands for the conversation and `basis` for the source, the board and the rules that its text was
@@ -41,7 +41,7 @@ def parse_state(text: str) -> ReviewState:
 
 
 def known_states(context: WatchContext, num: int | None = None) -> dict[int, ReviewState]:
-    """What is remembered of all reviews, or of one, by number."""
+    """The remembered states of all reviews, or of one, by number."""
     if num is not None:
         value = context.store.cursor(context.name, f"{STATE}{num}")
         return {} if value is None else {num: parse_state(value)}
@@ -58,7 +58,7 @@ def keep_state(context: WatchContext, num: int, state: ReviewState | None) -> No
 
 
 def rules_of(context: WatchContext) -> str:
-    """What decides over every review, as one word."""
+    """Everything that decides over every review, as one word."""
     rules = [context.leaderboard.scoring_digest, sorted(context.watch.maintainers), context.watch.owners]
     return hashlib.sha256(json.dumps(rules).encode()).hexdigest()[:12]
 

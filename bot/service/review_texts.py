@@ -17,7 +17,7 @@ from bot.service.proposals import SourceRequest
 def review_body(
     context: WatchContext, proposal: SourceRequest, judgements: Sequence[Judgement], preview: Preview, mark: Marker
 ) -> str:
-    """What the sticky comment should say; rejected files come first."""
+    """The desired text of the sticky comment; rejected files come first."""
     worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
     said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
     effects = Effects(

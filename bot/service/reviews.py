@@ -222,7 +222,7 @@ class Reviews:
         return [context.judge([file]) for file in proposal.files]
 
     def _answers(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> AnswerContext:
-        """What answers are made of."""
+        """The parts that answers are made of."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
         ours = next(iter(stickies(self.context, thread, self.discussions.client.user)), None)
         return AnswerContext(
@@ -241,7 +241,7 @@ class Reviews:
         return review_body(self.context, proposal, judgements, preview, self._mark(num))
 
     def _board(self) -> StandingBoard:
-        """What stands at the first target, read once."""
+        """The board at the first target, read once."""
         if self._standing is None:
             self._standing = standing_board(self.context)
         return self._standing

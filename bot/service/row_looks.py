@@ -56,7 +56,7 @@ class RowLook:
 
     @property
     def planned(self) -> PlannedRow:
-        """What happens to the row."""
+        """The planned change of the row."""
         return planned_row(self.key, self.before, self.entry, self.reason)
 
     @property
@@ -149,7 +149,7 @@ class RowLooker:
         return RowLook(item, entry, before, standing.is_merged, reason, first, standing.state)
 
     def standing(self, key: str, shared: SharedStates) -> StandingRow:
-        """What stands at the target for a row."""
+        """The current state of a row at the target."""
         path = entry_path(key)
         state = self.target.read_state(Marker("entry", key, self.context.leaderboard.id), (path,))
         merged = parsed(state.files.get(path))

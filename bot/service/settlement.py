@@ -36,7 +36,7 @@ PART = 1000  # files that are read together
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How a pass ended: the outcomes, and what was or would be done at each target.
+    """The result of a pass: the outcomes, and what was or would be done at each target.
 
     `is_whole` is False if it lost its lease on the watch, and left the rest to the next one.
     """

@@ -22,7 +22,7 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class WrittenRow:
-    """What the bot wrote of a row last, and what it knew to stand in the table before that."""
+    """The cells of a row that the bot wrote last, and the cells that were there before."""
 
     entry: Entry
     earlier: Entry | None = None

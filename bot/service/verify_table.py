@@ -27,7 +27,7 @@ class TableCells:
     _files: Mapping[str, bytes] | None = field(default=None, repr=False)
 
     def look(self, entry: Entry, leaderboard: Leaderboard) -> tuple[str, tuple[Difference, ...]]:
-        """What is wrong with the row of an entry, "" if nothing is, and the cells that differ."""
+        """The problem with the row of an entry, "" if nothing is, and the cells that differ."""
         # What would be written over it, if everything might be, is what differs.
         options = self.options.model_copy(update={"on_existing": "update", "hand_edited": True})
         layout = table_layout(options, leaderboard)

@@ -66,7 +66,7 @@ def test_a_pass_stops_when_its_database_was_restarted(hub: Hub, tmp_path: Path, 
 
         assert story.acts() == acts
         assert (done.outcomes[-1].outcome, done.outcomes[-1].status) == ("failed", 3)
-        assert "it stops here, and the next pass or call goes on" in done.outcomes[-1].text
+        assert "the work stops here, and the next pass or call continues it" in done.outcomes[-1].text
         assert [item.attempts for item in story.contexts.store.all("tiny")] == [0] * len(
             story.contexts.store.all("tiny")
         )

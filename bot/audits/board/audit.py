@@ -90,7 +90,7 @@ class ColumnFigures:
 
 @dataclass(frozen=True, slots=True)
 class BoardAudit:
-    """What is found: the figures by column, the columns that are named, and the board without them.
+    """The result of the audit: the figures by column, the columns that are named, and the board without them.
 
     `with_and_without` is about all named columns together, None if none is named. `incomplete` rows miss a cell and
     take no part. `silent` says why nothing can be judged, "" if it can.

@@ -22,7 +22,7 @@ class RowEffect:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What leaving columns out does.
+    """The effect of leaving columns out.
 
     The mean of all averages with and without, Kendall's tau-b between the two orders, how many rows change their
     rank, the largest change, and who is first.

@@ -44,7 +44,7 @@ class UnreadSource:
 
 @dataclass(frozen=True, slots=True)
 class MmluAudit:
-    """What is found; `comparison` is None if no two columns share two models."""
+    """The result of the audit; `comparison` is None if no two columns share two models."""
 
     sources: tuple[MmluSource, ...]
     columns: tuple[ComparableResults, ...]

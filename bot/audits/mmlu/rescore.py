@@ -22,7 +22,7 @@ TEXT_FAMILIES = frozenset({Family.HARNESS_2023, Family.CONTINUATION})
 
 
 class Fidelity(StrEnum):
-    """What a re-scored number is worth."""
+    """How reliable a re-scored number is."""
 
     OWN = "its own scoring"
     ALIKE = "alike: the prompt or the token differs"

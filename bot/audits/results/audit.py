@@ -20,7 +20,7 @@ FEWEST_EQUAL = 3
 
 @dataclass(frozen=True, slots=True)
 class FileForensics:
-    """What is found in one result file. `problem` says why it cannot be read, "" if it can."""
+    """The findings in one result file. `problem` says why it cannot be read, "" if it can."""
 
     path: str
     model: str = ""
@@ -53,7 +53,7 @@ class DuplicateResult:
 
 @dataclass(frozen=True, slots=True)
 class ResultsAudit:
-    """What is found in all files."""
+    """The findings in all files."""
 
     files: tuple[FileForensics, ...]
     duplicates: tuple[DuplicateResult, ...]

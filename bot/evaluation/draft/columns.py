@@ -57,7 +57,7 @@ def _known_groups(left: dict[str, Seen]) -> Iterator[DraftColumn]:
 
 
 def _alike(leaf: Seen) -> tuple[object, ...]:
-    """What leaves of one column share."""
+    """The properties that all leaves of one column share."""
     return tuple((metric.name, metric.filter) for metric in leaf.metrics), leaf.shots, leaf.formats
 
 

@@ -182,7 +182,7 @@ def _leaf(leaf: Seen, formats: Iterable[str], ids: _Names, *, has_bounds: bool) 
 
 
 def _notes(column: DraftColumn) -> Iterator[str]:
-    """What may be decided otherwise."""
+    """Notes about choices that a person may change."""
     others = list(dict.fromkeys(name for leaf in column.leaves for name in leaf.others))
     if others:
         yield f"also measured: {examples(others, 6)}"
@@ -192,7 +192,7 @@ def _notes(column: DraftColumn) -> Iterator[str]:
 
 
 def _todo(column: DraftColumn) -> Iterator[str]:
-    """What the files leave open."""
+    """The decisions that the files leave open."""
     first = column.leaves[0]
     shows = {count for one in first.formats for count in format_of(one).shows}
     if not first.shots and "num_fewshot" in shows:

@@ -66,7 +66,7 @@ def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:
 
 
 def not_a_row(pointer: str, key: str) -> MalformedResult:
-    """What to raise for a row that is not an object."""
+    """The exception for a row that is not an object."""
     return MalformedResult("holds a row of results that is not an object", pointer=f"{pointer}/{escape_pointer(key)}")
 
 

@@ -42,7 +42,7 @@ PROBE = msgspec.json.Decoder(_Probe)
 
 
 class Pieces(msgspec.Struct, eq=False):
-    """What stands around what is filled in, and whether that ends within a path."""
+    """The fixed texts around the filled-in value, and whether the value ends within a path."""
 
     texts: list[bytes]
     ends_in_path: bool

@@ -223,7 +223,7 @@ def rerun(wanted: Rerun) -> str:
 
 
 def when_large(head: bytes) -> str:
-    """What to do with a JSON log that is larger than is read."""
+    """The hint for a JSON log that is too large to read."""
     is_log = all(word in head for word in WORDS[:1] + WORDS[2:])
     return "convert it: inspect log convert --to eval --output-dir logs <the log>" if is_log else ""
 

@@ -24,7 +24,7 @@ MOST_KEYS = 4_096
 
 
 class Recorded(NamedTuple):
-    """What a file records by the keys of its tasks, nothing checked."""
+    """The records of a file by the keys of its tasks, unchecked."""
 
     shots: Mapping[str, Any]
     versions: Mapping[str, Any]

@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import CommitAnswer, Facts
 
 @dataclass(frozen=True, slots=True)
 class HarnessAnswer:
-    """What is known of the harness of a result, and why; `span` is the number of the accepted range that it lies in."""
+    """The answer about a result's harness, and why; `span` is the number of the accepted range that it lies in."""
 
     answer: CommitAnswer
     why: str

@@ -49,7 +49,7 @@ def implausibly_low(case: RowCase) -> Iterator[Violation]:
 
 
 def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
-    """What is wrong with the whole column, "" if nothing is."""
+    """Describe the problem of the whole column; "" if there is none."""
     task = found[0].required.task
     samples = sum([measurement.required.samples or measurement.samples or 0 for measurement in found])
     if not task.higher_is_better or samples < FEWEST:

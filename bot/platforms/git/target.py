@@ -95,7 +95,7 @@ class Folder:
         return {key for key in branches | said if key.partition("/")[0] not in SHARED}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """What stands there: files on main, the request of this mark, what a person closed, the comment."""
+        """The current state: files on main, the request of this mark, what a person closed, the comment."""
         standing = self._read_standing(mark, paths)
         self._seen[mark] = (paths, standing)
         return standing

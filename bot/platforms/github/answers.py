@@ -14,7 +14,7 @@ class AnswerStore(Protocol):
     """A database that keeps answers; times are in seconds since 1970."""
 
     def answer(self, question: str, now: float) -> str | None:
-        """What was answered, None if nothing was or it is too old."""
+        """The kept answer; None if there is none or it is too old."""
         ...
 
     def set_answer(self, question: str, answer: str, until: float | None) -> None:
@@ -26,7 +26,7 @@ class Answers(Protocol):
     """Somewhere to keep answers; `lasts` is in seconds, None for an answer that can never change."""
 
     def get(self, question: str) -> str | None:
-        """What was answered, None if nothing was or it is too old."""
+        """The kept answer; None if there is none or it is too old."""
         ...
 
     def put(self, question: str, answer: str, lasts: float | None) -> None:
@@ -42,7 +42,7 @@ class AnswersInMemory:
         self.kept: dict[str, tuple[str, float | None]] = {}
 
     def get(self, question: str) -> str | None:
-        """What was answered, None if nothing was or it is too old."""
+        """The kept answer; None if there is none or it is too old."""
         answer, until = self.kept.get(question, (None, None))
         return None if until is not None and until < self.now() else answer
 
@@ -83,7 +83,7 @@ class AnswersInStore:
         self.now = now
 
     def get(self, question: str) -> str | None:
-        """What was answered, None if nothing was or it is too old."""
+        """The kept answer; None if there is none or it is too old."""
         return self.rows.answer(question, self.now())
 
     def put(self, question: str, answer: str, lasts: float | None) -> None:

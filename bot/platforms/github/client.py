@@ -95,7 +95,7 @@ class GitHubClient:
 
     @property
     def backoff(self) -> Backoff:
-        """How calls are repeated."""
+        """The policy for repeated calls."""
         return Backoff(self.pause, longest=self.patience, sleep=self.sleep)
 
     def __call__(self, call: Callable[[], T]) -> T:

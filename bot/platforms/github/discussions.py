@@ -46,7 +46,7 @@ class GitHubComments:
         return next(iter(self._ours(issue, mark)), None) if issue else None
 
     def replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote on the issue that holds the comment of a mark."""
+        """The comments of others on the issue that holds the comment of a mark."""
         issue = self._issue(mark)
         comments = self._call(lambda: list(issue.get_comments())) if issue else []
         return [Reply(author_of(one), one.body or "") for one in comments if author_of(one) != self._call.login]

@@ -70,7 +70,7 @@ def translated(error: GithubException, wait: float | None, asked: Asked) -> BotE
 
 
 def _refusal(status: int, said: str, asked: Asked) -> Refused:
-    """Which refusal an answer is."""
+    """The kind of refusal that an answer is."""
     words = said.lower()
     if status == 404 or (status == 422 and "no commit found" in words):
         return Gone(SERVICE, asked.about(f"{said}: {GONE}"))

@@ -79,7 +79,7 @@ class GitHubBudget:
 
 
 def budget(client: GitHubClient) -> GitHubBudget:
-    """What is left of the requests of this hour; asking costs none. Raises Unavailable or Refused."""
+    """The remaining requests of this hour; asking costs none. Raises Unavailable or Refused."""
 
     def call() -> GitHubBudget:
         headers, data = client.github.requester.requestJsonAndCheck("GET", "/rate_limit")

@@ -26,7 +26,7 @@ class GitHubSite:
 
     @property
     def name(self) -> str:
-        """How people write it."""
+        """Its address as people write it."""
         return f"{self.source.name}@{self.branch}"
 
     @kept_property

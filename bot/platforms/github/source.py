@@ -68,7 +68,7 @@ class GitHubSource:
 
     @property
     def name(self) -> str:
-        """How evidence and pages name it."""
+        """Its name in evidence and on pages."""
         return f"github://{self.address.name}"
 
     def head(self) -> str:
@@ -90,7 +90,7 @@ class GitHubSource:
             yield from self._compare(old, new, "")
 
     def _compare(self, old: str | None, new: str | None, folder: str) -> Iterator[Change]:
-        """What differs between two versions of one folder, and below; None for a folder that is not there."""
+        """The differences between two versions of one folder, and below; None for a folder that is not there."""
         before, after = self._below(old), self._below(new)
         names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
         deep = [name for name in names if _tree_id(before.get(name)) or _tree_id(after.get(name))]
@@ -104,11 +104,11 @@ class GitHubSource:
             yield from self._compare(_tree_id(before.get(name)), _tree_id(after.get(name)), f"{folder}{name}/")
 
     def _below(self, sha: str | None) -> Tree:
-        """What lies in a folder."""
+        """The entries of a folder."""
         return (self._kept_tree(sha) or {}) if sha else {}
 
     def _whole(self, sha: str | None) -> Tree | None:
-        """What lies in a folder and everywhere below it; None if that is more than one answer lists."""
+        """All entries in a folder and below it; None if that is more than one answer lists."""
         if sha is None:
             return {}
         self._count_listing()
@@ -116,7 +116,7 @@ class GitHubSource:
         return None if is_cut else found
 
     def _kept_tree(self, sha: str) -> Tree | None:
-        """What lies in a folder, by the id of its tree or of a commit; None if there is none.
+        """The entries of a folder, by the id of its tree or of a commit; None if there is none.
 
         What an id names never changes, so it is kept for the next push.
         """

@@ -89,7 +89,7 @@ class GitHubTarget:
 
     @kept_property
     def conversations(self) -> GitHubConversations:
-        """What people say on the bot's requests."""
+        """The comments of people on the bot's requests."""
         return GitHubConversations(
             self._client, self._repo, self._written, self._intend, f"github://{self._address.name}"
         )
@@ -129,7 +129,7 @@ class GitHubTarget:
         return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """What stands there: files on the default branch; of requests and comments what the form asks for."""
+        """The current state: files on the default branch; of requests and comments what the form asks for."""
         files = self.read_files(paths)
         if self._form == "comment" or mark.has_own_discussion:
             found = self._comments.find(mark)
@@ -195,7 +195,7 @@ class GitHubTarget:
         self._comments.remove_duplicate(duplicate)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote on the issue that holds a comment of the bot."""
+        """The comments of others on the issue that holds a comment of the bot."""
         return self._comments.replies(mark)
 
     def apply(self, publication: Publication) -> str:

@@ -130,7 +130,7 @@ class GitHubDiscussions:
         return data is not None and json.loads(data)["updated"] == issue["updated_at"]
 
     def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
-        """What is remembered of the issues that we opened; nothing is asked."""
+        """The remembered issues that the bot opened, without a request."""
         rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
         return ((num, row) for num, row in rows if row["kind"] == kind)
 

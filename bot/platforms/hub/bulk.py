@@ -33,7 +33,7 @@ class BulkSource:
 
     @property
     def name(self) -> str:
-        """How evidence and pages name it."""
+        """Its name in evidence and on pages."""
         return self.source.name
 
     def head(self) -> str:

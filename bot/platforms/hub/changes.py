@@ -78,7 +78,7 @@ class CommitComparison:
         return Pair({path: item_at(path, item) for path, item in found.before.items()}, after, come)
 
     def compare(self, pair: Pair, folder: str = "") -> Iterator[Change]:
-        """What differs in a folder, and below."""
+        """The differences in a folder, and below."""
         gone, come = self.below(pair, folder)
         for path in sorted(pair.before.keys() | pair.after.keys()):
             was, now = pair.before.get(path), pair.after.get(path)

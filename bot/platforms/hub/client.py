@@ -69,7 +69,7 @@ class HubClient:
 
     @property
     def backoff(self) -> Backoff:
-        """How calls are repeated."""
+        """The policy for repeated calls."""
         return Backoff(self.pause, sleep=self.sleep)
 
     def read(self, call: Callable[..., T], *args: Any, **how: Any) -> T:
@@ -104,7 +104,7 @@ class HubClient:
 
     @kept_property
     def account(self) -> Mapping[str, Any]:
-        """Who we are: `name` and `id`; asked once, because the Hub limits this call hard."""
+        """The bot's account: `name` and `id`; asked once, because the Hub limits this call hard."""
         return self.read(lambda: {**self.api.whoami()})
 
     @property
@@ -178,11 +178,11 @@ class HubClient:
         return self.patiently(call, where)
 
     def web(self, address: HubAddress) -> str:
-        """Where the repository stands for people and for git."""
+        """The address of the repository for people and for git."""
         return f"{self.endpoint}/{'' if address.kind == 'model' else f'{address.kind}s/'}{address.name}"
 
     def file_url(self, address: HubAddress, path: str, revision: str) -> str:
-        """Where the raw file stands."""
+        """The address of the raw file."""
         return hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
 
 

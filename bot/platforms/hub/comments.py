@@ -26,12 +26,12 @@ class HubComments:
         return None
 
     def texts(self, leaderboard: str) -> list[str]:
-        """What we said about the rows of a leaderboard."""
+        """The bot's comments about the rows of a leaderboard."""
         thread, us = self._thread(Marker("entry", "", leaderboard)), self.discussions.client.user
         return [comment.text for comment in (thread.comments if thread else ()) if comment.author == us]
 
     def replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of the bot."""
+        """The comments of others in the discussion that holds a comment of the bot."""
         thread, us = self._thread(mark), self.discussions.client.user
         return [Reply(one.author, one.text) for one in (thread.comments if thread else ()) if one.author != us]
 

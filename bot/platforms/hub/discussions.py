@@ -47,7 +47,7 @@ class HubDiscussions:
 
     @kept_property
     def known(self) -> KnownThreads:
-        """What is remembered of the bot."""
+        """The remembered discussions of the bot."""
         return KnownThreads(self.memory)
 
     @kept_property
@@ -153,7 +153,7 @@ class HubDiscussions:
         return found, known - found.keys()
 
     def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
-        """What is remembered of the discussions that we opened; nothing is asked."""
+        """The remembered discussions that the bot opened, without a request."""
         self.known.ask_memory()
         return self.known.now(kind)
 

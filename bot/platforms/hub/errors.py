@@ -64,7 +64,7 @@ def translated_status(response: httpx2.Response, why: str) -> BotError:
 
 
 def _refusal(response: httpx2.Response, said: str) -> type[Refused]:
-    """Which refusal an answer is."""
+    """The kind of refusal that an answer is."""
     if "locked" in said:
         return Locked
     if "discussion" in said and "disabled" in said:

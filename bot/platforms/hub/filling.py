@@ -59,7 +59,7 @@ class HubFilling:
             self.look()
 
     def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """What stands at the paths of these files; nothing is asked where it is the same bytes."""
+        """The current content at the paths of these files; equal bytes cost no request."""
         self._ready()
         found = {path: data for path, data in files.items() if is_content(data, self.ids.get(path, ""))}
         others = [path for path in files if path in self.ids and path not in found]

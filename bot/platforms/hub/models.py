@@ -43,7 +43,7 @@ class HubModels:
 
     @kept_property
     def name(self) -> str:
-        """How people write it."""
+        """Its address as people write it."""
         return MODELS
 
     def repository(self, model: str) -> HubTarget:

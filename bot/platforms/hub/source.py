@@ -45,7 +45,7 @@ class HubSource:
 
     @property
     def name(self) -> str:
-        """How evidence and pages name it."""
+        """Its name in evidence and on pages."""
         return self.address.url
 
     def refs(self, *, requests: bool = False) -> dict[str, str]:
@@ -110,11 +110,11 @@ class HubSource:
         return listings[key]
 
     def listing(self, commit: str, path: str, most: int | None = None) -> Listing | None:
-        """What lies in a folder, not below it; None if the commit or the folder is not there."""
+        """The entries of a folder, not of its subfolders; None if the commit or the folder is not there."""
         return self.if_there(lambda: {item.path: item for item in islice(self.tree(commit, path), most)})
 
     def tree(self, commit: str, path: str, *, recursive: bool = False) -> Iterator[RepoFile | RepoFolder]:
-        """What lies in a folder, or everywhere below it."""
+        """The entries of a folder, or all below it."""
         below = f"/{quote(path, safe='', errors='surrogatepass')}" if path else ""  # an odd name stops nothing
         where = f"{self._api}/tree/{quote(commit, safe='')}{below}"
         yield from self.client.get_pages(where, tree_item, recursive=str(recursive).lower(), expand="false")

@@ -70,7 +70,7 @@ class HubTarget:
 
     @property
     def name(self) -> str:
-        """How outcomes and pages name it."""
+        """Its name in outcomes and on pages."""
         return self.address.url
 
     @kept_property
@@ -95,7 +95,7 @@ class HubTarget:
 
     @property
     def conversations(self) -> HubConversations:
-        """What people say on the bot's requests."""
+        """The comments of people on the bot's requests."""
         return HubConversations(self)
 
     @kept_property
@@ -154,7 +154,7 @@ class HubTarget:
         return self.files.read(tuple(paths), self.head())
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
-        """What stands there: files on main, our open request, what a person closed, the bot's comment."""
+        """The current state: files on main, the bot's open request, declined files, the bot's comment."""
         wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
         files = self.read_files(paths)
         is_open = [num for num, row in wanted if row["status"] in OPEN]
@@ -204,7 +204,7 @@ class HubTarget:
         return HubFilling(self.discussions, mark, form)
 
     def read_replies(self, mark: Marker) -> list[Reply]:
-        """What others wrote in the discussion that holds a comment of the bot."""
+        """The comments of others in the discussion that holds a comment of the bot."""
         return self.comments.replies(mark)
 
     def read_entries(self) -> list[Entry]:
@@ -257,7 +257,7 @@ class HubTarget:
         return [(num, row) for num, row in self.requests if row["status"] in OPEN]
 
     def find_duplicates(self) -> list[Duplicate]:
-        """What of the bot stands here twice under one mark."""
+        """The bot's duplicates under one mark."""
         self.look_again()
         return self.discussions.find_duplicates() if self.has_requests or self.has_comments else []
 

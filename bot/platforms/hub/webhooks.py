@@ -99,7 +99,7 @@ def delivers_to_service(hook: Any) -> bool:
 
 
 def names(hook: Any) -> set[tuple[str, str]]:
-    """What a webhook watches."""
+    """The repositories that a webhook watches."""
     return {(item.type, item.name) for item in hook.watched}
 
 

@@ -108,7 +108,7 @@ class _Planner:
         self.numbers: list[Decimal | None] = []
 
     def decide(self, each: Proposed) -> Update | Insertion | None:
-        """What happens to one row. Raises Unwritable."""
+        """Decide the change of one row. Raises Unwritable."""
         row = each.wanted
         index = self.look(row)
         for way, cell in row.cells.items():

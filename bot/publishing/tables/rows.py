@@ -88,7 +88,7 @@ class MappedRows:
         )
 
     def remarks(self, grid: Grid, edit: TableEdit) -> Iterator[str]:
-        """What a person should look at after the edit."""
+        """The remarks that a person should read after the edit."""
         columns = self.options.columns.items()
         average = next((label for label, column in columns if column.value == "average"), None)
         by = self.options.sorted_by or average

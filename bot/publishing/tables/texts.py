@@ -30,7 +30,7 @@ def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:
 
 
 def contested_remark(entry: Entry, first: str) -> str:
-    """What is said of a row that another folder submitted first."""
+    """The remark about a row that another folder submitted first."""
     name = code(entry.model.id)
     return f"- {name} was first submitted in {code(first)}, from other files than those of this change"
 

@@ -42,7 +42,7 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
     """Reads and writes of one database."""
 
     def cursor(self, watch: str, subject: str) -> str | None:
-        """How far something was read; None if it never was."""
+        """The cursor up to which something was read; None if it never was."""
         found = select(cursors.c.value).where(cursors.c.watch == watch, cursors.c.subject == subject)
         with self.transaction() as connection:
             return connection.execute(found).scalar_one_or_none()

@@ -59,7 +59,7 @@ class KeptBoards(Database):
         return [parse_entry(zlib.decompress(data)) for data in rows]
 
     def board_changes(self, watch: str, target: str) -> tuple[BoardChange, ...]:
-        """What came, changed and went since the board is kept, the newest first."""
+        """The rows that were added, changed and removed since the board is kept, the newest first."""
         where = (board_changes.c.watch == watch, board_changes.c.target == target)
         found = select(board_changes.c.data).where(*where).order_by(board_changes.c.id.desc()).limit(KEPT)
         with self.transaction() as connection:

@@ -173,7 +173,7 @@ def _due_items(share: Share | None, *, at_target: bool) -> Executable:
 
 
 def _due(share: Share | None) -> list[ColumnElement[bool]]:
-    """What is due at `now`, of the parameters `watch` and `kind`."""
+    """The items that are due at `now`, of the parameters `watch` and `kind`."""
     where = [*_OF[:2], items.c.due <= bindparam("now"), items.c.is_held.is_(False)]
     if share is not None:
         where.append(items.c.cause == "push" if share == "people" else items.c.cause != "push")

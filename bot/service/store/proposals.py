@@ -14,7 +14,7 @@ class Proposals(Database):
     """Keeps what was read of each open request at the source of a watch, by its number."""
 
     def proposal(self, watch: str, num: int) -> bytes | None:
-        """What was kept of a request, None if nothing was."""
+        """The kept content of a request; None if there is none."""
         found = select(proposals.c.data).where(proposals.c.watch == watch, proposals.c.num == num)
         with self.transaction() as connection:
             data = connection.execute(found).scalar_one_or_none()

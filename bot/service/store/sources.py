@@ -43,7 +43,7 @@ class StoredSubmission(msgspec.Struct, frozen=True):
 
     @property
     def parsed(self) -> Parsed | None:
-        """What was read, None for a file that is not a result."""
+        """The parsed submission; None for a file that is not a result."""
         return self.content if isinstance(self.content, Parsed) else None
 
 
