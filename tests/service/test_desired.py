@@ -40,7 +40,7 @@ def proposing(row: Entry, main: Entry | None = None) -> CurrentState:
     return CurrentState({PATH: main.to_bytes()} if main else {}, request({PATH: row.to_bytes()}))
 
 
-def wish(entry: Entry | None, source: str = OURS, **more: Any) -> DesiredRow:
+def desired_row(entry: Entry | None, source: str = OURS, **more: Any) -> DesiredRow:
     return DesiredRow("tiny", KEY, source, entry, **more)
 
 
@@ -48,12 +48,12 @@ def wish(entry: Entry | None, source: str = OURS, **more: Any) -> DesiredRow:
 
 
 def test_a_row_is_known_by_its_leaderboard_and_key() -> None:
-    assert wish(NEW).mark == Marker("entry", KEY, "tiny")
-    assert wish(NEW).path == f"entries/{KEY}.json"
+    assert desired_row(NEW).mark == Marker("entry", KEY, "tiny")
+    assert desired_row(NEW).path == f"entries/{KEY}.json"
 
 
 def test_a_new_row_is_added_with_its_text() -> None:
-    row = wish(NEW, target="hf://datasets/acme/contents", contested="acme__first", places=("[a board](u)",))
+    row = desired_row(NEW, target="hf://datasets/acme/contents", contested="acme__first", places=("[a board](u)",))
     found = row.at(CurrentState(), "pull-request")
     assert found.files == {PATH: NEW.to_bytes()}
     assert found.text.title == "Add acme/atlas-7b (bfloat16): 58.33, first submitted in acme__first"
@@ -64,42 +64,46 @@ def test_a_new_row_is_added_with_its_text() -> None:
 
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_a_row_of_ours_takes_the_place_of_the_one_that_stands_there(form: Form) -> None:
-    found = wish(NEW).at(CurrentState({PATH: BETTER.to_bytes()}), form)
+    found = desired_row(NEW).at(CurrentState({PATH: BETTER.to_bytes()}), form)
     assert found.files == {PATH: NEW.to_bytes()}  # also where the one that stands there is newer
     assert found.text.title == "Update acme/atlas-7b (bfloat16): 58.33"
 
 
 def test_a_row_of_one_call_gives_way_to_a_newer_one_whoever_published_it() -> None:
-    assert wish(NEW, "").at(CurrentState({PATH: BETTER.to_bytes()}), "commit").files == {PATH: BETTER.to_bytes()}
-    assert wish(BETTER, "").at(CurrentState({PATH: NEW.to_bytes()}), "commit").files == {PATH: BETTER.to_bytes()}
-    assert wish(NEW, "").at(proposing(BETTER), "pull-request").files == {PATH: BETTER.to_bytes()}
+    assert desired_row(NEW, "").at(CurrentState({PATH: BETTER.to_bytes()}), "commit").files == {PATH: BETTER.to_bytes()}
+    assert desired_row(BETTER, "").at(CurrentState({PATH: NEW.to_bytes()}), "commit").files == {PATH: BETTER.to_bytes()}
+    assert desired_row(NEW, "").at(proposing(BETTER), "pull-request").files == {PATH: BETTER.to_bytes()}
     # What is proposed already will take the place of what stands on main.
-    assert wish(NEW, "").at(proposing(of(OURS, right=(1, 1, 1)), BETTER), "pull-request").files == {
+    assert desired_row(NEW, "").at(proposing(of(OURS, right=(1, 1, 1)), BETTER), "pull-request").files == {
         PATH: NEW.to_bytes()
     }
 
 
 def test_a_merged_row_of_another_source_stands_where_it_is_newer() -> None:
     theirs = of(THEIRS, day=2, right=(60, 60, 70))
-    assert wish(NEW).at(CurrentState({PATH: theirs.to_bytes()}), "pull-request").files == {PATH: theirs.to_bytes()}
+    assert desired_row(NEW).at(CurrentState({PATH: theirs.to_bytes()}), "pull-request").files == {
+        PATH: theirs.to_bytes()
+    }
     older = of(THEIRS, right=(1, 1, 1))
-    assert wish(BETTER).at(CurrentState({PATH: older.to_bytes()}), "pull-request").files == {PATH: BETTER.to_bytes()}
+    assert desired_row(BETTER).at(CurrentState({PATH: older.to_bytes()}), "pull-request").files == {
+        PATH: BETTER.to_bytes()
+    }
 
 
 def test_what_is_no_entry_is_written_over() -> None:
-    found = wish(NEW).at(CurrentState({PATH: b"{"}, request({PATH: b"{"})), "pull-request")
+    found = desired_row(NEW).at(CurrentState({PATH: b"{"}, request({PATH: b"{"})), "pull-request")
     assert (found.files, found.text.title) == ({PATH: NEW.to_bytes()}, "Add acme/atlas-7b (bfloat16): 58.33")
 
 
 def test_the_same_row_keeps_the_commits_that_are_named_where_it_stands() -> None:
     old = of(OURS, "b" * 40)
     kept = {PATH: old.to_bytes()}
-    assert wish(NEW).at(CurrentState(kept), "pull-request").files == kept
-    assert wish(NEW).at(proposing(old), "pull-request").files == kept
-    assert wish(NEW, before=old).at(CurrentState(), "pull-request").files == kept
+    assert desired_row(NEW).at(CurrentState(kept), "pull-request").files == kept
+    assert desired_row(NEW).at(proposing(old), "pull-request").files == kept
+    assert desired_row(NEW, before=old).at(CurrentState(), "pull-request").files == kept
     # What is proposed counts first.
     first = of(OURS, "c" * 40)
-    assert wish(NEW, before=old).at(proposing(first, old), "pull-request").files == {PATH: first.to_bytes()}
+    assert desired_row(NEW, before=old).at(proposing(first, old), "pull-request").files == {PATH: first.to_bytes()}
 
 
 def test_the_first_that_is_the_same_row_is_taken() -> None:
@@ -112,7 +116,7 @@ def test_the_first_that_is_the_same_row_is_taken() -> None:
 
 
 def test_a_comment_has_the_row_and_no_file() -> None:
-    row = wish(NEW, target="hf://datasets/acme/contents", places=("[a board](u)",))
+    row = desired_row(NEW, target="hf://datasets/acme/contents", places=("[a board](u)",))
     found = row.at(CurrentState(), "comment")
     assert (found.files, found.text.title) == ({}, "acme/atlas-7b (bfloat16): 58.33")
     assert "<summary>The row as JSON</summary>" in found.text.body
@@ -121,18 +125,18 @@ def test_a_comment_has_the_row_and_no_file() -> None:
 
 
 def test_a_comment_shows_what_stands_on_main_beside_the_row() -> None:
-    body = wish(BETTER).at(CurrentState({PATH: NEW.to_bytes()}), "comment").text.body
+    body = desired_row(BETTER).at(CurrentState({PATH: NEW.to_bytes()}), "comment").text.body
     assert "| **Average** | | **61.67** | 58.33 | +3.33 |" in body
 
 
 def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
     comment = PostedComment("7", "The row, as an older version wrote it.")
     said = DesiredState(PostText("", comment.body), {})
-    assert wish(NEW, before=NEW).at(CurrentState(comment=comment), "comment") == said
+    assert desired_row(NEW, before=NEW).at(CurrentState(comment=comment), "comment") == said
     for row, state in (
-        (wish(NEW, before=NEW), CurrentState()),
-        (wish(BETTER, before=NEW), CurrentState(comment=comment)),
-        (wish(NEW), CurrentState(comment=comment)),
+        (desired_row(NEW, before=NEW), CurrentState()),
+        (desired_row(BETTER, before=NEW), CurrentState(comment=comment)),
+        (desired_row(NEW), CurrentState(comment=comment)),
     ):
         assert "<summary>The row as JSON</summary>" in row.at(state, "comment").text.body
 
@@ -141,7 +145,7 @@ def test_a_comment_stays_as_it_is_where_it_has_this_row() -> None:
 
 
 def test_a_withdrawn_row_of_ours_is_taken_away() -> None:
-    found = wish(None).at(CurrentState({PATH: NEW.to_bytes()}), "pull-request")
+    found = desired_row(None).at(CurrentState({PATH: NEW.to_bytes()}), "pull-request")
     assert found.files == {PATH: None}
     assert found.text.title == f"Remove {KEY}"
     assert f"The submission behind `{PATH}` was withdrawn" in found.text.body
@@ -151,22 +155,26 @@ def test_a_withdrawn_row_of_ours_is_taken_away() -> None:
 def test_a_withdrawn_row_leaves_the_merged_one_of_another_source() -> None:
     theirs = of(THEIRS).to_bytes()
     for source in (OURS, ""):
-        assert wish(None, source).at(CurrentState({PATH: theirs}), "pull-request").files == {PATH: theirs}
-    assert wish(None).at(CurrentState(), "pull-request").files == {PATH: None}
-    assert wish(None).at(CurrentState({PATH: b"{"}), "pull-request").files == {PATH: b"{"}
+        assert desired_row(None, source).at(CurrentState({PATH: theirs}), "pull-request").files == {PATH: theirs}
+    assert desired_row(None).at(CurrentState(), "pull-request").files == {PATH: None}
+    assert desired_row(None).at(CurrentState({PATH: b"{"}), "pull-request").files == {PATH: b"{"}
 
 
 def test_a_withdrawn_row_leaves_the_request_of_another_source() -> None:
     state = proposing(of(THEIRS), NEW)
     assert state.request is not None
-    assert wish(None).at(state, "pull-request") == DesiredState(SAID, state.request.files)
-    assert wish(None).at(proposing(NEW, NEW), "pull-request").files == {PATH: None}  # a request of ours is not left
+    assert desired_row(None).at(state, "pull-request") == DesiredState(SAID, state.request.files)
+    assert desired_row(None).at(proposing(NEW, NEW), "pull-request").files == {
+        PATH: None
+    }  # a request of ours is not left
 
 
 def test_a_withdrawn_row_leaves_the_comment_of_another_source() -> None:
     comment = PostedComment("7", f"A row from `{THEIRS}`.")
-    assert wish(None).at(CurrentState(comment=comment), "comment") == DesiredState(PostText("", comment.body), {})
-    mine = wish(None).at(CurrentState(comment=PostedComment("7", f"A row from `{OURS}`.")), "comment")
+    assert desired_row(None).at(CurrentState(comment=comment), "comment") == DesiredState(
+        PostText("", comment.body), {}
+    )
+    mine = desired_row(None).at(CurrentState(comment=PostedComment("7", f"A row from `{OURS}`.")), "comment")
     assert mine.text.title == f"Remove {KEY}"
 
 
@@ -177,7 +185,7 @@ OTHER_PATH = entry_path(OTHER.key)
 
 
 def both() -> list[DesiredRow]:
-    return [wish(NEW), DesiredRow("tiny", OTHER.key, OURS, OTHER)]
+    return [desired_row(NEW), DesiredRow("tiny", OTHER.key, OURS, OTHER)]
 
 
 def test_the_marks_of_shared_requests_name_the_leaderboard() -> None:
@@ -212,7 +220,7 @@ def test_declined_rows_and_rows_that_stand_there_are_not_proposed() -> None:
 
 def test_a_shared_request_tells_the_rows_before_and_after_in_the_order_of_their_keys() -> None:
     there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
-    rows = [DesiredRow("tiny", OTHER.key, OURS, None), wish(NEW)]
+    rows = [DesiredRow("tiny", OTHER.key, OURS, None), desired_row(NEW)]
     found = desired_together(ROLLING, rows, CurrentState(there), "pull-request")
     assert found.files == {OTHER_PATH: None, PATH: NEW.to_bytes()}
     assert found.text.title == "Update 1 row and remove 1 row of tiny"
@@ -223,7 +231,7 @@ def test_a_shared_request_tells_the_rows_before_and_after_in_the_order_of_their_
 def test_a_migration_says_why_each_row_changes() -> None:
     mark = migration_mark("tiny")
     there = {PATH: BETTER.to_bytes(), OTHER_PATH: OTHER.to_bytes()}
-    rows = [DesiredRow("tiny", OTHER.key, OURS, None), wish(NEW)]
+    rows = [DesiredRow("tiny", OTHER.key, OURS, None), desired_row(NEW)]
     found = desired_together(mark, rows, CurrentState(there), "pull-request")
     assert found.text.title == "Score 2 rows of tiny again"
     lines = [line for line in found.text.body.split("\n") if line.startswith("| `")]

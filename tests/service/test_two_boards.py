@@ -1,0 +1,48 @@
+"""Two leaderboards on one target, made of one source: neither touches the rows and requests of the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.service.config import parse_settings
+from bot.service.settlement import settle
+from tests.service.stories import KEY, Story
+from tests.world.hub import Hub
+from tests.world.results import TINY
+
+
+@pytest.mark.parametrize("style", ["entry", "rolling"])
+@pytest.mark.parametrize("is_merged", [True, False])
+def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(
+    hub: Hub, tmp_path: Path, style: str, *, is_merged: bool
+) -> None:
+    (tmp_path / "small.toml").write_text(TINY)
+    story = Story(hub, tmp_path, style=style)
+    text = story.text.replace('name = "tiny"', 'name = "small"').replace("tiny.toml", "small.toml")
+    other = story.open_context_factory("small.db")
+    story.push()
+    story.settle()
+    settle(other.open_context(parse_settings(text, "bot.toml").watches[0]))
+    other.store.close()
+    tiny, small = story.requests
+    for request in story.requests if is_merged else ():
+        hub.merge(story.target, request)
+
+    story.remove()
+    story.lose_state()
+    story.settle()
+
+    theirs = f"entries/{KEY.replace('tiny/', 'small/', 1)}.json"
+    assert {key.partition("/")[0] for key in story.contexts.store.row_keys("tiny")} <= {"tiny"}
+    if is_merged:
+        assert hub.file(story.target, theirs)
+        assert [request.status for request in (tiny, small)] == ["merged", "merged"]
+        [removal] = story.requests
+        assert hub.file(story.target, theirs, removal.ref)
+        assert hub.file(story.target, f"entries/{KEY}.json", removal.ref) is None
+    else:
+        assert [request.num for request in story.requests] == [small.num]
+        assert hub.file(story.target, theirs, small.ref)
+    story.contexts.store.close()
