@@ -222,7 +222,11 @@ def test_where_a_value_is_published_makes_no_row_stale() -> None:
 def test_only_listed_organizations_or_models_are_written_to() -> None:
     options = ModelsOptions(organizations=("acme", "other/model"))
 
-    allowed = {name for name in ("acme/x", "other/model", "other/x", "acme-2/x") if options.allow(name)}
+    allowed = {
+        name
+        for name in ("acme/x", "other/model", "other/x", "acme-2/x", "acme", "acme/a/b", "acme/..")
+        if options.allow(name)
+    }
     assert allowed == {"acme/x", "other/model"}
     for names in ((), ("a/b/c",), ("*",), ("../x",)):
         with pytest.raises(ValidationError):
