@@ -141,7 +141,7 @@ def test_what_somebody_else_says_is_never_written_over() -> None:
 @pytest.mark.parametrize(
     ("card", "reason"),
     [
-        ("---\n- a\n---\n", "the front matter is not a mapping"),
+        ("---\n- a\n---\n", "README.md: the front matter is not a mapping"),
         ("---\na: [\n---\n", "not valid YAML"),
         ("---\nmodel-index: []\n---\n", "not as one model with a block of results"),
         ("---\nmodel-index:\n- name: a\n  results: []\n---\n", "not as one model with a block of results"),
@@ -217,3 +217,33 @@ def test_a_damaged_card_is_edited_rightly_or_refused(card: str, changes: list[tu
     assert bool(draft.refused) == (made is None)
     if made is not None:
         assert is_insertion(data.decode(), made.decode())
+
+
+def test_only_the_block_in_the_front_matter_is_ours() -> None:
+    made = after(PLAIN)
+    block = made[made.index("# <!-- leaderboard-bot") : made.index("# leaderboard-bot end")] + "# leaderboard-bot end\n"
+    shown = f"{PLAIN}\n{block}"
+
+    twice = after(shown)
+
+    assert is_insertion(shown, twice)
+    assert twice.count(block) == 2
+    assert after(twice, RowChange("a", None)) == shown
+    assert after(shown, RowChange("a", None)) == shown
+
+
+def test_an_empty_front_matter_that_is_not_ours_stays() -> None:
+    assert after("---\n---\n# Model\n", RowChange("a", None)) == "---\n---\n# Model\n"
+
+
+def test_results_that_the_owner_wrote_in_one_line_each_are_not_edited() -> None:
+    draft = drafted("---\nmodel-index:\n- name: a\n  results:\n  - {task: {type: x}}\n---\n")
+    assert draft.refused == {"a": "README.md: model-index is there, and not as one model with a block of results"}
+
+
+def test_new_results_stand_behind_a_folded_text_of_the_last_one() -> None:
+    card = OTHERS.replace('name: "accuracy"   # 25-shot', "name: >\n            accuracy\n            of 25 shots\n")
+    made = after(card)
+    assert is_insertion(card, made)
+    assert after(made, RowChange("a", None)) == card
+    assert len(yaml.safe_load(made.split("---\n")[1])["model-index"][0]["results"]) == 3
