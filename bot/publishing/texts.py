@@ -18,7 +18,7 @@ from bot.reporting.escape import code, code_in_table, in_title, visible, without
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
 
-FOOT = f"[leaderboard-bot]({HOME}) wrote this from the file named above; it changes when that file does."
+FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the result files change."
 VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with what is pushed here."
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's

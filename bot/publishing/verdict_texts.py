@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot import HOME
 from bot.evaluation.finding import counted
 from bot.publishing.command_list import commands_line
 from bot.publishing.publication import Marker, PostText
-from bot.publishing.texts import fitted
+from bot.publishing.texts import FOOT, fitted
 from bot.reporting.escape import brief, code, code_in_table, in_title, visible
 from bot.reporting.markdown import cell
 
-FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the files change."
 MERGED = "**Merged.**"
 ROWS = 100  # of a folder that a text names
 NAMES = 10  # files or models that one line names

@@ -35,6 +35,7 @@ from bot.publishing.publication import (
     decide,
     describe,
     find_marker,
+    holder_of,
 )
 from tests.platforms.git.publisher import entry
 
@@ -222,6 +223,20 @@ def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, 
 )
 def test_what_is_no_mark_of_ours_is_none(text: str) -> None:
     assert find_marker(text) is None
+
+
+def test_the_last_mark_of_a_text_is_found_whatever_stands_behind_it() -> None:
+    shown = MARK.render()
+    assert find_marker(f"{Marker('plan', 'x').render()} {shown} <!-- more -->") == MARK
+    assert find_marker(shown.removesuffix(CLOSING)) is None
+    assert find_marker(shown.removeprefix(OPENING)) is None
+    assert find_marker(f'{OPENING}{{"kind": "entry", "key": "a"}}{CLOSING}') == Marker("entry", "a", "")
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_plans_and_alarms_have_a_discussion_of_their_own_and_all_else_is_in_that_of_the_rows(kind: Kind) -> None:
+    holder = holder_of(Marker(kind, "tiny/a", "tiny"))
+    assert holder == Marker(kind if kind in {"plan", "alarm"} else "board", "tiny", "tiny")
 
 
 @given(st.text())

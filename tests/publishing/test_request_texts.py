@@ -39,8 +39,8 @@ def test_the_text_of_a_new_row() -> None:
 {declaration_path(row.leaderboard.digest)}`
   {LATER}
 
-[leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this from the file named above; it changes \
-when that file does.
+[leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this, and edits it when the result files \
+change.
 
 <!-- leaderboard-bot {{"key": "{row.key}", "kind": "entry", "leaderboard": "tiny"}} -->""",
     )
