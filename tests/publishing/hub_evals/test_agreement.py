@@ -39,7 +39,7 @@ def test_both_sides_are_named_in_few_characters() -> None:
     same, conflict = judge_value(OURS, [claim(Decimal(50), path)]), judge_value(OURS, [claim(digits, path)])
 
     assert same == Agreement("same", f"{path[:PLACE]}… already has this value")
-    assert conflict.why.startswith(f"{path[:PLACE]}… says {str(digits)[:DIGITS]}…, and this result 50: ")
+    assert conflict.why.startswith(f"{path[:PLACE]}… has {str(digits)[:DIGITS]}…, this result is 50: ")
 
 
 def test_a_file_is_ours_by_its_first_comment_alone() -> None:

@@ -57,9 +57,9 @@ def test_a_value_may_be_at_each_end_of_its_unit_and_not_beyond(raw: float, unit:
 
 def test_a_task_or_leaf_without_one_raw_value_is_refused_by_its_name() -> None:
     view = viewed(entry(scores={"mmlu_pro": None}))
-    with pytest.raises(Unwritable, match=r"^mmlu_pro has not exactly one raw value"):
+    with pytest.raises(Unwritable, match=r"^mmlu_pro does not have exactly one raw value"):
         value_of(view, task_of(view), benchmark())
-    with pytest.raises(Unwritable, match=r"^other has not exactly one raw value"):
+    with pytest.raises(Unwritable, match=r"^other does not have exactly one raw value"):
         value_of(view, task_of(view, "bbh"), benchmark(leaf="other"))
 
 
@@ -107,7 +107,7 @@ def test_all_reasons_and_all_other_rows_are_named() -> None:
     known = "eval.yaml has mmlu_pro, mmlu_pro_easy"
     assert why == f"bbh: {DATASET} has no task 'y'; {known}; mmlu_pro: {DATASET} has no task 'x'; {known}"
     draft = drafted(row(key="a"), row(key="b"), row(key="c"), head="c" * 40)
-    assert draft.remarks[-1].endswith("counts; of the same model there is also a, b.")
+    assert draft.remarks[-1].endswith("counts; the same model also has a, b.")
 
 
 def test_a_row_of_an_unknown_revision_says_so() -> None:

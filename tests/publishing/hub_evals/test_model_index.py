@@ -238,7 +238,7 @@ def test_an_empty_front_matter_that_is_not_ours_stays() -> None:
 
 def test_results_that_the_owner_wrote_in_one_line_each_are_not_edited() -> None:
     draft = drafted("---\nmodel-index:\n- name: a\n  results:\n  - {task: {type: x}}\n---\n")
-    assert draft.refused == {"a": "README.md: model-index is there, and not as one model with a block of results"}
+    assert draft.refused == {"a": "README.md: model-index exists, but not as one model with a block of results"}
 
 
 def test_new_results_stand_behind_a_folded_text_of_the_last_one() -> None:
