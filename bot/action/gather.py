@@ -116,7 +116,7 @@ def workspace_files(patterns: Iterable[str], workspace: Path) -> Iterator[str]:
         start = fixed_part(pattern)
         root = workspace / start
         if not start.startswith("/") and not root.resolve().is_relative_to(workspace.resolve()):
-            continue  # a link in what was submitted must not lead out of it
+            continue  # a link in submitted content must not lead out of the workspace
         if root.is_file() and not root.is_symlink():
             yield start
         elif root.is_dir():

@@ -17,7 +17,7 @@ from bot.errors import CallError
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-NOTHING = "0" * 40  # what a push of a new branch names as the commit before
+NOTHING = "0" * 40  # the commit before that a push of a new branch names
 # What runs by the decision of somebody who may write to the repository; strangers cause all other events.
 TRUSTED = ("push", "schedule", "workflow_dispatch", "release")
 

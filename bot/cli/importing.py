@@ -17,7 +17,7 @@ from bot.errors import CallError
 from bot.reporting.escape import visible
 from bot.service.environment import database_url, read_access, settings_path
 
-if TYPE_CHECKING:  # what needs an extra is imported where that is known to be there
+if TYPE_CHECKING:  # modules that need an extra are imported only when it is known to be installed
     from bot.service.config import Watch
     from bot.service.importing import ImportResult
 

@@ -34,7 +34,7 @@ from bot.reporting.lines import with_lines
 from bot.reporting.text import files_by_key, terminal_row, unreadable_text
 from bot.service.environment import read_access
 
-if TYPE_CHECKING:  # a command imports what only it needs, so that `check` starts fast
+if TYPE_CHECKING:  # a command imports its own modules late, so that `check` starts fast
     from bot.platforms.target import Target
     from bot.service.reconcile import PublishResult
 

@@ -65,7 +65,7 @@ def are_counts(values: Sequence[float], samples: Sequence[int]) -> bool:
     """Tell whether `right_answers` finds one for each value and its number of samples; many times as fast."""
     try:
         return all(map(TOLERANCE.__ge__, map(abs, map(remainder, map(mul, values, samples), repeat(1.0)))))
-    except ValueError:  # what is infinite has no nearest whole number
+    except ValueError:  # infinity has no nearest whole number
         return False
 
 

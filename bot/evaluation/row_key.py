@@ -15,7 +15,7 @@ NO_ORGANIZATION = "_"
 UNPINNED, UNKNOWN, CHAT = "unpinned", "unknown", "chat"
 LONGEST = 200  # bytes of a folder's name
 LONGEST_PART = 90  # bytes of a revision or a precision: both, "-chat" and ".json" stay below 200 together
-DIGEST = 32  # hexadecimal digits that take the place of what is cut
+DIGEST = 32  # hexadecimal digits that replace the cut part
 
 
 @dataclass(frozen=True, order=True)

@@ -135,7 +135,7 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
             for path in gone:
                 yield from _unlink(Path(path), folder)
             if gone or not names:
-                with suppress(OSError):  # what stands in it is not the site's
+                with suppress(OSError):  # its content is not part of the site
                     os.rmdir(place)  # noqa: PTH106 - the same
     for old in folder.glob("site.*"):
         if ASSET.fullmatch(old.name) and str(old) not in wanted:

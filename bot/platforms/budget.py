@@ -17,7 +17,7 @@ from threading import Lock
 
 from bot.errors import Unavailable
 
-LONGEST_WINDOW = 3600.0  # seconds; a clock or a service that is wrong blocks nobody for longer
+LONGEST_WINDOW = 3600.0  # seconds; a wrong clock or service blocks nobody for longer
 BULK_SHARE = 0.5  # of a window that bulk work leaves to people
 SAME_WINDOW = 5.0  # seconds by which two processes may see the end of one window apart
 _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)

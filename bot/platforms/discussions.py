@@ -12,7 +12,7 @@ from bot.platforms.source import Source
 Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]
 VerdictState = Literal["success", "failure"]
-OPEN = frozenset({"open", "draft"})  # what a list says of those that are open
+OPEN = frozenset({"open", "draft"})  # what a list shows of the open ones
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 TIMEOUT = 30.0  # seconds for a connection, and for each read of an answer
 DEADLINE = 300.0  # seconds for one operation with all its tries
-SLOWEST = 200_000  # bytes a second at which a service may take in what we send
+SLOWEST = 200_000  # bytes a second at which a service may read our request
 LISTING = 1800.0  # seconds for a listing with all its pages
 
 

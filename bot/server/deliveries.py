@@ -16,7 +16,7 @@ from bot.service.event import Event
 from bot.service.store.deliveries import KEPT_DELIVERIES, Deliveries, StoredDelivery
 
 LONGEST = 200  # letters of a name
-SOON = 1.0  # seconds after which what came is written into the state
+SOON = 1.0  # seconds after which new deliveries are written into the state
 TAKEN = 202
 # What the delivery of the running request told of, and whether it hinted a watch; None for a stranger's.
 _told: ContextVar[tuple[Event, bool] | None] = ContextVar("told", default=None)

@@ -19,7 +19,7 @@ from bot.platforms.bounded import Latest
 from bot.service.event import Event
 from bot.service.github_event import ANY, parse_github_event
 
-KEPT_BYTES = 1_000_000  # of a body; what is longer is signed all the same, and read by nobody
+KEPT_BYTES = 1_000_000  # of a body; a longer one is still checked by signature, but not read
 BODY_LIMIT = 25_000_000  # bytes; GitHub sends no more
 BODY_SECONDS = 10.0  # in which a body must be there
 REMEMBERED = 10_000  # deliveries that are known again

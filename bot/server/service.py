@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # the extra `postgres`
     from bot.service.jobs.cluster import SharedWatch
     from bot.service.jobs.queue import Jobs, Timing
 
-SHORTEST_WAIT = 5.0  # seconds between two settlements that nobody asks for
+SHORTEST_WAIT = 5.0  # seconds between two settlements without a hint
 log = logging.getLogger(__name__)
 
 
@@ -163,7 +163,7 @@ class Service:
                 raise
         for outcome in done.outcomes:
             self.record_outcome(watch.name, outcome)
-        if not done.is_whole:  # how the watch stands, the next pass says, which may have begun elsewhere
+        if not done.is_whole:  # the next pass, which may have begun elsewhere, reports the watch's state
             self.metrics.settles.labels(watch.name, "failed").inc()
             return False
         state.settled, state.failure = self.clock(), ""

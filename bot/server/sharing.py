@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.server.service import Service
 
 LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch
-SHORTEST_WAIT = 5.0  # seconds between two passes that nobody asks for
+SHORTEST_WAIT = 5.0  # seconds between two passes without a hint
 log = logging.getLogger(__name__)
 
 

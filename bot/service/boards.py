@@ -28,7 +28,7 @@ from bot.service.outcome import Report
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import KeptBoard
 
-SHOWN = 20  # files among the entries that are none, of which one pass says so
+SHOWN = 20  # files among the entries that are not entries, which one pass names
 
 
 @dataclass(frozen=True)

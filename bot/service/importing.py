@@ -141,7 +141,7 @@ class Import:
     def run(self) -> ImportResult:
         """Read what is unread, and write what is new."""
         with bulk_work():
-            self._patiently(self._read, ends=False)  # what cannot be read now keeps nothing else
+            self._patiently(self._read, ends=False)  # an unreadable file does not stop the others
             self._patiently(self._write, ends=True)
         self.result.unread = self.context.store.count_items(self.context.name, "file")
         self.result.untraced = self._untraced()

@@ -29,7 +29,7 @@ Kind = Literal[
     "sweep",
 ]
 Cause = Literal["push", "declaration", "lost", "bulk"]
-Share = Literal["people", "bulk"]  # pushes of a few files are what people wait for; everything else comes after them
+Share = Literal["people", "bulk"]  # people wait for pushes of a few files; everything else comes later
 
 FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
 LONGEST_WAIT = 6 * 3600.0  # seconds

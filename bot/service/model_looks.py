@@ -56,7 +56,7 @@ class DesiredModel:
             return DesiredState(NOTHING, dict.fromkeys(proposed) if is_withdrawn else {})
         files = {path: self._kept(path, data, proposed) for path, data in self.draft.files.items()}
         if self.draft.refused and request is not None:
-            files = {**proposed, **files}  # what is in dispute stays as it is, on both sides
+            files = {**proposed, **files}  # disputed values stay unchanged on both sides
         if request is not None and files == proposed and not self.draft.files:
             return DesiredState(request.text, files)
         return DesiredState(self._text(), files)

@@ -55,7 +55,7 @@ class ModelPublisher:
         known = self._known()
         models = self._models(items, known)
         if models:
-            _ = self._models_of_hub.client.user  # what is refused from here on is refused by one repository
+            _ = self._models_of_hub.client.user  # from here on a refusal concerns one repository
         first = {model for model in models if not self._may_write or model in known}
         looks = [look for model in sorted(first) if (look := self._look(model, models[model])) is not None]
         known |= self._remember_ours(look for look in looks if look.is_known)

@@ -15,7 +15,7 @@ from bot.service import quotas
 from bot.service.context import WatchContext
 from bot.service.waivers import dump_waivers
 
-STATE = "review "  # what the cursors of reviews begin with
+STATE = "review "  # the prefix of the cursors of reviews
 
 
 class ReviewState(msgspec.Struct, frozen=True):

@@ -141,7 +141,7 @@ class RowLooker:
             self.report.say("rejected", key, str(error))
             entry = None
         if entry is None and before is not None and not is_from(before, self.context.source.name):
-            before = None  # a row of another source is none of the bot to take away
+            before = None  # this source must not remove a row of another source
         if entry is None and _is_removal_proposed(entry_path(key), [standing.state, shared.rolling, shared.migration]):
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions)

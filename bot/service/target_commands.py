@@ -89,7 +89,7 @@ class TargetCommands:
             match = COMMAND.match(one.text)
             is_asked = match is not None and one.author in self.context.watch.maintainers and one.id not in answered
             if match and is_asked and not self._do(request, one, match[1], match[2].strip().strip("`")):
-                break  # it is merged: what else was written there waits for nobody
+                break  # it is merged: later comments there need no answer
         after = self.conversations.read(num)
         if after is not None:
             note_declines(self.context, self.to, declines_in(after, us, self.context.watch.maintainers))

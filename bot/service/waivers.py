@@ -74,7 +74,7 @@ def answer_folders(folders: Folders) -> None:
     for folder, num in open_ones.items():
         count = folders.discussions.counts.get(num)
         if count is not None and context.store.cursor(context.name, f"talk {num}") == str(count):
-            continue  # nobody wrote anything since
+            continue  # no new comments since
         folders.report.attempt([], lambda f=folder, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
 
 

@@ -161,7 +161,7 @@ def test_the_board_ranks_complete_rows_and_shows_the_hole_of_the_other(board: Pa
 
 
 def test_colour_is_for_terminals() -> None:
-    assert "\x1b[1;32m✓ accepted\x1b[0m" in on_terminal("check", KESTREL)
+    assert "\x1b[32m\x1b[1m✓ accepted\x1b[0m" in on_terminal("check", KESTREL)
     assert "\x1b" not in bot("check", KESTREL)[1]
 
 

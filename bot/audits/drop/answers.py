@@ -15,7 +15,7 @@ Golds = tuple[tuple[str, ...], ...]
 DECIMAL = re.compile(r"\s*[-+]?\d[\d,]*\.\d+\s*")
 # The validation split has 9,536 questions, of some 40 characters of answers each.
 MAX_QUESTIONS, MAX_CHARACTERS = 1 << 14, 1 << 22
-# Golds are kept in memory: a log may not fill it with what nobody answers.
+# Golds are kept in memory: a log must not fill it with answers that nobody needs.
 MAX_GOLDS = 20_000
 BAD_GOLDS = "the gold answers are not lists of texts"
 NO_WORDS: frozenset[str] = frozenset()

@@ -19,7 +19,7 @@ from bot.evaluation.formats.lm_eval_command import command_line, pinned_argument
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
 OWN = frozenset({"model", "model_args", "tasks", "batch_sizes"})  # of `config`; the harness writes `batch_size`
-# Members of a row that are not metrics: counts, settings, and whatever the benchmark wrote besides.
+# Members of a row that are not metrics: counts, settings, and anything else that the benchmark wrote.
 NO_METRICS = frozenset({
     "alias", "num_examples", "total_examples", "completion_rate", "num_total", "num_solved", "solved_avg", "num_repeat",
     "max_tokens", "temperature", "num_shot", "benchmark_version", "error",

@@ -13,7 +13,7 @@ from bot.evaluation.formats.secrets import HIDDEN, credentials, secrets_in
 from bot.evaluation.result import Result
 
 BEGINNINGS = (b"{", b"[")
-# One of these is in what a harness was called with where a password or token is; a look at more would take too long.
+# Arguments of a harness with a password or token contain one of these; searching for more would take too long.
 SIGNS = (b"key", b"token", b"auth", b"passw", b"secret", b"hf_", b"sk-", b"gh", b"akia", b"aiza")
 
 

@@ -139,7 +139,7 @@ def _instance_values(content: Content, split: str) -> dict[str, list[float]]:
     """The values of each metric over the instances of a split; none of a run that asked an instance several times."""
     try:
         rows = items(content.json(INSTANCES)) if INSTANCES in content.files else []
-    except MalformedResult:  # it only adds to what the other two say
+    except MalformedResult:  # it only adds to the other two
         return {}
     found: dict[str, dict[str, float]] = {}
     for row in map(table, rows):

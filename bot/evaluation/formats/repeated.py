@@ -21,7 +21,7 @@ MOST = 20  # keys that one result lists
 MAX_BYTES = 8 * 1024 * 1024  # a larger file is not decoded a second time
 
 
-INDENTED, BESIDE = b'{\n  "', 8  # how the harness writes: eight bytes for each key besides key and value, and two
+INDENTED, BESIDE = b'{\n  "', 8  # how the harness writes: eight more bytes for each key beside key and value, and two
 ENCODE = msgspec.json.Encoder().encode
 PARTS = ("results", "versions", "n-shot", "n-samples")
 

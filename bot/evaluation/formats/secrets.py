@@ -29,7 +29,7 @@ NO_SECRET = re.compile(
 HIDDEN = "[secret]"
 MAX_FOUND = 20  # places that are named
 MAX_LOOKED_AT = 100_000  # values that are looked at
-LONGEST = 200  # characters of a value that tell whether it is none
+LONGEST = 200  # characters of a value that show whether it is a credential
 
 
 def secrets_in(value: Any, pointer: str) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def _violations(case: Case) -> Iterator[Violation]:
             seen.add((group.key, key, value))  # `groups` repeats what `results` has
             means = means_of_leaves(result, members[group.key], key, known)
             if means is None or not isfinite(means[0]) or any(_is_near(value, mean) for mean in means):
-                continue  # what makes a mean infinite or NaN is a leaf that another rule reports
+                continue  # a leaf that makes a mean infinite or NaN is reported by another rule
             if not any(_is_near(value, mean) for mean in means_of_members(result, group.key, key)):
                 yield Violation(
                     f"{shown(group.key)} has {shown(key)} {value!r}, but its subtasks give {means[0]!r}",

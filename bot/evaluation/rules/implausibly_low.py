@@ -31,7 +31,7 @@ from bot.evaluation.rules.rule import RowCase, Violation, rule
 FEWEST = 100  # samples of a column whose exact 0 is reported
 GUESSED = 20  # right answers that guessing gives on a subtask whose exact 0 is reported; by chance once in 500 million
 ERRORS = 5.0  # standard errors below guessing
-ABOVE = 10.0  # the score that a column has which says that the run is sound
+ABOVE = 10.0  # the score of a column that shows that the run is sound
 HINT = "look at the logged samples: were the answers recognised? A chat template or a stop word may be wrong"
 
 

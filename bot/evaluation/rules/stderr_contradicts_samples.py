@@ -24,7 +24,7 @@ from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
 
 TOLERANCE = 1e-4
-TINY = 1e-24  # the square of what a standard error of 0 may be off by
+TINY = 1e-24  # the square of the tolerance for a standard error of 0
 
 
 @rule(Severity.ERROR, invalidates_score=False)

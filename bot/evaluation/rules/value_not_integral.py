@@ -38,7 +38,7 @@ def _violations(case: Case) -> Iterator[Violation]:
         if samples is None or not measurement.is_share:
             continue
         right = value / required.unit * samples
-        # NaN and what lies outside the range are other rules'; the comparison is false for NaN
+        # other rules report NaN and values outside the range; the comparison is false for NaN
         if 0.0 <= right <= samples and right_answers(value / required.unit, samples) is None:
             yield _violation(case, measurement, samples)
 

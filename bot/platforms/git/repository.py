@@ -25,7 +25,7 @@ AUTHOR = {
     "GIT_COMMITTER_NAME": "leaderboard-bot",
     "GIT_COMMITTER_EMAIL": "leaderboard-bot@localhost",
 }
-# A hook, a signature or a pager of the user's must not run for what the bot writes.
+# The user's hooks, signatures and pagers must not run for writes of the bot.
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.quotePath=false")
 
 # What a git that runs us as its hook says of its own repository (`git rev-parse --local-env-vars`).

@@ -51,7 +51,7 @@ def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str
     try:
         rows = client.ask_graphql(query, variables, lambda data: _texts(data["repository"], asked))
     except Refused:
-        return {}  # one by one says what is wrong, if anything is
+        return {}  # reading one by one shows what is wrong, if anything is
     found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
     return {oid: data for oid, data in found.items() if is_content(data, oid)}
 

@@ -30,7 +30,7 @@ from bot.platforms.source import TooLarge
 
 T = TypeVar("T")
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
-# What comes of an answer that is none: PyGithub reads it without a look, and asserts the host of a next page.
+# Errors from invalid answers: PyGithub does not check them, and asserts the host of a next page.
 ODD_ANSWERS = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError, OverflowError)
 
 
@@ -70,7 +70,7 @@ class GitHubClient:
             "base_url": self.api_url.rstrip("/"),
             "user_agent": "leaderboard-bot",
             "per_page": 100,
-            "retry": None,  # what may be repeated is decided here, with one limit for all
+            "retry": None,  # this class decides what may be repeated, with one limit for all
             "seconds_between_requests": 0,
             "seconds_between_writes": seconds_between_writes(self.api_url),
         }

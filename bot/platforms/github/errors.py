@@ -12,7 +12,7 @@ from bot.platforms.github.wire import SERVICE, Asked
 from bot.platforms.retry import seconds_in
 
 ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
-SECONDARY_WAIT = 60.0  # what GitHub advises where an answer names no time
+SECONDARY_WAIT = 60.0  # GitHub's advice if an answer names no time
 LIMITED = ("rate limit", "abuse detection")
 TOO_QUICK = "submitted too quickly"  # how a 422 says that an account opens requests or comments too fast
 # How a 422 says that somebody was faster: the ref is there, has moved, is gone, or has a request already.

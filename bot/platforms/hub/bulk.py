@@ -18,7 +18,7 @@ from bot.platforms.hub.address import HubAddress
 from bot.platforms.source import Change, LastCommit, Source
 
 MANY = 500  # files beyond which one fetch costs less than a request for each
-POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # begins what stands in git for a large file
+POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # the beginning of a pointer to a large file in git
 GIT_ID = 40  # digits of the object id of a file that git has itself
 SLOTS = 4  # processes that may read one repository at once
 log = logging.getLogger(__name__)

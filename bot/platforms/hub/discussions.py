@@ -207,7 +207,7 @@ class HubDiscussions:
 
     def hide(self, num: int, comment_id: str) -> None:
         """Hide a comment of the bot, for good."""
-        with catch_warnings(action="ignore"):  # the client warns of what is said in the line above
+        with catch_warnings(action="ignore"):  # the client warns of the case in the line above
             self.client.read(
                 self.client.api.hide_discussion_comment, discussion_num=num, comment_id=comment_id, **self._where
             )

@@ -12,7 +12,7 @@ from bot.publishing.layout import RowFiles
 from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
-FEW = 3  # paths that are asked for one by one, before the list of what exists pays
+FEW = 3  # paths that are requested one by one before listing pays off
 THREADS = 8
 
 

@@ -27,7 +27,7 @@ def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
             return ""
 
     names = list(dict.fromkeys(models))
-    contexts = [copy_context() for _ in names]  # what can wait can wait in the threads, too
+    contexts = [copy_context() for _ in names]  # work that can wait can wait in the threads, too
     with ThreadPoolExecutor(THREADS) as pool:
         found = pool.map(lambda context, name: context.run(head, name), contexts, names)
         return {name: commit for name, commit in zip(names, found, strict=True) if commit}

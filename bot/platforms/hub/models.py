@@ -128,7 +128,7 @@ class HubModels:
         self.client.backoff.look_until(settled, min(SHOWN_WITHIN, self.client.unknown_fate))
         return said
 
-    # what every target can be asked; no row lies here
+    # asked of every target; no row is stored here
 
     @property
     def conversations(self) -> None:

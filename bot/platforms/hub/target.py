@@ -155,7 +155,7 @@ class HubTarget:
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state: files on main, the bot's open request, declined files, the bot's comment."""
-        wanted = self.requests_of(mark)  # first: what was merged by then stands at the head that is read next
+        wanted = self.requests_of(mark)  # first: what is merged by then is in the head that is read next
         files = self.read_files(paths)
         is_open = [num for num, row in wanted if row["status"] in OPEN]
         declined = self._declined(mark)

@@ -27,7 +27,7 @@ END = "# leaderboard-bot end"
 BLOCK = re.compile(
     rf"^[ ]*(# <!-- leaderboard-bot [^\r\n]*)\r?\n(.*?)^[ ]*{END}[ ]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
-EMPTY = re.compile(r"\A---\r?\n---\r?\n")  # a front matter that was made for our block alone
+EMPTY = re.compile(r"\A---\r?\n---\r?\n")  # a front matter that was made only for the bot's block
 TYPE, VALUE = re.compile(r"^[ -]*type: '(.*)'$"), re.compile(r"^ *value: (\S+)$")
 
 

@@ -20,7 +20,7 @@ from bot.publishing.tables.mapping import TemplateOptions
 from bot.reporting.escape import brief
 
 HUB_ID = re.compile(r"(?!\.)[\w.-]+/(?!\.)[\w.-]+", re.ASCII)
-Drafted = tuple[str, bytes | None, tuple[CellChange, ...]]  # a path, its bytes, what a person is shown
+Drafted = tuple[str, bytes | None, tuple[CellChange, ...]]  # a path, its bytes, the text for a person
 
 
 class TemplateFiles:

@@ -15,7 +15,7 @@ from bot.service.row_jobs import RowJob
 from bot.service.rows import RowPublisher
 from bot.service.waivers import parse_waivers
 
-FRESH = 60.0  # seconds for which what a thread has read of the targets is used again
+FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
 
 
 @dataclass

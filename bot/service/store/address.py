@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 from bot.errors import CallError
 
 SQLITE_HEADER = b"SQLite format 3\0"
-OURS = frozenset({".db", ".sqlite", ".sqlite3"})  # what may be put aside where it is no database any more
+OURS = frozenset({".db", ".sqlite", ".sqlite3"})  # a file that may be put aside if it is no longer a database
 FORM = "write sqlite:///bot.db or postgresql://user:password@host:5432/name, with %40 for @ in a password"
 
 
@@ -45,4 +45,4 @@ def _is_database(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(SQLITE_HEADER)) in {b"", SQLITE_HEADER}
     except OSError:
-        return True  # who opens it says why it cannot be read
+        return True  # opening it gives the reason why it cannot be read

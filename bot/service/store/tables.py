@@ -60,7 +60,7 @@ files = Table(
     Index("files_by_folder", "watch", "folder"),
 )
 
-# What each submission came to; `data` is what was read, so that a changed declaration reads nothing again.
+# The outcome of each submission; `data` is its parsed content, so that a changed declaration reads nothing again.
 submissions = Table(
     "submissions",
     metadata,
@@ -82,7 +82,7 @@ submissions = Table(
 # The digest of each row that the submissions make, "" for a row that they make no longer.
 rows = Table("rows", metadata, key("watch"), key("key"), Column("digest", Words, nullable=False))
 
-# What was written into tables last, by row, and what stood there before that.
+# The cells that the bot wrote into tables last, by row, and the cells that were there before.
 published = Table(
     "published",
     metadata,
@@ -207,7 +207,7 @@ answers = Table(
 # What a process is about to write, until it knows that it landed; Unix seconds.
 intents = Table("intents", metadata, key("name"), Column("holder", Words, nullable=False), Column("until", Float))
 
-# What is left of the services' windows, told by one process to the others.
+# The remaining windows of the services, which the processes share.
 allowances = Table(
     "allowances",
     metadata,
