@@ -61,6 +61,11 @@ class RowKey:
         return self.text
 
 
+def key_start(leaderboard: str) -> str:
+    """What the keys of all rows of a leaderboard begin with, and of no other."""
+    return f"{_name(leaderboard)}/"
+
+
 def key_of(leaderboard_id: str, model: Model) -> RowKey:
     """The key of the row that results of this model make on a leaderboard."""
     return RowKey(leaderboard_id, model.id, model.revision, model.precision, model.chat_template)

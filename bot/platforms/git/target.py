@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from bot.errors import Stale
+from bot.evaluation.row_key import key_start
 from bot.platforms.duplicates import Duplicate
 from bot.platforms.git.local import LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
@@ -90,9 +91,10 @@ class Folder:
         if not main:
             return set()
         branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
+        ours = {key for key in branches if key.startswith(key_start(leaderboard))}
         comments = self._repository.listing(main, f"{COMMENTS}/{leaderboard}")
         said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in comments}
-        return {key for key in branches | said if key.partition("/")[0] not in SHARED}
+        return {key for key in ours | said if key.partition("/")[0] not in SHARED}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state: files on main, the request of this mark, what a person closed, the comment."""

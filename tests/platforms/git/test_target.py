@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from bot.errors import CallError
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import Form
 from bot.service.publish import publish
 from bot.service.reconcile import rebuild_board
+from tests.evaluation.judging import entry_from
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.world.local_git import git
+from tests.world.results import TINY, path_of, result
 
 KEY = entry().key
 BRANCH = f"leaderboard-bot/{KEY}"
@@ -55,6 +58,16 @@ def test_a_request_is_a_branch_with_one_commit_and_its_text_as_message(folder: P
         f'<!-- leaderboard-bot {{"key": "{KEY}", "kind": "entry", "leaderboard": "tiny"}} -->'
     )
     assert git(folder, "ls-tree", "-r", "--name-only", "main") == ""
+
+
+@pytest.mark.parametrize("form", ["pull-request", "comment"])
+def test_the_rows_of_a_board_are_those_of_its_own_requests_and_comments(folder: Path, form: Form) -> None:
+    other = entry_from(result(), parse_leaderboard(TINY, "small", "small.toml"), path_of())
+    put(folder, entry(), form=form)
+    put(folder, other, form=form)
+
+    assert Folder(str(folder)).read_keys("tiny") == {KEY}
+    assert Folder(str(folder)).read_keys("small") == {other.key}
 
 
 def test_publishing_twice_changes_no_ref(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import BotError, LeaseLost, Refused
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.github.branches import branch_name
 from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.target import GitHubTarget
@@ -13,11 +14,13 @@ from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
 from bot.service.publish import publish
 from bot.service.reconcile import rebuild_board
+from tests.evaluation.judging import entry_from
 from tests.platforms.github.entries import entry, tiny
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, publish_to, requests, target
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
+from tests.world.results import TINY, path_of, result
 
 __all__ = ["github"]
 
@@ -51,6 +54,15 @@ def test_ten_times_is_as_good_as_once_and_writes_once(github: GitHubServer, form
     assert github.state.writes() == writes
     assert len(requests(github)) == (form == "pull-request")
     assert len(ours(github)) == (form == "comment")
+
+
+def test_the_rows_of_a_board_are_those_of_its_own_requests(github: GitHubServer) -> None:
+    other = entry_from(result(), parse_leaderboard(TINY, "small", "small.toml"), path_of())
+    publish_to(github, entry())
+    publish_to(github, other)
+
+    assert target(github).read_keys("tiny") == {entry().key}
+    assert target(github).read_keys("small") == {other.key}
 
 
 def test_nothing_is_written_without_the_lease(github: GitHubServer) -> None:
