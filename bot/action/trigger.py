@@ -88,7 +88,7 @@ def _of_workflow_run(event: Mapping[str, Any], repository: str, commit: str, wor
 
 
 def read_event(path: str) -> Mapping[str, Any]:
-    """The event's payload, an empty one where there is none."""
+    """The event's payload, an empty one if there is none."""
     try:
         found = json.loads(Path(path).read_bytes()) if path else {}
     except (OSError, ValueError):
@@ -97,7 +97,7 @@ def read_event(path: str) -> Mapping[str, Any]:
 
 
 def part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """An object inside an object, an empty one where there is none."""
+    """An object inside an object, an empty one if there is none."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
 

@@ -35,7 +35,7 @@ def _path_of(model: Model) -> str:
 
 
 def _why_no_name(model: Model) -> str:
-    """Why a name that no argument gave is none."""
+    """Why a name that no argument gave is not a model's name."""
     if model.id == LOCAL:
         return f"the model was loaded from a path ({shown(model.args) or 'not recorded'}) and is called {LOCAL}"
     if MADE_UP.fullmatch(model.id):

@@ -55,7 +55,7 @@ class ScoredColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """How the numbers of a file are looked at, and which rules are asked besides.
+    """How the numbers of a file are looked at, and which rules still run.
 
     `unmeasured` are the measurements that a file of the shape has, without their numbers.
     """

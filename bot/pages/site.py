@@ -30,7 +30,7 @@ class Site(Mapping[str, bytes]):
         self._makers = dict(_makers(content))
 
     def __getitem__(self, path: str) -> bytes:
-        """The bytes of one file. Raises KeyError for a path that is none of the site's."""
+        """The bytes of one file. Raises KeyError for a path that is not part of the site."""
         return self._makers[path]()
 
     def __iter__(self) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Conversations(Protocol):
         ...
 
     def read(self, name: str) -> Conversation | None:
-        """One request of the bot; None if it is none."""
+        """One request; None if it is not the bot's."""
         ...
 
     def answer(self, name: str, text: str) -> None:

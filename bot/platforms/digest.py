@@ -21,7 +21,7 @@ def is_content(data: bytes, oid: str) -> bool:
 
 
 def check_content(data: bytes, oid: str | None, service: str, where: str) -> bytes:
-    """The bytes, where the object id names them or there is none. Raises Unavailable, for what came is not the file."""
+    """Return the bytes if they match the object id, or if there is no id. Raises Unavailable for other bytes."""
     if oid is not None and OBJECT_ID.fullmatch(oid) and not is_content(data, oid):
         raise Unavailable(service, f"{where}: {len(data):,} bytes arrived that are not those of object {oid[:12]}")
     return data

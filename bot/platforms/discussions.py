@@ -169,11 +169,11 @@ class Discussions(Protocol):
         ...
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
-        """Put another text in the place of a comment of the bot; the same text twice is harmless."""
+        """Replace the text of a comment of the bot; the same text twice is harmless."""
         ...
 
     def edit_description(self, num: int, text: str) -> None:
-        """Put another text in the place of what a discussion of the bot was opened with."""
+        """Replace the opening text of a discussion of the bot."""
         ...
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:

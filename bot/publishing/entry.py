@@ -136,7 +136,7 @@ def entry_path(key: str) -> str:
 
 
 def parse_entry(data: bytes, path: str = "") -> Entry:
-    """Read an entry back. Raises MalformedEntry if the bytes are none."""
+    """Read an entry back. Raises MalformedEntry if the bytes are not an entry."""
     if len(data) > MAX_BYTES:
         raise MalformedEntry(f"{path or 'the entry'} has {len(data):,} bytes; an entry has {MAX_BYTES:,} at most")
     try:

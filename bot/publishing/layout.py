@@ -140,7 +140,7 @@ class RowFiles:
         return one == other or is_same_row(self._canonical(one, path), self._canonical(other, path))
 
     def _canonical(self, data: bytes | None, path: str) -> bytes | None:
-        """The row as an entry's own file; what is none stays as it is."""
+        """The row as an entry's own file; other files stay unchanged."""
         try:
             return None if data is None else self.parse(data, path).to_bytes()
         except MalformedEntry:
@@ -167,7 +167,7 @@ class EntriesLayout(RowFiles):
         return entry.to_bytes()
 
     def parse(self, data: bytes, path: str) -> Entry:
-        """The entry. Raises MalformedEntry if the bytes are none."""
+        """The entry. Raises MalformedEntry if the bytes are not an entry."""
         return parse_entry(data, path)
 
 

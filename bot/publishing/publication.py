@@ -55,7 +55,7 @@ def holder_of(mark: Marker) -> Marker:
 
 
 def find_marker(text: str) -> Marker | None:
-    """The mark in a text of the bot, None if there is none; a torn or foreign one is none."""
+    """The mark in a text of the bot, None if there is none; a damaged or foreign one does not count."""
     _, opening, rest = text.rpartition(OPENING)
     body, closing, _ = rest.partition(CLOSING)
     if not opening or not closing:

@@ -79,17 +79,17 @@ def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
 
 
 def webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The secret that deliveries carry; an empty one is none."""
+    """The secret that deliveries carry; an empty one counts as not set."""
     return environ.get("WEBHOOK_SECRET") or None
 
 
 def github_webhook_secret(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The secret with which GitHub signs deliveries; an empty one is none."""
+    """The secret with which GitHub signs deliveries; an empty one counts as not set."""
     return environ.get("GITHUB_WEBHOOK_SECRET") or None
 
 
 def operator_token(environ: Mapping[str, str] = os.environ) -> str | None:
-    """The token that changes on the pages need; an empty one is none."""
+    """The token that changes on the pages need; an empty one counts as not set."""
     return environ.get("OPERATOR_TOKEN") or None
 
 

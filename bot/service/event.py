@@ -71,7 +71,7 @@ def parse_event(body: bytes) -> Event | None:
 
 
 def part(value: Any, key: str) -> Any:
-    """An object inside an object; an empty one where there is none."""
+    """An object inside an object; an empty one if there is none."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 

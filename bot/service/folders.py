@@ -28,7 +28,7 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class FolderFault:
-    """A file that is not taken and that no newer one of its folder corrects: its verdict, and what is said about it."""
+    """A rejected file that no newer file of its folder corrects: its verdict, and the text about it."""
 
     verdict: Verdict
     text: str

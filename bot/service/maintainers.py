@@ -9,7 +9,7 @@ WRITERS = "@writers"  # in `maintainers`: all who may write to the repository; n
 
 
 def nobody_writes(_: str) -> bool:
-    """What is known of an account where nobody can be asked."""
+    """The known rights of an account if no service can be asked."""
     return False
 
 

@@ -77,7 +77,7 @@ def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: b
 
 
 def parsed(data: bytes | None) -> Entry | None:
-    """The entry that stands there; what is none is written over."""
+    """The current entry; a file that is not an entry is overwritten."""
     try:
         return parse_entry(data) if data is not None else None
     except MalformedEntry:

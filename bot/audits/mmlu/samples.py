@@ -119,7 +119,7 @@ def _request_state(row: dict[str, Any]) -> MmluSample:
 
 
 def question_of(text: object, choices: object, answer: object) -> Question:
-    """Return a question of four choices, its answer an index or a letter. Raises MalformedSamples if it is none."""
+    """Return a question of four choices, its answer an index or a letter. Raises MalformedSamples if it is not one."""
     if not isinstance(text, str) or not isinstance(choices, list) or len(choices) != len(LETTERS):
         raise MalformedSamples(OTHER_TASK)
     if not all(isinstance(choice, str) for choice in choices):

@@ -104,7 +104,7 @@ OBJECTS = frozenset({
 
 
 def parse_document(data: bytes) -> Document:
-    """Decode a result file. Raises MalformedResult for what is no JSON object, truncated, or nested too deep."""
+    """Decode a result file. Raises MalformedResult if it is not a JSON object, truncated, or nested too deep."""
     _refuse_many_values(data)
     try:
         top, shared = decode_top(data)

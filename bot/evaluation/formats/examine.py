@@ -18,7 +18,7 @@ SIGNS = (b"key", b"token", b"auth", b"passw", b"secret", b"hf_", b"sk-", b"gh", 
 
 
 def examined(result: Result, content: Content) -> Result:
-    """The result with what its files have besides; secrets are named and taken out."""
+    """Add repeated keys and secrets of its files to a result; secrets are named and removed."""
     return _without_config_secrets(_with_repeated(result, content), content)
 
 

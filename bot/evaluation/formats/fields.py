@@ -46,7 +46,7 @@ def whole(value: object) -> int | None:
 
 
 def number(value: object) -> float | None:
-    """The value where it is a number, None elsewhere; a boolean is none, and a huge integer is infinite."""
+    """The value where it is a number, None elsewhere; a boolean is not a number, and a huge integer is infinite."""
     if type(value) is int:
         return float(value) if abs(value) <= LARGEST else inf
     return value if type(value) is float else None
@@ -111,7 +111,7 @@ def release(value: object) -> str:
 
 
 def free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, with a number where it is taken: what a file names twice is told apart and not overwritten."""
+    """The name, with a number added if it is taken: so a name that a file uses twice overwrites nothing."""
     free, number = name, 2
     while free in taken:
         free, number = f"{name} ({number})", number + 1

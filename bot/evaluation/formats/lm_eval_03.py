@@ -102,7 +102,7 @@ def _leaves(content: Content, shots: int | None) -> dict[str, LeafResult]:
 
 
 def rerun(wanted: Rerun) -> str:
-    """The call of harness 0.3; it writes only where it is told to, and spells two tasks otherwise than v1 does."""
+    """The call of harness 0.3; it needs an output path, and spells two tasks differently from v1."""
     args = pinned_arguments(wanted.model) if (wanted.model.source or CLASSES[0]) in CLASSES else ""
     tasks = (
         ",".join(wanted.leaf_keys).replace("arc:challenge", "arc_challenge").replace("truthfulqa:mc", "truthfulqa_mc")

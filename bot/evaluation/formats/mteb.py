@@ -45,7 +45,7 @@ def recognise(content: Content) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the file; what is no object of scores is passed over."""
+    """Read the file; skip anything that is not an object of scores."""
     top = table(content.document.bare)
     place = PLACE.fullmatch(content.path.encode("utf-8", "replace").decode())  # a name on a disk may be no text
     settings = text(place["settings"]) if place else ""

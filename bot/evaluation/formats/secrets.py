@@ -60,7 +60,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _holds(name: str, value: Any) -> bool:
-    """Tell whether a field of this name holds a credential; a long text of signs alone is none."""
+    """Tell whether a field of this name holds a credential; a long text of punctuation is not a credential."""
     return isinstance(value, str) and bool(NAME.search(name)) and not NO_SECRET.fullmatch(value[:LONGEST])
 
 

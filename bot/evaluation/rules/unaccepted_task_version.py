@@ -26,7 +26,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 
 @rule(Severity.ERROR, reads="runs")
 def unaccepted_task_version(case: Case) -> Iterator[Violation]:
-    """Yield one violation for each task and version that is not accepted; an unrecorded version is none."""
+    """Yield one violation for each task and version that is not accepted; an unrecorded version gives no violation."""
     wrong: dict[tuple[str, str], list[RequiredMetric]] = {}
     for measurement in case.measurements.present:
         version, required = measurement.leaf.version, measurement.required

@@ -50,7 +50,7 @@ def _steps(log: str) -> Iterator[Step]:
 
 
 def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
-    """The entries among some objects, by object id; what is none, or too large to be one, is left out."""
+    """The entries among some objects, by object id; objects that are not entries, or too large, are left out."""
     real = sorted(oid for oid in oids if oid.strip("0"))
     small = [oid for oid, size in repository.sizes(real).items() if size <= MAX_BYTES]
     found = {}

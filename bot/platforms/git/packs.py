@@ -31,7 +31,7 @@ class Objects:
     _waiting: dict[bytes, list[bytes]] = field(default_factory=dict)
 
     def read(self, pack: BoundedStream) -> Iterator[None]:
-        """Take one object after the other from a pack, as far as the caller goes on."""
+        """Yield the objects of a pack one by one, as long as the caller asks for more."""
         head = pack.take(12)
         if head[:8] != b"PACK\0\0\0\2":
             raise ValueError("no pack was sent")

@@ -68,7 +68,7 @@ class Folder:
         return list(self.scan_entries().entries)
 
     def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
-        """All entries on main, and what stands among them and is none."""
+        """All entries on main, and the files among them that are not entries."""
         main = self._repository.main
         self._rows, self._entries_seen = layout.folder, self._entries_at(main, layout.folder)
         found = self._repository.listing(main, layout.folder)
@@ -156,7 +156,7 @@ class Folder:
         return []
 
     def apply(self, publication: Publication) -> str:
-        """Do it, and say where it can be seen. Raises Stale if what stands there moved since it was read."""
+        """Carry it out, and return where it can be seen. Raises Stale if the target changed since it was read."""
         self._repository.start()
         with self._repository.alone():
             paths, seen = self._seen.get(publication.mark, ((), None))

@@ -27,7 +27,7 @@ class Tree:
 
 
 def read_tree(data: bytes) -> Tree:
-    """A folder, read through once. Raises ValueError for what is none."""
+    """A folder, read through once. Raises ValueError if it is not a folder."""
     at, marks = 0, [0]
     while at < len(data):
         if at - marks[-1] >= STRIDE:

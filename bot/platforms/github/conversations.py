@@ -54,7 +54,7 @@ class GitHubConversations:
         return [str(number) for number, mark in sorted(marks, key=lambda one: one[0]) if mark and mark.is_shared]
 
     def read(self, name: str) -> Conversation | None:
-        """One request of the bot; None if it is none."""
+        """One request; None if it is not the bot's."""
         try:
             pull = self.client(lambda: self.repo.get_pull(int(name)))
         except NotThere:

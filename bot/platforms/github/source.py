@@ -277,6 +277,6 @@ def change(file: File) -> Change:
 
 
 def proposal(pull: PullRequest, files: list[File]) -> PullRequestFiles:
-    """What we need of a pull request; what it takes away is of no interest."""
+    """The needed fields of a pull request; its deletions are not needed."""
     changed = tuple(change(file) for file in files if file.status != "removed")
     return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), pull.state == "open", changed)

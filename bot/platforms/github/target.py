@@ -110,7 +110,7 @@ class GitHubTarget:
         return list(self.scan_entries().entries)
 
     def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
-        """All entries on the default branch, and what stands among them and is none."""
+        """All entries on the default branch, and the files among them that are not entries."""
         found = self._source.folder(layout.folder, self._source.head())
         oids = {item.path: item.oid for item in found if item.oid and is_entry_file(item.path, item.size, layout)}
         others = [item.path for item in found if item.path not in oids]

@@ -176,7 +176,7 @@ class GitHubDiscussions:
         return next((one.id for one in ours if one.text.strip() == text.strip()), None)
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
-        """Put another text in the place of one of the bot; the same text twice is harmless."""
+        """Replace the text of a comment of the bot; the same text twice is harmless."""
         issue = self._issue(num)
         if comment_id == OPENING:
             self.client(lambda: issue.edit(body=text))
@@ -184,7 +184,7 @@ class GitHubDiscussions:
             self.client(lambda: issue.get_comment(int(comment_id)).edit(text))
 
     def edit_description(self, num: int, text: str) -> None:
-        """Put another text in the place of what an issue of the bot was opened with."""
+        """Replace the opening text of an issue of the bot."""
         self.edit(num, OPENING, text)
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:

@@ -38,7 +38,7 @@ class HubConversations:
         return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
 
     def read(self, name: str) -> Conversation | None:
-        """One request of the bot; None if it is none."""
+        """One request; None if it is not the bot's."""
         try:
             thread = self.target.discussions.read(int(name))
         except Gone:

@@ -213,7 +213,7 @@ class HubDiscussions:
             )
 
     def edit(self, num: int, comment_id: str, text: str) -> None:
-        """Put another text in the place of a comment of the bot; the same text twice is harmless."""
+        """Replace the text of a comment of the bot; the same text twice is harmless."""
         self.client.read(
             self.client.api.edit_discussion_comment,
             discussion_num=num,
@@ -223,7 +223,7 @@ class HubDiscussions:
         )
 
     def edit_description(self, num: int, text: str) -> None:
-        """Put another text in the place of what a discussion of the bot was opened with."""
+        """Replace the opening text of a discussion of the bot."""
         opening = self.read(num).opening
         if opening is not None:
             self.edit(num, opening.id, text)

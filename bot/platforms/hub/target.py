@@ -212,7 +212,7 @@ class HubTarget:
         return list(self.scan_entries().entries)
 
     def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
-        """All entries on main, and what stands among them and is none."""
+        """All entries on main, and the files among them that are not entries."""
         return self.files.scan(self.head(), layout)
 
     def list_folder(self, folder: str) -> list[str]:

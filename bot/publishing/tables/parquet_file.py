@@ -66,7 +66,7 @@ def write_file(table: Any, writing: Writing) -> bytes:
 def read_file(data: bytes) -> tuple[Any, Writing]:
     """A Parquet file as a table, and how it was written.
 
-    Raises Unwritable if it is none, or where the extra is not installed.
+    Raises Unwritable if it is not one, or if the extra is not installed.
     """
     try:
         import pyarrow as pa

@@ -141,7 +141,7 @@ def _runs(slots: Sequence[Slot]) -> list[tuple[int, int] | Update | Insertion]:
 
 
 def read_parquet(data: bytes) -> ParquetGrid:
-    """A Parquet file. Raises Unwritable if it is none, or where the extra is not installed."""
+    """A Parquet file. Raises Unwritable if it is not one, or if the extra is not installed."""
     return ParquetGrid(*read_file(data))
 
 

@@ -75,7 +75,7 @@ def precision_of(entry: Entry) -> str:
 
 
 def json_object(data: bytes | None) -> Mapping[str, Any]:
-    """The object in a file, an empty one where there is none."""
+    """The object in a file, an empty one if there is none."""
     try:
         value = json.loads(data or b"{}")
     except (ValueError, RecursionError):

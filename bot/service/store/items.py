@@ -98,7 +98,7 @@ class Items(Database):
         self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
 
     def postpone(self, one: Item, due: float) -> None:
-        """Let an item wait for something else; that is not a failure."""
+        """Let an item wait for something else, without counting a failure."""
         self._change([one], due=due)
 
     def is_waiting(self, watch: str, kind: Kind, subjects: Iterable[str], now: float | None = None) -> bool:
