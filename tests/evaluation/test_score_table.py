@@ -107,3 +107,11 @@ def test_a_hole_is_an_error_of_a_row_whose_files_have_none() -> None:
     tables = [table_of([parse_submission(one_file("a.json", dumps(data)))]) for data in (whole, hole)]
 
     assert [(table.has_rejected, table.has_errors) for table in tables] == [(False, False), (False, True)]
+
+
+def test_a_sound_file_stands_under_the_name_that_the_declaration_gives_its_model() -> None:
+    renamed = declared().model_copy(update={"models": {"acme/wren": "acme/wren-1b"}})
+    (row,) = score_table(
+        [one for one in PARSED if one.result and one.result.model.id == "acme/wren"], renamed, NO_FACTS
+    ).rows
+    assert (row.model, row.status) == ("acme/wren-1b", "accepted")
