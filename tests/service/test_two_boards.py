@@ -46,3 +46,24 @@ def test_a_withdrawn_row_goes_from_the_board_that_was_settled_alone(
         assert [request.num for request in story.requests] == [small.num]
         assert hub.file(story.target, theirs, small.ref)
     story.contexts.store.close()
+
+
+def test_a_maintainer_of_one_board_does_not_merge_requests_of_the_other(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(TINY)
+    story = Story(hub, tmp_path)
+    text = story.text.replace('name = "tiny"', 'name = "small"').replace("tiny.toml", "small.toml")
+    [watch] = parse_settings(text.replace('"meg"', '"ann"'), "bot.toml").watches
+    other = story.open_context_factory("small.db")
+    story.push()
+    story.settle()
+    settle(other.open_context(watch))
+    tiny, small = story.requests
+    for request in (tiny, small):
+        hub.comment(story.target, request, "/merge", "ann")
+    settle(other.open_context(watch))
+    story.settle()
+    other.store.close()
+    story.contexts.store.close()
+
+    assert (tiny.status, small.status) == ("open", "merged")
+    assert len(tiny.comments("bot")) == 1
