@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from bot.publishing.entry import Entry
@@ -89,15 +91,15 @@ The declaration of `tiny` changed. No result was read again or measured again.
 
 
 @pytest.mark.parametrize(
-    "text",
+    "make",
     [
-        migration_text(MANY, MARK),
-        plan_text(Plan("t", "tiny", MANY), MARK),
-        rolling_text([(entry(), None)] * len(MANY), MARK),
+        lambda: migration_text(MANY, MARK),
+        lambda: plan_text(Plan("t", "tiny", MANY), MARK),
+        lambda: rolling_text([(entry(), None)] * len(MANY), MARK),
     ],
 )
-def test_of_very_many_rows_the_first_are_named_and_the_others_counted(text: PostText) -> None:
-    lines = said(text).splitlines()
+def test_of_very_many_rows_the_first_are_named_and_the_others_counted(make: Callable[[], PostText]) -> None:
+    lines = said(make()).splitlines()
     assert sum(line.startswith("| `") for line in lines) == ROWS
     assert lines[-2:] == ["", "… and 2 more."]
 

@@ -6,7 +6,7 @@ import msgspec
 from markdown_it import MarkdownIt
 
 from bot.publishing.card import declaration_path
-from bot.publishing.entry import Remark
+from bot.publishing.entry import EntryHarness, Remark
 from bot.publishing.publication import (
     Marker,
     PostText,
@@ -14,8 +14,9 @@ from bot.publishing.publication import (
     find_marker,
 )
 from bot.publishing.repeat import LATER
-from bot.publishing.texts import request_text, rolling_text, row_text, withdrawn_text
+from bot.publishing.texts import FILES, FOOT, request_text, rolling_text, row_text, withdrawn_text
 from tests.platforms.git.publisher import entry
+from tests.publishing.tables import boards
 from tests.publishing.test_publication import MARK, PATH
 
 
@@ -73,6 +74,8 @@ def test_a_comment_holds_the_row_to_be_copied() -> None:
     (fence,) = [token for token in MarkdownIt().parse(body) if token.type == "fence"]
 
     assert fence.content.encode() == row.to_bytes()
+    assert "<details><summary>The row as JSON</summary>\n\n```json\n" in body
+    assert f"```\n\n</details>\n\n{FOOT}\n\n" in body
     assert find_marker(body) == entry_marker(row)
 
 
@@ -86,4 +89,59 @@ def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
     assert withdrawn_text(PATH, MARK).title == "Remove tiny/acme/atlas-7b/0-bfloat16"
     assert withdrawn_text(PATH, MARK).body.startswith(
         f"The submission behind `{PATH}` was withdrawn from its source.\n\n"
+    )
+
+
+def test_what_nobody_knows_of_a_row_is_said_to_be_unknown() -> None:
+    known = entry()
+    file = msgspec.structs.replace(known.evidence[0], date=None, harness=EntryHarness("lighteval"))
+    model = msgspec.structs.replace(known.model, revision="", precision="", chat_template=True)
+    text = request_text(msgspec.structs.replace(known, model=model, evidence=(file,)), None, MARK)
+
+    assert text.title == "Add acme/atlas-7b (unknown precision, chat template): 58.33"
+    assert text.body.startswith("`acme/atlas-7b`, revision `unknown`, on `tiny`.\n\n| Task")
+    assert f"SHA-256 `{file.sha256}`, `lighteval` `version unknown`\n- Check it" in text.body
+
+
+def test_a_file_is_named_with_its_source_and_commit() -> None:
+    known = entry()
+    (file,) = (
+        msgspec.structs.replace(one, source="hf://datasets/acme/results", commit="c" * 40) for one in known.evidence
+    )
+    target = "hf://datasets/acme/board"
+    body = request_text(msgspec.structs.replace(known, evidence=(file,)), None, MARK, target=target).body
+
+    assert f"- File: `{file.path}` in `hf://datasets/acme/results` at `{'c' * 40}`, SHA-256 `{file.sha256}`, " in body
+    assert f"\n  {LATER}\n\n{FOOT}" in body
+    shipped = request_text(boards.entry(), None, MARK).body
+    assert f" --leaderboard open-llm-v2`\n\n{FOOT}" in shipped
+
+
+def test_of_very_many_files_and_gaps_the_first_are_named() -> None:
+    def body_of(files: int, gaps: int) -> str:
+        known = entry(right=(50, None, 70))
+        missing = tuple(f"leaf_{number}" for number in range(gaps))
+        coverage = msgspec.structs.replace(known.coverage, missing=missing)
+        return request_text(
+            msgspec.structs.replace(known, evidence=known.evidence[:1] * files, coverage=coverage), None, MARK
+        ).body
+
+    few, many = body_of(FILES, 10), body_of(FILES + 3, 12)
+    ten = ", ".join(f"`leaf_{number}`" for number in range(10))
+    assert (few.count("- File: "), many.count("- File: ")) == (FILES, FILES)
+    assert "more files" not in few
+    assert "\n- and 3 more files, which the entry names\n" in many
+    assert f"**Incomplete:** {ten} missing. " in few
+    assert f"**Incomplete:** {ten} and 2 more missing. " in many
+    assert " and 1 more missing. " in body_of(1, 11)
+
+
+def test_a_row_that_somebody_else_submitted_first_says_so_before_all_else() -> None:
+    row, before = entry(), entry(right=(1, 2, 3))
+    plain, text = request_text(row, before, MARK), request_text(row, before, MARK, first="zoe/a")
+
+    assert text.title == f"{plain.title}, first submitted in zoe/a"
+    assert text.body == (
+        "**This row was first submitted in `zoe/a`, from other files than those of this change.** "
+        f"Merge it only if both measure the same model.\n\n{plain.body}"
     )
