@@ -20,6 +20,7 @@ BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
 LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
 TAG = re.compile(r"<[^<>]*>")
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
+HEADING = re.compile(r"#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?")
 BOLD = ("**", "__")
 Span = tuple[int, int]
 
@@ -63,7 +64,7 @@ class MarkdownSheet:
 
     def _after(self, tokens: Sequence[Token]) -> int:
         """The line of the heading or comment that the settings name."""
-        wanted = self.at.lstrip("#").strip()
+        wanted = _title(self.at)
         named = [token.map[0] for token in tokens if token.map and self._says(token, token.map[0], wanted)]
         if len(named) != 1:
             raise Unwritable(f"{self.at!r} occurs {len(named)} times as a heading or comment, not once")
@@ -72,7 +73,7 @@ class MarkdownSheet:
     def _says(self, token: Token, line: int, wanted: str) -> bool:
         if token.type == "html_block":
             return token.content.strip() == wanted
-        return token.type == "heading_open" and self.text[slice(*self.lines[line])].strip("# \t") == wanted
+        return token.type == "heading_open" and _title(self.text[slice(*self.lines[line])]) == wanted
 
     @cached_property
     def places(self) -> Sequence[Sequence[Span]]:
@@ -173,6 +174,12 @@ class MarkdownSheet:
     def ordinary(self) -> list[Any]:
         """The rows as the Markdown parser reads them."""
         return [list(row) for row in self.table.cells[1:]]
+
+
+def _title(line: str) -> str:
+    """The text of a heading's line, without its marks; `#` may be a letter of it, as in `C#`."""
+    found = HEADING.fullmatch(line.strip())
+    return found[1] if found else line.strip()
 
 
 def _tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:

@@ -54,6 +54,9 @@ def cells(text: str) -> list[Cell]:
         ("# Xylo\n\n", "Xylo"),
         ("\t# Xylo\n\n## Xylo ##\n", "## Xylo"),  # the first one is code
         ("Xylo\n====\n\n", "Xylo"),
+        ("## C\n\n## C#\n\n", "## C#"),  # the mark is a letter of the name
+        ("# #1 of all #\n\n", "# #1 of all"),
+        ("#   Xylo\t##  \n\n", "###### Xylo"),
         ("<!-- board -->\n", "<!-- board -->"),
         ("<!-- other -->\n\nboard\n\n<!-- board -->\n\n", "<!-- board -->"),
     ],
