@@ -11,14 +11,14 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.target import Target
 from bot.publishing.board import board_of
 from bot.publishing.texts import alarm_mark, alarm_text
-from bot.service.reconcile import publish_comment
+from bot.service.reconcile import entries_of, publish_comment
 
 FEWEST = 3  # columns: a column is held against the mean of at least two others
 
 
 def watch_columns(target: Target, leaderboard: Leaderboard) -> str:
     """Look at the columns of what stands there, and give the URL of what was said, "" if nothing was."""
-    entries = [entry for entry in target.read_entries() if entry.leaderboard.id == leaderboard.id]
+    entries = entries_of(target, leaderboard)
     columns = [task.id for task in leaderboard.tasks if task.quarantined is None]
     if not entries or len(columns) < FEWEST:
         return ""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
 from bot.evaluation.finding import counted
+from bot.evaluation.row_key import key_start
 from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling
 from bot.platforms.retry import Backoff
@@ -259,7 +260,7 @@ class Import:
         """How many rows at the target no file of this source makes."""
         first, last = entry_path(f"{self.context.leaderboard.id}/@").split("@")
         keys = (path.removeprefix(first).removesuffix(last) for path in self.filling.paths() if path.startswith(first))
-        board, store = f"{self.context.leaderboard.id}/", self.context.store
+        board, store = key_start(self.context.leaderboard.id), self.context.store
         rows = (store.row_digests(self.context.name, [board + key for key in some]) for some in batches(keys))
         return sum(path.startswith(first) for path in self.filling.paths()) - sum(map(len, rows))
 

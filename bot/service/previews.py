@@ -14,6 +14,7 @@ from bot.service.context import WatchContext
 from bot.service.desired import is_from
 from bot.service.proposals import SourceRequest
 from bot.service.reading import judged
+from bot.service.reconcile import entries_of
 from bot.service.row_looks import first_folder
 
 
@@ -45,7 +46,7 @@ class StandingBoard:
 def standing_board(context: WatchContext) -> StandingBoard:
     """Read what stands at the first target."""
     board = context.leaderboard
-    there = {entry.key: entry for entry in context.targets[0][0].read_entries() if entry.leaderboard.id == board.id}
+    there = {entry.key: entry for entry in entries_of(context.targets[0][0], board)}
     return StandingBoard(there, make_board(there.values(), board))
 
 

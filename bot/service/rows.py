@@ -132,7 +132,7 @@ class RowPublisher:
     def _board_size(self) -> int:
         """How many rows stand at the target, merged or proposed."""
         board = self._board
-        merged = {entry.key for entry in self.target.read_entries() if entry.leaderboard.id == board}
+        merged = {entry.key for entry in self._entries()}
         shared = self._shared(())
         requests = [state.request for state in (shared.rolling, shared.migration) if state.request is not None]
         proposed = {path for request in requests for path in request.files}

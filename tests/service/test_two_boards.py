@@ -5,12 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from bot.publishing.entry import Entry
+from bot.publishing.plan import FEWEST
 from bot.service.config import parse_settings
 from bot.service.settlement import settle
+from tests.platforms.git.publisher import entry
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
-from tests.world.results import TINY
+from tests.world.results import TINY, path_of, result
+
+
+def others(count: int) -> list[Entry]:
+    return [entry(f"acme/s{number}") for number in range(count)]
 
 
 @pytest.mark.parametrize("style", ["entry", "rolling"])
@@ -67,3 +75,19 @@ def test_a_maintainer_of_one_board_does_not_merge_requests_of_the_other(hub: Hub
 
     assert (tiny.status, small.status) == ("open", "merged")
     assert len(tiny.comments("bot")) == 1
+
+
+def test_the_share_of_a_board_that_may_go_is_counted_without_the_rows_of_the_other(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, form="commit")
+    board = replace(entry().leaderboard, id="small")
+    rows = [replace(row, key=f"small/{row.key.removeprefix('tiny/')}", leaderboard=board) for row in others(100)]
+    hub.push(story.target, {row.path: row.to_bytes() for row in rows})
+    files = {path_of(f"acme/m{number}"): result(f"acme/m{number}") for number in range(FEWEST + 1)}
+    hub.push(story.source, files)
+    story.settle()
+
+    hub.push(story.source, dict.fromkeys(files), "Remove")
+    outcomes = story.settle()
+    story.contexts.store.close()
+
+    assert [one.outcome for one in outcomes if one.outcome == "held"] == ["held"]

@@ -43,13 +43,13 @@ def in_csv(data: bytes) -> Rows:
 
 
 def in_json(data: bytes) -> Rows:
-    return [[row["Model"], row["PostedComment"]] for row in json.loads(data)]
+    return [[row["Model"], row["Note"]] for row in json.loads(data)]
 
 
 def in_yaml(data: bytes) -> Rows:
     rows = yaml.safe_load(data)
     assert rows == YAML(typ="safe").load(data)  # 1.1 and 1.2 read the same
-    return [[row["Model"], row["PostedComment"]] for row in rows]
+    return [[row["Model"], row["Note"]] for row in rows]
 
 
 def in_markdown(data: bytes) -> Rows:
@@ -104,11 +104,11 @@ class Elements(HTMLParser):
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=st.one_of(HOSTILE, ANY))
 def test_a_cell_of_html_has_the_elements_of_its_template_alone(text: str) -> None:
-    data = written("t.json", text, Model={"value": "run.harness"}, PostedComment=HTML_CELL)
+    data = written("t.json", text, Model={"value": "run.harness"}, Note=HTML_CELL)
     if data is None:
         return
     found = Elements()
-    found.feed(json.loads(data)[-1]["PostedComment"])
+    found.feed(json.loads(data)[-1]["Note"])
     found.close()
     assert found.tags == [("a", [("href", f"https://huggingface.co/{text}"), ("title", text)])]
     assert found.text == text

@@ -57,16 +57,16 @@ def named(text: str) -> Entry:
 
 
 def mapping(path: str) -> dict[str, Any]:
-    columns = {"Model": "model.id", "BBH": "tasks.bbh.raw", "PostedComment": {"template": "at {model.precision}"}}
+    columns = {"Model": "model.id", "BBH": "tasks.bbh.raw", "Note": {"template": "at {model.precision}"}}
     return {"path": path, "key": ["Model"], "columns": columns}
 
 
 TABLES = {
-    "t.csv": "Model,BBH,PostedComment\nheron,0.5,x\n",
-    "t.json": '[{"Model": "heron", "BBH": 0.5, "PostedComment": "x"}]',
-    "t.jsonl": '{"Model": "heron", "BBH": 0.5, "PostedComment": "x"}\n',
-    "t.yml": "- Model: heron\n  BBH: 0.5\n  PostedComment: x\n- Model: wren\n  BBH: 0.5\n  PostedComment: 'x'\n",
-    "t.md": "| Model | BBH | PostedComment |\n| --- | --- | --- |\n| heron | 0.5 | x |\n",
+    "t.csv": "Model,BBH,Note\nheron,0.5,x\n",
+    "t.json": '[{"Model": "heron", "BBH": 0.5, "Note": "x"}]',
+    "t.jsonl": '{"Model": "heron", "BBH": 0.5, "Note": "x"}\n',
+    "t.yml": "- Model: heron\n  BBH: 0.5\n  Note: x\n- Model: wren\n  BBH: 0.5\n  Note: 'x'\n",
+    "t.md": "| Model | BBH | Note |\n| --- | --- | --- |\n| heron | 0.5 | x |\n",
 }
 
 
@@ -81,9 +81,9 @@ def test_a_text_reads_back_as_itself_from_json_and_yaml(text: str) -> None:
     wanted = (text, f"at {text}")
 
     for data in (json.loads(write("t.json", text)), [json.loads(line) for line in write("t.jsonl", text).splitlines()]):
-        assert (data[-1]["Model"], data[-1]["PostedComment"]) == wanted
+        assert (data[-1]["Model"], data[-1]["Note"]) == wanted
     for rows in (yaml.safe_load(write("t.yml", text)), YAML(typ="safe").load(write("t.yml", text))):
-        assert (rows[-1]["Model"], rows[-1]["PostedComment"]) == wanted
+        assert (rows[-1]["Model"], rows[-1]["Note"]) == wanted
         assert len(rows) == 3
 
 
@@ -129,14 +129,14 @@ def test_a_text_in_an_html_or_markdown_template_is_escaped_for_it() -> None:
     escaped = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
 
     for template, shown in ((html, escaped), (link, plain_markup(hostile))):
-        columns = {"Model": "run.harness", "BBH": "tasks.bbh.raw", "PostedComment": template}
+        columns = {"Model": "run.harness", "BBH": "tasks.bbh.raw", "Note": template}
         after, draft = edited(
             {"path": "t.json", "key": ["Model"], "columns": columns},
             {"t.json": TABLES["t.json"].encode()},
             named(hostile),
         )
         assert draft.refused == {}
-        note = json.loads(after["t.json"])[-1]["PostedComment"]
+        note = json.loads(after["t.json"])[-1]["Note"]
         assert note == template["template"].replace("{model.id}", shown)
         assert "<script" not in note
 
