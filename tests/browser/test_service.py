@@ -133,7 +133,10 @@ def test_script_and_server_compare_the_same(watch: Opener) -> None:
     query = f"?rows={names[-1]},{names[0]},{names[2]}"
     cells = "all => all.map(one => one.textContent)"
     tables = [
-        watch(site).open(f"{folder}compare.html{query}").locator("#found caption, #found th, #found td").evaluate_all(cells)
+        watch(site)
+        .open(f"{folder}compare.html{query}")
+        .locator("#found caption, #found th, #found td")
+        .evaluate_all(cells)
         for site, folder in (("service", "board/open-llm/"), ("hostile", ""))
     ]
     assert tables[0] == tables[1]

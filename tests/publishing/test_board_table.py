@@ -103,7 +103,9 @@ def test_all_columns_in_doubt_are_in_one_title() -> None:
     third = TINY.partition("[[tasks]]")[2].partition("[[tasks]]")[2].replace("logic", "facts")
     three = f"{TINY}\n[[tasks]]{third}".replace("num_fewshot = 0", 'num_fewshot = 0\nquarantined = "scored wrongly"', 2)
 
-    text = board_markdown(make_board([], parse_leaderboard(three, "tiny", "tiny.toml")))
+    board = make_board([], parse_leaderboard(three, "tiny", "tiny.toml"))
+    text = board_markdown(board)
 
     assert text.startswith("| rank | model | average | without sums, logic | sums | logic | facts |")
     assert text.endswith("sums is quarantined: scored wrongly\n\nlogic is quarantined: scored wrongly\n")
+    assert board_text(board).endswith("\nsums is quarantined: scored wrongly\nlogic is quarantined: scored wrongly\n")
