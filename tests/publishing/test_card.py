@@ -131,3 +131,9 @@ def test_a_folder_s_card_follows_what_is_merged(tmp_path: Path) -> None:
     head = git(target, "rev-parse", "main")
     bot(*publish)
     assert head == git(target, "rev-parse", "main")
+
+
+def test_a_name_cannot_end_the_table() -> None:
+    row = entry()
+    hostile = replace(row, model=replace(row.model, id=f"acme/{END}"))
+    assert card_table(make_board([hostile], declared())).count("| `acme/<! -- ") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -214,6 +215,9 @@ def test_a_request_at_a_model() -> None:
     cells = (CellChange("sums", None, "50"), CellChange("logic", "60", "70"))
     text = model_request_text(row, "Tiny", Draft(cells={row.key: cells}, remarks=("One.", "Two.")), LINKS, mark)
 
+    links = replace(LINKS, evidence="https://example.org/evidence")
+    linked = model_request_text(row, "Tiny", Draft(cells={row.key: cells}), links, mark)
+    assert f"\n\n- Entry: <{links.entry}>\n- Evidence: <{links.evidence}>\n\n" in linked.body
     assert mark == Marker("model", "tiny of acme/atlas-7b", "tiny")
     assert text.title == "Add evaluation results: sums, logic"
     assert said(text, mark) == (

@@ -19,6 +19,7 @@ from bot.publishing.yaml_text import DEEPEST, MOST_NODES, compose, double_quoted
         ("# only a comment\n", "it is empty"),
         ("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), f"it is nested more than {DEEPEST} deep"),
         ("- " * (DEEPEST + 1) + "a", f"it is nested more than {DEEPEST} deep"),
+        ("- [[]]\n" * 9 + "- " + "[" * DEEPEST + "]" * DEEPEST, f"it is nested more than {DEEPEST} deep"),
     ],
 )
 def test_what_cannot_be_composed_is_refused_with_the_reason(text: str, reason: str) -> None:
