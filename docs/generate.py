@@ -45,10 +45,10 @@ CATALOGUE = """\
 
 <!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
 
-What is known of benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) names a group for its
-members (`group = "mmlu"`), and `leaderboards draft` looks metrics, bounds and samples up. Guessing is the value that a
-model reaches without knowing anything; 0 where the answer is written freely. Tests hold members, metrics, choices and
-data sets against lm-evaluation-harness 0.4.13 itself.
+Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead of its
+members (`group = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the
+value that a model gets if it only guesses; it is 0 if the model writes the answer freely. Tests compare members,
+metrics, choices and data sets with lm-evaluation-harness 0.4.13 itself.
 """
 
 
@@ -111,7 +111,7 @@ def _group(group: Group) -> str:
 
 def _known(known: Known, samples: str, guess: object) -> str:
     metrics = ", ".join(f"`{one.name}`" + f" ({one.filter})" * (one.filter != "none") for one in known.metrics)
-    shares = "" if all(one.integral for one in known.metrics) else ", no mean of zeros and ones"
+    shares = "" if all(one.integral for one in known.metrics) else ", not a mean of zeros and ones"
     return f"| `{known.id}` | {metrics}{shares} | {guess} | {samples} | {known.num_fewshot} | `{known.dataset}` |"
 
 
