@@ -45,8 +45,8 @@ CATALOGUE = """\
 
 <!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
 
-Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead of its
-members (`group = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the
+Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead of
+its members (`group = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the
 value that a model gets if it only guesses; it is 0 if the model writes the answer freely. Tests compare members,
 metrics, choices and data sets with lm-evaluation-harness 0.4.13 itself.
 """
