@@ -126,7 +126,7 @@ Outcomes = list[Any] | Exception  # of a turn
 
 
 def _raised(outcomes: Outcomes) -> list[Any]:
-    """What a turn came to; an error is raised, the first of all turns, for those before it were taken before it."""
+    """The outcomes of a turn; raises its error. Turns are read in order, so the first error is raised."""
     if isinstance(outcomes, Exception):
         raise outcomes
     return outcomes
@@ -182,7 +182,7 @@ class _Copy:
         self.is_gone = False
 
     def results(self) -> dict[int, Outcomes]:
-        """What it did, by the number of the first item of each turn. Raises BotError if it ended early."""
+        """The outcomes of the process, by the number of each turn's first item. Raises BotError if it ended early."""
         with open(self.pipe, "rb", closefd=False) as pipe:
             data = pipe.read()
         _, status = os.waitpid(self.process, 0)

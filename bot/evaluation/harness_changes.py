@@ -32,7 +32,7 @@ class SilentChange:
 
     @property
     def after(self) -> str:
-        """What a result was measured by that has the change."""
+        """The harness versions that have the change, in words."""
         return f"release {self.release} and later" if self.release else f"commit {self.fork} and later"
 
     def covers(self, key: str, leaf: LeafResult) -> bool:

@@ -40,7 +40,7 @@ class JoinCandidate:
 
     @property
     def age(self) -> tuple[float, str]:
-        """What the newest has most of; of equal dates the content decides."""
+        """The sort key of age, largest for the newest: the date, then the digest of the content."""
         return self.verdict.date, self.verdict.sha256
 
 
@@ -88,7 +88,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
 
 
 def _sound(verdict: Verdict) -> Measurements | None:
-    """What a submission measured where all of it counts without a closer look, else None."""
+    """The measurements of a submission if all of them count; None if it has an error, a waiver or no number."""
     measurements = verdict.measurements
     if measurements is None or not measurements.present:
         return None

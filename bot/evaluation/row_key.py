@@ -62,7 +62,7 @@ class RowKey:
 
 
 def key_start(leaderboard: str) -> str:
-    """What the keys of all rows of a leaderboard begin with, and of no other."""
+    """The beginning of the keys of all rows of this leaderboard and of no other one."""
     return f"{_name(leaderboard)}/"
 
 

@@ -39,7 +39,7 @@ WORDS = {
 
 
 def fault_of(kind: str, context: Mapping[str, Any], message: str) -> str:
-    """What one error of pydantic means; `message` are its own words, which count where there are no others."""
+    """The text of one pydantic error: the bot's own words, or pydantic's `message` if the bot has none."""
     words = WORDS.get(kind)
     return message.removeprefix("Value error, ") if words is None else words.format(**context)
 

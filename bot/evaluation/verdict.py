@@ -109,7 +109,7 @@ def _may_speak(rule: Rule, leaderboard: Leaderboard, spoke: Collection[str]) -> 
 
 
 def findings_of(rule: Rule, case: object, parsed: Parsed, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
-    """What one rule finds, as severe as the leaderboard says; one that raises names itself, and blocks if it can."""
+    """The findings of one rule, with the leaderboard's severity; if the rule crashes, one finding names the rule."""
     try:
         violations = [*rule.check(case)]
     except Exception as error:

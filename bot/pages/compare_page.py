@@ -48,7 +48,7 @@ def compare_data(content: PageContent) -> bytes:
 
 
 def titles_of(content: PageContent) -> dict[str, str]:
-    """What people read in the place of each name in addresses, which has letters of other scripts in code."""
+    """The text that people read for each row's name; the name in the address encodes letters of other scripts."""
     return {
         name: visible(f"{row.entry.model.id or '(no name)'}/{name.rpartition('/')[2]}")
         for name, row in content.rows.items()

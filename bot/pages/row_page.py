@@ -63,7 +63,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 
 
 def _moved_to(content: PageContent, entry: Entry) -> str:
-    """Where the model's main branch stands, "" if that is what was measured, or nobody knows."""
+    """The commit of the model's main branch; "" if the row measured that commit or the commit is not known."""
     head = content.head_of(entry.model.id)
     return head if head and entry.model.revision and head != entry.model.revision else ""
 
@@ -82,6 +82,6 @@ def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:
 
 
 def _harness(harness: EntryHarness) -> str:
-    """What measured, in one line."""
+    """The harness, its version and its commit, in one line."""
     known = (harness.repository, harness.version, harness.git_hash)
     return " ".join([harness.name or "unknown", *(text for text in known if text)])

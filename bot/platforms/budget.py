@@ -25,7 +25,7 @@ _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
 
 @contextmanager
 def bulk_work() -> Iterator[None]:
-    """What is asked in this block can wait: nobody looks on."""
+    """Requests in this block are bulk work: they can wait, because no person waits for them."""
     token = _is_bulk.set(True)
     try:
         yield

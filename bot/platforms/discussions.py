@@ -80,7 +80,7 @@ class Thread:
 
     @property
     def description(self) -> str:
-        """What it was opened with."""
+        """The text of the first comment."""
         return self.opening.text if self.opening else ""
 
     @property

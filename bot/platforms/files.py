@@ -50,7 +50,7 @@ def walk(folder: str) -> Iterator[ListedFile]:
 
 
 def place_of(name: str) -> str:
-    """What is recorded of where a local file lies: its folder and its name, as the harness lays results out.
+    """The recorded place of a local file: its folder and its name, in the layout of the harness.
 
     So a row is the same from whichever folder it is published, and no path of a person's machine is published with it.
     """

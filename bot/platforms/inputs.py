@@ -48,7 +48,7 @@ class Place:
         )
 
     def hashed(self, parsed: Parsed) -> Parsed:
-        """What was read of it, with its SHA-256 where none was asked for before."""
+        """The same submission with its SHA-256, which is computed here if it was not computed before."""
         if parsed.sha256 != UNHASHED:
             return parsed
         (file,) = self.candidate.files
@@ -98,7 +98,7 @@ def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterato
 def read_whole_files(
     source: Source, commit: str, shown: str = "", max_bytes: int = MAX_BYTES, oids: Mapping[str, str] | None = None
 ) -> Read:
-    """What reads files of a source by the names they are shown with; the last one is kept, for it is read in parts.
+    """A function that reads files of a source by their shown names; it keeps the last file, which is read in parts.
 
     `oids` are the object ids that the bytes must have, where they are known.
     """
@@ -120,7 +120,7 @@ def read_whole_files(
 
 
 def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:
-    """Where the places lie, by their names, each at the commit that last touched it where that can be asked."""
+    """The evidence of each place by its name, with the commit that last changed it if the source can tell."""
     known = list(places)
     commits = {place.name: place.commit for place in known}
     origins = {id(place.origin): place.origin for place in known if place.origin is not None}
@@ -132,7 +132,7 @@ def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:
 
 
 def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
-    """What reads a file of a submission once more, to find the lines of what is shown."""
+    """A function that reads a file of a submission again, to find the lines of findings."""
     files = {file.path: (place.read, file.size) for place in places for file in place.candidate.files}
 
     def read(path: str) -> bytes | None:

@@ -76,7 +76,7 @@ class Backoff:
         return state.attempt_number >= self.tries or (_retry_after(state) or 0.0) > self.longest
 
     def landed(self, failure: Unavailable, look: Callable[[], T | None], seconds: float) -> T:
-        """What `look` finds of a write that may have landed; raises the failure where it finds nothing for so long.
+        """The result, found by `look`, of a write whose answer was lost; raises the failure if none is found in time.
 
         A service may work on a large commit long after it, or something before it, gave up waiting.
         """

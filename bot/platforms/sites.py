@@ -108,7 +108,7 @@ def _refuse_foreign(site: Site, host: SiteHost, there: Mapping[str, str], known:
 
 
 def _differing(site: Site, there: Mapping[str, str], fresh: set[str]) -> Iterator[tuple[str, bytes]]:
-    """What is not there as it should be; of pages with the right stamp, none is made."""
+    """The files that are missing or different at the place; pages with the right stamp are not built."""
     for path in site:
         if path not in fresh:
             data = site[path]

@@ -205,7 +205,7 @@ def _as_text(name: str) -> str:
 
 
 def _names(places: Mapping[str, Evidence]) -> dict[str, str]:
-    """What a leaf calls its file: its path there, after its source where two sources have the same path."""
+    """The name of each file in leaves: its path, with its source in front if two sources have the same path."""
     paths = [place.path for place in places.values()]
     return {
         path: place.path if paths.count(place.path) == 1 else f"{place.source}/{place.path}"

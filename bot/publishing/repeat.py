@@ -30,7 +30,7 @@ def explain_command(file: Evidence, declared: Declared, target: str) -> str:
 
 
 def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
-    """What a command calls a declaration: the id of a shipped one, else where one of the targets keeps it.
+    """The name of a declaration in a command: the id of a shipped one, otherwise its place at one of the targets.
 
     Of targets on the Hub that is its address, of a folder its file. In a repository elsewhere, or where the target is
     not named, it is the path in a copy of the target.

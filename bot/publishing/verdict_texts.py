@@ -128,7 +128,7 @@ def fitting(verdicts: Sequence[str]) -> Iterator[str]:
 
 
 def effect_lines(effects: Effects) -> Iterator[str]:
-    """What merging does beside adding files, a line each: to files, then to rows."""
+    """The effects of merging except added files, one line for each: on files, then on rows."""
     for why, paths in effects.unread.items():
         yield f"- **{counted(len(paths), 'file')} not judged** ({visible(why)}): {names(paths)}"
     if effects.deleted:

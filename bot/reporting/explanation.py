@@ -85,7 +85,7 @@ def _is_clipped(leaf: LeafScore) -> bool:
 
 
 def _names(task: Task, leaves: tuple[LeafScore, ...]) -> list[str]:
-    """What tells the lines of a task apart: the metric, or the subtask without what all their names begin with."""
+    """The names of a task's lines: the metric, or the subtask without the common beginning of all names."""
     if len(task.metrics) > 1:
         return [leaf.metric for leaf in leaves]
     common = commonprefix([leaf.id for leaf in leaves]) if len(leaves) > 1 else ""  # noqa: RUF071 - names, not paths

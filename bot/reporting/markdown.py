@@ -18,7 +18,7 @@ FENCE = "```"
 
 
 def judgement_markdown(judgement: Judgement) -> str:
-    """What no format reads and every row, the worst first."""
+    """The submissions that no format reads, then every row, the worst first."""
     files = files_by_key(judgement)
     rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
     parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]

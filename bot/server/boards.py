@@ -143,7 +143,7 @@ class BoardCache:
         return found
 
     def _at(self, watch: str, target: str) -> KeptBoard | None:
-        """What is kept of the board of a target, None if it has no row."""
+        """The stored board of a target, None if it has no row."""
         kept = self.store.kept_board(watch, target)
         if kept is None or not kept.declaration or not self.store.has_rows(watch, target):
             return None

@@ -20,7 +20,7 @@ MOST = 512  # connections, however many descriptors there are
 
 
 def connections_allowed() -> int:
-    """How many connections may be open at ease; above it, idle ones are closed and requests are answered with 503.
+    """The limit of open connections; above it, the server closes idle ones and answers requests with 503.
 
     A third of the descriptors: as many again may be on their way, and the rest is for the database and services.
     """

@@ -39,7 +39,7 @@ class DeliveryLog:
 
     @staticmethod
     def listen(take: Callable[[Event], bool]) -> Callable[[Event], bool]:
-        """What takes events, and keeps in mind what it took until the delivery is answered."""
+        """A function that takes events, and remembers the last one until the delivery is answered."""
 
         def listening(event: Event) -> bool:
             is_taken = take(event)

@@ -50,7 +50,7 @@ class MarkWriter:
                 self._write(watch, found)
 
     def _next(self) -> dict[str, set[Mark]]:
-        """What came meanwhile; where nothing did, this thread ends."""
+        """The marks that came in the meantime; if there are none, this thread ends."""
         with self._lock:
             came, self._waiting = self._waiting, {}
             if not came:

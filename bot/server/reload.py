@@ -83,7 +83,7 @@ class Reloader(Generic[Loaded]):
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """What changes when a file does; None if there is none."""
+    """A value that changes when the file changes; None if there is no file."""
     try:
         found = path.stat()
     except OSError:

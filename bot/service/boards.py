@@ -124,7 +124,7 @@ class BoardUpdater:
         context.store.keep_board(context.name, self.to, kept, entries, date, history=history)
 
     def _history(self, leaderboard: str) -> Sequence[BoardChange]:
-        """What the commits of a folder say of its rows; those of a service are left to `site`, which fetches them."""
+        """The changes of rows from the commits of a folder; for a service, `site` fetches them instead."""
         return () if "://" in self.to else folder_history(self.target.name, leaderboard)
 
     def _propose_board(self) -> bool:

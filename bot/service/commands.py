@@ -49,7 +49,7 @@ def commands_in(thread: Thread, us: str) -> Iterator[Command]:
 
 
 def waivers_in(thread: Thread, us: str, maintainers: Container[str]) -> list[Waiver]:
-    """What the present maintainers waived here, for the very files that the bot's answers name."""
+    """The waivers of the current maintainers in this thread, for exactly the files that the bot's answers name."""
     found: list[Waiver] = []
     for command in commands_in(thread, us):
         asked = parse_ignore(command) if command.comment.author in maintainers else None
@@ -107,7 +107,7 @@ class AnswerContext:
         return "\n\n".join(parts) or "There is no score to explain."
 
     def waived(self, command: Command) -> str:
-        """What an `/ignore` does, or why it does nothing."""
+        """The answer to an `/ignore`: what it waives, or why it waives nothing."""
         if command.comment.author not in self.maintainers:
             return "Only the maintainers that the bot's settings name may waive a rule."
         rule = command.rest.split(" ", 1)[0]

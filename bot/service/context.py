@@ -89,7 +89,7 @@ class WatchContext:
 
     @property
     def declaration(self) -> str:
-        """What others call the declaration in a command: its address, its id, or where a target keeps it."""
+        """The name of the declaration in a command: its address, its id, or its place at a target."""
         if "://" in self.watch.leaderboard:
             return self.watch.leaderboard
         declared = Declared(self.leaderboard.id, self.leaderboard.digest, self.leaderboard.scoring_digest)
@@ -101,7 +101,7 @@ class WatchContext:
         return {settings.to: (target, settings) for target, settings in self.targets}
 
     def definition(self) -> str:
-        """What decides over what was read: where it changes, everything is judged again, and nothing is read."""
+        """A digest of everything that decides verdicts: if it changes, all files are judged again, none is read."""
         waived = [*self.leaderboard.waivers, *self.waivers]
         expired = sorted(f"{one.rule} {one.submission} {one.until}" for one in waived if one.until < self.today)
         text = json.dumps([__version__, self.leaderboard.scoring_digest, self.watch.owners, expired], sort_keys=True)
@@ -175,7 +175,7 @@ class ContextFactory:
 
     @property
     def known_ids(self) -> set[str]:
-        """What deliveries call our accounts, where they were asked for already: no delivery waits for an answer."""
+        """The ids of the bot's accounts in deliveries, if they are known already: no delivery waits for an answer."""
         clients = self.opener.kept.clients
         account = clients["hf"].__dict__.get("account") if "hf" in clients else None
         login = clients["github"].__dict__.get("login") if "github" in clients else None

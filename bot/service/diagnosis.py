@@ -86,7 +86,7 @@ def line_of(error: BotError) -> str:
 
 
 def attempt(name: str, call: Callable[[], str], advice: str) -> Diagnosis:
-    """What a call says where it succeeds; else why it does not, which is wrong."""
+    """The check of a call: `ok` with its text if it succeeds, otherwise `wrong` with the reason."""
     try:
         return Diagnosis(name, "ok", call())
     except Unavailable as error:

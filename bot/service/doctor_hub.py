@@ -142,7 +142,7 @@ def _watches(hook: Any, kind: str, name: str) -> bool:
 
 
 def check_beside(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
-    """What the Hub says beside an answer: its clock, and what is left of the requests."""
+    """The checks of an answer's headers: the Hub's clock, and the requests that are left."""
     name = "limits of the Hub"
     try:
         said = said_beside(client, parse_address(case.addresses("hf")[0]))

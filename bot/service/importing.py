@@ -257,7 +257,7 @@ class Import:
             yield check_command(watch.source, line.commit, path, watch.leaderboard)
 
     def _untraced(self) -> int:
-        """How many rows at the target no file of this source makes."""
+        """The number of rows at the target that no file of this source makes."""
         first, last = entry_path(f"{self.context.leaderboard.id}/@").split("@")
         keys = (path.removeprefix(first).removesuffix(last) for path in self.filling.paths() if path.startswith(first))
         board, store = key_start(self.context.leaderboard.id), self.context.store

@@ -32,7 +32,7 @@ class RowLinks:
 
 
 def row_links(context: WatchContext, keys: Iterable[str]) -> RowLinks:
-    """Where these rows can be seen, at every target; of very many rows the first are looked for."""
+    """The links to these rows at every target; only for the first ones of very many rows."""
     proposed: dict[str, None] = {}
     standing: dict[str, None] = {}
     for target, settings in context.targets:

@@ -194,7 +194,7 @@ class ModelPublisher:
         return self._models_of_hub.repository(look.model)
 
     def _seen(self, look: ModelLook) -> str:
-        """What the Hub shows of the files that are proposed now; what it hides is an outcome of its own."""
+        """A text about the proposed files that the Hub shows; each file that it hides gets its own outcome."""
         if self.context.dry_run or self._options.form == "model-index":
             return ""
         board = self.context.leaderboard

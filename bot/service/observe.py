@@ -118,7 +118,7 @@ def _unreadable(change: Change) -> StoredSubmission:
 
 
 def _lost(context: WatchContext) -> list[Mark]:
-    """What is looked at where nothing is remembered: rows and folders that were withdrawn meanwhile show only there."""
+    """The marks after a loss of the state: only they find rows and folders that were withdrawn in the meantime."""
     targets = [settings.to for _, settings in context.targets]
     said = [Mark("folder", "", "", "lost")] if context.discussions is not None else []
     return [*marks("row", [""], targets, "lost"), *said]
@@ -138,7 +138,7 @@ def _mark_targets(context: WatchContext) -> None:
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:
-    """What decides at a target beside the rows, as one word: its form, and for the pages of models all that is said."""
+    """A digest of a target's settings that decide about rows: its form, and for pages of models all settings."""
     said: list[str] = [settings.kind, settings.form]
     if settings.models is not None:
         said += [settings.models.model_dump_json(), *(task.hub.model_dump_json() for task in board.tasks if task.hub)]

@@ -98,7 +98,7 @@ def _compared(
 
 
 def _chosen(entry: Entry, there: Entry | None, source: str) -> Entry:
-    """What would stand at the target: a row of another source competes, as it does when it is published."""
+    """The entry that would be at the target: a row of another source competes, as at publication."""
     rival = there if there is not None and not is_from(there, source) else None
     return choose([entry], rival)
 

@@ -70,7 +70,7 @@ def memo_of(context: WatchContext, thread: Thread, head: str) -> str:
 
 
 def basis_of(context: WatchContext, head: str) -> str:
-    """What a review is compared with: the source, the head of the first target and all that decides, as one word."""
+    """A digest of what a review depends on: the source, the head of the first target, the rules and the waivers."""
     source = context.store.cursor(context.name, "source")
     parts = [source, head, context.definition(), dump_waivers(context.waivers)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

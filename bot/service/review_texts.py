@@ -38,7 +38,7 @@ def review_body(
 def review_status(
     proposal: SourceRequest, judgements: Sequence[Judgement]
 ) -> tuple[Literal["success", "failure"], str]:
-    """What is shown beside the commit: whether anything keeps the request from being taken, and why in a line."""
+    """The commit's status: whether anything prevents merging the request, and the reason in one line."""
     return status_line([_status_of(one) for one in judgements], proposal.unread)
 
 

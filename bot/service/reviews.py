@@ -136,7 +136,7 @@ class Reviews:
     # what is remembered
 
     def _seen(self, num: int, refs: Mapping[str, str]) -> str:
-        """What the list and the refs tell of a request; "" if the list does not count its comments."""
+        """A text that changes when a request changes; "" if the list does not count its comments."""
         count = self.discussions.counts.get(num)
         return f"{refs.get(f'refs/pr/{num}', '')} {count} {rules_of(self.context)}" if count is not None else ""
 

@@ -92,7 +92,7 @@ class SharedStates:
     migration: CurrentState = field(default_factory=CurrentState)
 
     def proposed(self, path: str) -> bytes | None:
-        """What they propose for a path."""
+        """The bytes that the shared requests propose for a path, None if there are none."""
         for state in (self.rolling, self.migration):
             if state.request is not None and path in state.request.files:
                 return state.request.files[path]

@@ -75,7 +75,7 @@ class RowPublisher:
         return Gate(self.context, self.settings.to, self.report, self._board_size, self._entries)
 
     def _look(self, items: Sequence[Item]) -> tuple[list[RowLook], SharedStates]:
-        """What rows are and should be, and the requests that many rows share."""
+        """The present and the intended state of rows, and the requests that many rows share."""
         shared = self._shared(tuple(entry_path(item.subject) for item in items))
         return RowLooker(self.context, self.target, self.form, self.report).look(items, shared), shared
 
@@ -285,5 +285,5 @@ def due_rows(context: WatchContext, to: str, share: Share | None = None) -> list
 
 
 def _admission(look: RowLook) -> str:
-    """What the safety catch lets through: what is done to a row, and what stands before and after."""
+    """The change that the safety catch allows: the action on a row, and a digest of the row before and after."""
     return f"{look.planned.action} {look.planned.digest}"

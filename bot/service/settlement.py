@@ -102,7 +102,7 @@ class Pass:
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
 
     def _always(self, *, everything: bool = False) -> list[Mark]:
-        """What every pass looks at, for nobody tells of it; a long list of requests not each time."""
+        """The marks of every pass, for changes that nothing reports; a long list of requests is not in every pass."""
         reviews = self._reviews()
         is_listed = reviews is not None and (everything or reviews.must_be_listed())
         return [*([Mark("reviews")] if is_listed else []), *self._sweeps()]

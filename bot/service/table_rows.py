@@ -84,7 +84,7 @@ class TablePublisher:
         return self.settings.table is not None and self.settings.table.records
 
     def _recorded(self, keys: Sequence[str]) -> dict[str, WrittenRow]:
-        """What was written of rows that the state does not know, as the records beside the table have it."""
+        """The written rows that the state does not know, from the records beside the table."""
         if not self._keeps_records or not keys:
             return {}
         paths = {entry_path(key): key for key in keys}

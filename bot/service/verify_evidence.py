@@ -52,7 +52,7 @@ class EvidenceReader:
         return parsed, last.date if last else None
 
     def since(self, file: Evidence) -> str:
-        """What became of a file after the row was made, "" if nothing did, or where nobody can be asked."""
+        """The change of a file after the row was made; "" if there is none, or if no service answers."""
         with suppress(BotError):
             source = self.opener.source(file.source)
             if file.source not in self._heads:

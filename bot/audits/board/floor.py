@@ -47,7 +47,7 @@ class Floor:
 
     @property
     def doubt(self) -> float:
-        """How well the column could be sound: the share of ordered pairs, more where rows follow, less after a gap."""
+        """The sum that is small at a floor: the share of ordered pairs, plus density above, minus the gap above."""
         return self.ordered + DENSE * self.density - APART * min(self.gap, WIDEST)
 
 

@@ -21,7 +21,7 @@ class Scale:
 
 
 def scale_of(metric_name: str, values: Sequence[float]) -> Scale:
-    """How the values of a metric become scores. Whatever is drafted lets all of the values in."""
+    """The scale that makes scores of a metric's values. Every given value is inside of the drafted range."""
     kind = kind_of(metric_name)
     least, most = min(values, default=0.0), max(values, default=0.0)
     unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)

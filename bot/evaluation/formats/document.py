@@ -217,7 +217,7 @@ def _loose_document(data: bytes) -> Document:
 
 
 def _encoded(configs: dict[str, Any]) -> msgspec.Raw:
-    """What `task_configs` reads, and no more: an integer past 64 bits cannot be encoded."""
+    """Only the fields that `task_configs` reads: an integer of more than 64 bits cannot be encoded."""
     rows = ((task, config) for task, config in configs.items() if type(config) is dict)
     kept = {
         task: {

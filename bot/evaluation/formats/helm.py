@@ -113,7 +113,7 @@ def _shots(found: Mapping[str, tuple[int, Any]], adapter: Mapping[str, Any]) -> 
 
 
 def _identity(spec: Mapping[str, Any], adapter: Mapping[str, Any]) -> str:
-    """What stands for a version, which HELM has none of: a digest of all that was asked for, but not of whom."""
+    """A digest of the whole run specification except the model; it replaces the version, which HELM does not have."""
     asked = {key: spec.get(key) for key in ("scenario_spec", "metric_specs", "data_augmenter_spec", "annotators")}
     asked["adapter_spec"] = {key: value for key, value in adapter.items() if key not in OF_MODEL}
     spelled = json.dumps(asked, sort_keys=True, ensure_ascii=True)

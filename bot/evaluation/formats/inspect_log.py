@@ -136,7 +136,7 @@ def _date(log: Mapping[str, Any], run: Mapping[str, Any]) -> float | None:
 
 
 def _settings(run: Mapping[str, Any]) -> dict[str, str]:
-    """What was set for the model in all tasks; what a task sets for itself is a part of the task.
+    """The model's settings in all tasks; a setting of a single task is a part of that task.
 
     Logs without `task_args_passed` do not say which arguments of a task were given, so all of them must agree.
     """

@@ -163,7 +163,7 @@ def _untils(document: Document) -> dict[str, str]:
 
 
 def _stops_of(document: Document) -> dict[str, str]:
-    """Where the generation of each task stops; only read where one stops at a full stop, for that is what is judged."""
+    """The stop words of each task; empty unless one of them is a full stop, because the rules judge only that."""
     if not STOPS.search(document.configs):
         return {}
     settings = ((key, config.generation_kwargs) for key, config in task_configs(document).items())
@@ -205,7 +205,7 @@ def _precision(pairs: Mapping[str, str], config: Mapping[str, Any]) -> str:
 
 
 def _quantization(config: Mapping[str, Any]) -> str:
-    """What `quantization_config` among the model's arguments says, an object or what a class of that name prints."""
+    """The quantization in `quantization_config` of the model's arguments: an object, or a printed one."""
     args = config.get("model_args")
     if isinstance(args, dict) and isinstance(found := args.get("quantization_config"), dict):
         bits = next((f"{bits}bit" for bits in (4, 8) if found.get(f"load_in_{bits}bit") is True), "")

@@ -142,7 +142,7 @@ def _by_release(text: str, accepted: tuple[Accepted, ...], what: str) -> Harness
 
 
 def accepted_versions(leaderboard: Leaderboard, harness: HarnessVersion) -> str:
-    """What to install instead, as a sentence; of the tool that measured, where a version of it is declared."""
+    """A sentence that says which version to measure with, of the same tool if the leaderboard accepts one."""
     every = leaderboard.harness.accepted
     own = (harness.repository or repository()).lower()
     spans = [span for span in every if span.repository.lower() == own] or every

@@ -159,7 +159,7 @@ class Rule:
     concerns: Callable[[Leaderboard], bool] = every_leaderboard
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
-        """How severe it is where a leaderboard judges."""
+        """The severity of the rule on a leaderboard."""
         return Severity.ERROR if self.is_pin and leaderboard.harness.pins == "required" else self.severity
 
     @property

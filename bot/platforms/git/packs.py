@@ -119,7 +119,7 @@ def _unpacked(pack: BoundedStream, size: int) -> bytes:
 
 
 def patched(base: bytes, delta: bytes, spend: Callable[[int], None]) -> bytes:
-    """What a delta makes of its base; `spend` hears of its bytes before they are made."""
+    """The object that a delta makes from its base; calls `spend` with its size before it is built."""
     was, at = _number(delta, 0)
     size, at = _number(delta, at)
     spend(size)

@@ -143,6 +143,6 @@ def _item(data: bytes, at: int) -> tuple[str, TreeEntry, int]:
 
 
 def _place(entry: bytes) -> bytes:
-    """What decides on an entry's place in its folder: its name, with a slash after that of a folder."""
+    """The sort key of an entry in its folder: its name, with a slash after the name of a folder."""
     mode, _, name = entry[:-21].partition(b" ")
     return name + b"/" if mode == FOLDER else name

@@ -42,7 +42,7 @@ def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> by
 
 
 def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str, bytes]:
-    """What GraphQL has of these as text; what is binary, cut or not the content of its id is left out."""
+    """The blobs that GraphQL gives as text; leaves out those that are binary, cut off, or not equal to their id."""
     asked = {f"b{number}": oid for number, oid in enumerate(oids) if OID.fullmatch(oid)}
     parts = " ".join(f'{name}: object(oid: "{oid}") {{ ... on Blob {{ text }} }}' for name, oid in asked.items())
     query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {parts} }} }}"

@@ -84,7 +84,7 @@ class GitHubClient:
 
     @property
     def account_name(self) -> str:
-        """What the settings call who we are."""
+        """The environment variable that decides which account this is."""
         return "GITHUB_APP_ID" if self.app else "GITHUB_TOKEN"
 
     @property
@@ -133,7 +133,7 @@ class GitHubClient:
         return self.timeout + self.unknown_fate
 
     def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
-        """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing."""
+        """The result, found by `look`, of a write whose answer was lost; raises the failure after a minute."""
         return self.backoff.landed(failure, look, self.unknown_fate)
 
     def get(self, route: str, **parameters: Any) -> Any:

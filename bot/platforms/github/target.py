@@ -187,7 +187,7 @@ class GitHubTarget:
         return {**dict.fromkeys(removed), **self._source.read_contents(kept, MAX_BYTES)}
 
     def find_duplicates(self) -> list[Duplicate]:
-        """What of ours stands twice under one mark: issues and comments, for GitHub takes one request of a branch."""
+        """The bot's issues and comments with the same mark; GitHub itself refuses a second request for a branch."""
         return self._comments.find_duplicates()
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:

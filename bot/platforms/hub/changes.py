@@ -60,7 +60,7 @@ class CommitComparison:
         return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
 
     def _with_sizes(self, found: FolderDifference) -> Pair | None:
-        """What git tells, with the sizes that it does not tell; None if the API does not know one of these files.
+        """The differences from git, with sizes from the API; None if the API does not know one of these files.
 
         A name that is not UTF-8 cannot be asked for.
         """

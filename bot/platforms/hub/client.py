@@ -94,7 +94,7 @@ class HubClient:
             return self.backoff(once)
 
     def landed(self, failure: Unavailable, look: Callable[[], T | None]) -> T:
-        """What `look` finds of a write that may have landed; raises the failure where a minute brings nothing."""
+        """The result, found by `look`, of a write whose answer was lost; raises the failure after a minute."""
         return self.backoff.landed(failure, look, self.unknown_fate)
 
     @property

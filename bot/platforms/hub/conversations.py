@@ -28,7 +28,7 @@ class HubConversations:
         return self.target.client.user
 
     def counts(self) -> Mapping[str, int]:
-        """How many comments the bot's open requests have, as the lists say that were read for other reasons."""
+        """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""
         found = {num: self.target.discussions.counts.get(num) for num, _ in self.target.open_requests}
         return {str(num): count for num, count in found.items() if count is not None}
 

@@ -40,7 +40,7 @@ def check_write(client: HubClient, address: HubAddress) -> None:
 
 
 def said_beside(client: HubClient, address: HubAddress) -> SaidBeside:
-    """What the Hub says beside its answer about a repository, also where it refuses. Raises Unavailable."""
+    """The date and the limit in the headers of an answer about a repository, also of a refusal. Raises Unavailable."""
     url = f"{client.endpoint}/api/{address.kind}s/{address.name}"
     headers = client.patiently(lambda: get_session().get(url, headers=client.headers).headers, address.url)
     limit = parse_ratelimit_headers(headers)

@@ -37,7 +37,7 @@ def shown_files(answer: Any) -> Mapping[str, ShownFile]:
 
 
 def faults(answer: Any, paths: Mapping[str, str]) -> list[str]:
-    """What went wrong with files that were proposed; `paths` gives the task id of each. Nothing where all are shown.
+    """The faults of proposed files, empty if the Hub shows all of them; `paths` gives the task id of each file.
 
     The Hub may name a file by its path or without its folder.
     """

@@ -127,7 +127,7 @@ def _without_link(result: HubEvalResult) -> tuple[object, ...]:
 
 
 def _values(data: bytes | None) -> list[tuple[object, ...]]:
-    """What a file says, without day, notes and link: these make no new value; nothing for one that goes."""
+    """The values of a file, without day, notes and link, which do not make a new value; empty for a deleted file."""
     try:
         found = parse_eval_results(data) if data is not None else ()
     except Unwritable:

@@ -88,7 +88,7 @@ def read_file(data: bytes) -> tuple[Any, Writing]:
 
 
 def _writing(metadata: Any, notes: Mapping[bytes, bytes], *, stores_schema: bool) -> Writing:
-    """What the metadata of a file say about how it was written."""
+    """The options with which a file was written, from its metadata."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     options: dict[str, Any] = {"store_schema": stores_schema}
     if metadata.format_version in VERSIONS:

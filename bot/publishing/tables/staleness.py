@@ -150,5 +150,5 @@ def odd_averages(grid: Grid, key: Sequence[Way], average: Way, parts: Sequence[W
 
 
 def _half_digit(number: Decimal) -> float:
-    """How far a rounded number may be from the one that was rounded."""
+    """The largest possible difference between a rounded number and the number before rounding."""
     return 0.5 * 10.0 ** -min(max(0, -int(number.as_tuple().exponent)), 9) + 1e-9

@@ -46,7 +46,7 @@ class RowJobs:
         return report.outcomes
 
     def _context(self, watch: Watch) -> WatchContext:
-        """What this thread knows of a watch, not older than a minute."""
+        """This thread's context of a watch, at most a minute old."""
         known: dict[str, tuple[float, Watch, WatchContext]] = self._local.__dict__.setdefault("known", {})
         at, of, context = known.get(watch.name, (0.0, None, None))
         if context is None or of != watch or time.monotonic() - at > FRESH:

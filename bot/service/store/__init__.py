@@ -66,7 +66,7 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
     # requests and discussions
 
     def memory(self, target: str) -> Memory:
-        """What is known of a repository's requests, as a mapping that remembers what is put in."""
+        """The stored facts about a repository's requests, as a mapping that stores each new fact."""
         return Memory(self, target)
 
     def requests(self, target: str, after: int = 0) -> dict[int, bytes]:
