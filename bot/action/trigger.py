@@ -28,7 +28,7 @@ class TriggerContext:
 
     `repository` is "owner/name", `commit` the full id of what is checked. `proposal` is the pull request's number;
     where only its branch is known, `branch` is (owner of the fork, branch) and `commit` its head. `before` is the
-    commit before a push, None if everything is new or the trigger is no push.
+    commit before a push, None if everything is new or the trigger is not a push.
     """
 
     repository: str

@@ -38,7 +38,7 @@ class PublishedTable:
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
     """Read a CSV (comma, semicolon or tab) with one header line; `only` names the score columns to take.
 
-    Raises CallError if the bytes are no such table or a named column is not in it.
+    Raises CallError if the bytes are not such a table or a named column is not in it.
     """
     header, rows = _cells(data, path)
     texts = {column: [row[i] for row in rows] for i, column in enumerate(header)}

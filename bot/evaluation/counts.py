@@ -53,7 +53,7 @@ def is_mean_of_shares(leaf_key: str, metric: str) -> bool:
 
 
 def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> int | None:
-    """Return k where `value` is k / samples, to `tolerance` in k; None if it is no such fraction."""
+    """Return k where `value` is k / samples, to `tolerance` in k; None if it is not such a fraction."""
     product = value * samples
     if not isfinite(product):
         return None

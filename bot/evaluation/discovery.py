@@ -134,7 +134,7 @@ def _parsed(
 
 
 def _parsed_folder(candidate: Candidate, known: Format, read: Read, *, is_named: bool) -> Parsed | UnreadPath:
-    """A run's folder as a submission; files of other contents under the same names are no run."""
+    """A run's folder as a submission; files of other contents under the same names are not a run."""
     parsed = parse_submission(_submission(candidate, known.max_bytes, read))
     if parsed.problem is None or parsed.problem.is_damage or is_named or not parsed.sha256:
         return parsed

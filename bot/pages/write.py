@@ -72,7 +72,7 @@ def _write(site: Site, folder: Path) -> Written:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder holds a site of ours, or what a killed process left of one. Raises CallError for another's."""
+    """Whether a folder holds a site of the bot, or part of one after a kill. Raises CallError for another's."""
     if not folder.is_dir():
         raise CallError(f"{folder} is a file; name a folder for the site")
     first = folder / FIRST

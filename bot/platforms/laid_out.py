@@ -136,7 +136,7 @@ class LaidOut:
         return replace(request, files=self._read(request.files))
 
     def _read(self, files: Mapping[str, Data]) -> dict[str, Data]:
-        """Files of the target as entries at their canonical paths; what is no row of the bot stays as it is."""
+        """Files of the target as entries at their canonical paths; files that are not the bot's rows stay unchanged."""
         found: dict[str, Data] = {}
         for path, data in files.items():
             key = self._layout.key_of(path)

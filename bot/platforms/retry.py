@@ -108,14 +108,14 @@ class Stalls:
     known: object = None
 
     def count(self, _: RetryCallState) -> None:
-        """Count one more failure, or begin anew."""
+        """Count one more failure, or start again at zero."""
         left = self.left()
         self.failures = self.failures + 1 if left == self.known else 0
         self.known = left
 
 
 def seconds_in(text: str) -> float | None:
-    """The number of seconds that a header names, None for what is no such number."""
+    """The number of seconds that a header names, None if it is not such a number."""
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 

@@ -200,7 +200,7 @@ def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
 
 
 def _as_text(name: str) -> str:
-    """A name as JSON can hold it: a byte of a file's name that is no UTF-8 is written as its escape."""
+    """A name as JSON can hold it: a byte of a file's name that is not UTF-8 is written as its escape."""
     return name.encode("utf-8", "backslashreplace").decode()
 
 
@@ -275,7 +275,7 @@ def _numbers(entry: Entry) -> Iterator[tuple[str, str, float | None, float | Non
 
 
 def is_same_row(one: bytes | None, other: bytes | None) -> bool:
-    """Whether two files are entries of the same row, see `digest_of`; what is no entry is the same as itself alone."""
+    """Whether two files are entries of one row, see `digest_of`; a file that is not an entry equals only itself."""
     if one is None or other is None or one == other:
         return one == other
     try:

@@ -30,7 +30,7 @@ class RowChange:
     """The wanted state of one row: `entry`, or None if the row was withdrawn.
 
     `published` is the entry that the bot's own record says it published here last, None if there is no record. A
-    table has no room for a mark, so a row is taken for the bot's own where it equals that entry.
+    table has no room for a mark, so a row counts as the bot's own if it equals that entry.
     """
 
     key: str

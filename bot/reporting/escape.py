@@ -53,12 +53,12 @@ def code_in_table(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """A text in one line that is no formula of a spreadsheet (OWASP, CSV injection) and no command to a runner."""
+    """A text in one line that is not a formula of a spreadsheet (OWASP, CSV injection) and not a runner's command."""
     return text if HARMLESS.fullmatch(text) else _quoted(without_commands(_in_one_line(text)), text)
 
 
 def no_formula(text: str) -> str:
-    """A text in one line that is no formula of a spreadsheet, for a file that nobody prints."""
+    """A text in one line that is not a formula of a spreadsheet, for a file that nobody prints."""
     return text if HARMLESS.fullmatch(text) else _quoted(_in_one_line(text), text)
 
 

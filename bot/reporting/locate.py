@@ -55,7 +55,7 @@ class Locator:
 
 
 def _members_strictly(data: bytes, start: int, end: int) -> dict[str, Span] | None:
-    """The members by the fast decoder; None if the bytes are no strict JSON object of different keys."""
+    """The members by the fast decoder; None if the bytes are not a strict JSON object of different keys."""
     try:
         values = OBJECT.decode(memoryview(data)[start:end])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -55,7 +55,7 @@ def _token_in(request: Request) -> str | None:
 
 
 def _is_same_origin(origin: str | None, host: str) -> bool:
-    """Tell whether a browser sent the request from a page of this host; what is no browser sends no Origin."""
+    """Tell whether a browser sent the request from a page of this host; other programs send no Origin."""
     if origin is None:
         return True
     try:

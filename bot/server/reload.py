@@ -39,7 +39,7 @@ class Reloader(Generic[Loaded]):
         self._thread: threading.Thread | None = None
 
     def look(self, *, always: bool = False) -> bool:
-        """Read the file again where it changed, or `always`; whether a new state was taken over."""
+        """Read the file again where it changed, or `always`; whether a new state is in force."""
         stamp = stamp_of(self.path)
         if stamp == self._seen and not always:
             return False

@@ -111,13 +111,13 @@ class WatchTarget(_Declared):
 
 
 class _WatchKeys(_Declared):
-    """What a watch has besides its source.
+    """The keys of a watch except its source.
 
     `settle_every` is in seconds. `backfill_limit` is the number of new rows of one settlement beyond which they share
     one rolling request. `maintainers` are accounts that may waive rules, approve plans, and merge or decline what is
     proposed, by comments. Where one pass would remove or change more rows than `max_removed` and `max_changed` allow,
     a plan waits for approval.
-    A result file of more than `max_file_bytes` is not read; archives have a limit of their own.
+    A result file of more than `max_file_bytes` is not read; archives have their own limit.
     `say_success` answers good pushes too. `owners` has, by the prefix of a path, the organizations whose models may
     be submitted there. `site` is where the board is published as a web site when it is rebuilt.
     """

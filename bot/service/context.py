@@ -108,7 +108,7 @@ class WatchContext:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def judge(self, found: Sequence[StoredSubmission]) -> Judgement:
-        """Judge submissions and join them into rows; files that are no result are left out."""
+        """Judge submissions and join them into rows; files that are not results are left out."""
         parsed = [one.parsed for one in found if one.parsed is not None]
         committed = {one.path: one.committed for one in found if one.committed is not None}
         owners = self.watch.owners

@@ -69,7 +69,7 @@ class ServiceCase:
         return list({(target.to, target.form): target for target in found}.values())
 
     def addresses(self, scheme: str) -> list[str]:
-        """The sources and targets of one platform; folders have the scheme "", and all models are no repository."""
+        """The sources and targets of one platform; folders have the scheme "", `hf://models` is not a repository."""
         found = dict.fromkeys([*self.sources, *(target.to for target in self.targets if target.kind != "models")])
         return [name for name in found if scheme_of(name) == scheme]
 

@@ -50,7 +50,7 @@ class Event:
 
 
 def parse_event(body: bytes) -> Event | None:
-    """The event of a delivery; None if the body is no payload that we know how to read."""
+    """The event of a delivery; None if the body is not a payload that the bot can read."""
     try:
         payload = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

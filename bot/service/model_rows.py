@@ -33,7 +33,7 @@ class ModelPublisher:
     """Publishes the rows of one watch on the pages of their models.
 
     Before anything was ever written, all models are looked at, and what would be written waits as a plan. Afterwards
-    models that have something of ours are looked at first, for the safety catch; new ones one by one, until the limit
+    models with a value or request of the bot come first, for the safety catch; new ones one by one, until the limit
     of one settlement is reached. The others wait for the next one.
     """
 
@@ -206,7 +206,7 @@ class ModelPublisher:
         return "" if unshown else f"; the Hub shows {len(proposed)} of {len(proposed)} files"
 
     def _remember_ours(self, looks: Iterable[ModelLook]) -> set[str]:
-        """Remember at once which models have something of ours, so that the safety catch looks at them from now on."""
+        """Remember at once which models have something of the bot, so that the safety catch reads them from now on."""
         ours = {look.model for look in looks}
         self.context.store.set_published(self.context.name, self.settings.to, dict.fromkeys(ours, (b"", None)))
         return ours

@@ -67,13 +67,13 @@ class Report:
                 self.context.store.finish(items)
 
     def fail(self, item: Item, failure: Exception) -> None:
-        """Note that an item failed, and when it is tried again. Raises LeaseLost: then it is no failure of the item."""
+        """Note that an item failed, and when it is tried again. Raises LeaseLost: then the item did not fail."""
         check_held()
         self.context.store.fail(item, reason_of(failure), self.context.clock() + wait_after(item.attempts, failure))
         self.say_failed(item.name, failure)
 
     def say_failed(self, subject: str, failure: Exception) -> None:
-        """Say that something failed; the log has the traceback of what is no BotError."""
+        """Say that something failed; the log has the traceback of an error that is not a BotError."""
         if not isinstance(failure, BotError):
             log.error("%s: %s failed", self.context.name, visible(subject), exc_info=failure)
         self.say("failed", subject, reason_of(failure), failure.status if isinstance(failure, BotError) else 1)

@@ -26,7 +26,7 @@ class SourceRequest:
 
     `files` are the submissions that were read. `unread` has, by the reason, the paths of those that were not.
     `deleted` and `replaced` are files of the main branch; `others` counts changed files that the watch does not select.
-    `touched` are the submissions of the main branch that the request takes away or puts others in the place of.
+    `touched` are the submissions of the main branch that the request deletes or replaces.
     """
 
     head: str

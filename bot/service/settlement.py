@@ -139,7 +139,7 @@ class Pass:
     def _read_bulk(self) -> bool:
         """Read the files that nobody waits for, part by part; whether there were any.
 
-        Each part is followed by another look at what people wait for, which is no bulk work.
+        Each part is followed by another look at what people wait for, which is not bulk work.
         """
         context, store, people = self.context, self.context.store, copy_context()
         commit, count = None, store.count_due(context.name, "file", context.clock(), "bulk")

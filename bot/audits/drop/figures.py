@@ -65,7 +65,7 @@ class RerunEstimate:
 
     A: a decimal answer cut at "."; B: ends with a digit, among the rest; C: a glued number costs the score,
     among what is left. `ends_with_number_of_rest` is B over all that is not A. `settled_by_cut` needs no
-    run: a line break ends the answer, and it is no cut decimal.
+    run: a line break ends the answer, and it is not a cut decimal.
     """
 
     as_logged: RerunBounds

@@ -82,7 +82,7 @@ def _read(path: Path, sources: list[MmluSource], tables: list[ImplementationComp
 
 
 def _expanded(path: Path) -> list[Path]:
-    """Return the path, or what a folder that is no HELM run holds: HELM runs, folders of sample logs, result files."""
+    """Return the path, or what is in a folder that is not a HELM run: HELM runs, folders of sample logs, files."""
     if not path.is_dir() or (path / HELM_RUN).exists():
         return [path]
     runs = {spec.parent for spec in path.rglob(HELM_RUN)}

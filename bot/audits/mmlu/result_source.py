@@ -52,7 +52,7 @@ def _aggregates(result: Result, subjects: Mapping[str, LeafResult]) -> Iterable[
 
 
 def _value(leaf: LeafResult, metric: str) -> float | None:
-    """Return a metric of a subject, whatever the answer filter is called; None for what is no share (NaN, too)."""
+    """Return a metric of a subject, whatever the answer filter is called; None if it is not a share (NaN, too)."""
     for key, value in leaf.numbers.items():
         if key.partition(",")[0] == metric and type(value) in {float, int} and abs(value) <= 1:
             return float(value)

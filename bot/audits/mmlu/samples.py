@@ -45,7 +45,7 @@ class MmluSample:
 
 
 def decode(data: bytes | str) -> dict[str, Any]:
-    """Decode one record. Raises MalformedSamples if it is no JSON object."""
+    """Decode one record. Raises MalformedSamples if it is not a JSON object."""
     try:
         row = json.loads(data)
     except (ValueError, RecursionError):

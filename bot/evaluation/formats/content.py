@@ -28,7 +28,7 @@ class Content:
 
     @cached_property
     def document(self) -> Document:
-        """The first file as a result file of lm-eval or the like. Raises MalformedResult if it is no JSON object."""
+        """The first file as a result file of lm-eval or the like. Raises MalformedResult if it is not a JSON object."""
         return parse_document(self.data)
 
     @property

@@ -51,7 +51,7 @@ def recognise(content: Content) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the run. Raises MalformedResult if a file of it is no JSON."""
+    """Read the run. Raises MalformedResult if one of its files is not JSON."""
     spec = content.json(SPEC)
     adapter = table(spec.get("adapter_spec"))
     split, found = _means(content.json(STATS))

@@ -45,7 +45,7 @@ def _is_of_lm_eval(content: Content) -> bool:
 def _json_header(data: bytes) -> Any:
     """What stands before the samples of a JSON log; all of it where Inspect did not write it.
 
-    Raises MalformedResult if it is no JSON.
+    Raises MalformedResult if it is not JSON.
     """
     end = data.find(SAMPLES)
     if end > 0:
@@ -59,7 +59,7 @@ def _json_header(data: bytes) -> Any:
 def read_header(content: Content) -> tuple[str, Any, bool]:
     """The member of an archive that has the header ("" in JSON), the header, and whether samples' scores were edited.
 
-    Raises MalformedResult if it is no JSON, or an archive is damaged.
+    Raises MalformedResult if it is not JSON, or an archive is damaged.
     """
     if content.data.startswith(MAGIC):
         return _archive_header(content.data)

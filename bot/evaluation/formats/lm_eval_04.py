@@ -140,7 +140,7 @@ def _rows(
 
 
 def _leaves(results: Mapping[str, Any], runs: Runs, untils: Mapping[str, str]) -> LeafRows:
-    """The rows that are no aggregates, all at once where their shape is known."""
+    """The rows that are not aggregates, all at once if their shape is known."""
     leaves = LeafRows(runs.shape)
     if runs.shape is not None and not untils:
         rows = map(results.__getitem__, runs.leaf_keys)

@@ -73,7 +73,7 @@ def _subsets(leaves: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _model(place: re.Match[str] | None) -> Model:
-    """The model that the path names; "external", "1" and the like in the place of a revision are no commit."""
+    """The model that the path names; "external", "1" and the like instead of a revision are not commits."""
     if place is None:
         return Model()
     return Model(

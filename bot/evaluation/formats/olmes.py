@@ -63,7 +63,7 @@ def recognise(content: Content) -> bool:
 
 
 def parse(content: Content) -> Result:
-    """Read the file; a member of the list that is no task of this form is passed over."""
+    """Read the file; a member of the list that is not a task of this form is skipped."""
     top = table(content.document.bare)
     recorded = table(top.get("model_config"))
     model, above = table(without_secrets(recorded)), _above(top)

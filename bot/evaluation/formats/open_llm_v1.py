@@ -34,8 +34,8 @@ def _is_row(key: str) -> bool:
 def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object.
 
-    The row "all" averages over everything that has the metric, tasks of any kind together: it is no aggregate of the
-    leaderboard and is left out.
+    The row "all" averages over everything that has the metric, tasks of any kind together: it is not an aggregate of
+    the leaderboard and is left out.
     """
     document = content.document
     rows: Mapping[str, Any] = document.results if document.results is not None else document.bare or {}

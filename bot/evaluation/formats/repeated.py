@@ -40,9 +40,9 @@ class _Object(dict[str, Any]):
 
 
 def repeated_keys(data: bytes, document: Document | None = None) -> tuple[RepeatedKey, ...]:
-    """The keys of a JSON file that stand in one object with different values; none where it is no JSON.
+    """The keys of a JSON file that stand in one object with different values; none if it is not JSON.
 
-    `document` is what the file was decoded to, where it is one of lm-eval or the like: it saves the second look.
+    `document` is what the file was decoded to, where it is one of lm-eval or the like: this saves decoding it again.
     """
     if len(data) > MAX_BYTES or (document is not None and _has_each_key_once(data, document)):
         return ()

@@ -101,7 +101,7 @@ def _known(
 ) -> Runs | None:
     """The runs that files with these keys and parts have; None if a run is not recorded in them.
 
-    Rules judge by limit and harness besides the runs, so these are of the shape.
+    Rules also judge by limit and harness, so these belong to the shape.
     """
     del limit, harness
     recorded = Recorded(*[(part.value if part else None) or {} for part in parts])

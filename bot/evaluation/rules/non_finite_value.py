@@ -28,7 +28,7 @@ WHAT = "NaN often comes from overflow in half precision: measure it again, in bf
 
 @rule(Severity.ERROR)
 def non_finite_value(case: Case) -> Iterator[Violation]:
-    """Yield one violation for each task with needed values that are no finite numbers."""
+    """Yield one violation for each task with needed values that are not finite numbers."""
     wrong = in_tasks(measurement for measurement in case.measurements.present if not isfinite(measurement.value))
     for task_id, found in wrong.items():
         first = found[0].required

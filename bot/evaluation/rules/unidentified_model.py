@@ -29,7 +29,7 @@ HINT = "say with --model-name which model it is"
 
 @rule(Severity.ERROR, invalidates_score=False, reads="file")
 def unidentified_model(case: Case) -> Iterator[Violation]:
-    """Yield a violation where the model's name is no name of a model on the Hub."""
+    """Yield a violation if the model's name is not the name of a model on the Hub."""
     why = why_unidentified(case.result.model)
     if why:
         known = find_format(case.result.format)

@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
 
 @rule(Severity.ERROR)
 def value_not_integral(case: Case) -> Iterator[Violation]:
-    """Yield one violation for each task with value of zeros and ones that is no k/n."""
+    """Yield one violation for each task whose value of zeros and ones is not k/n."""
     yield from one_for_each_task(_violations(case))
 
 

@@ -31,7 +31,7 @@ class LocalRepository(Repository):
         self._started = False
 
     def check(self) -> None:
-        """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
+        """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
         if which("git") is None:
             raise CallError("git is not installed, and a target that is a folder needs it")
         if self.folder.exists() and not self.folder.is_dir():

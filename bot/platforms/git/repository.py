@@ -139,7 +139,7 @@ class Repository:
     def changed(self, old: str, new: str) -> dict[str, str]:
         """The paths that differ between two commits, each with its object id at the second.
 
-        It is "" if there is no file there: it is gone, or a symbolic link or a submodule stands in its place.
+        It is "" if there is no file there: it is gone, or a symbolic link or a submodule replaced it.
         """
         fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode("utf-8", "surrogateescape")
         parts = fields.split("\0")

@@ -52,7 +52,7 @@ class Folder:
         self._rows, self._entries_seen = FOLDER, ""
 
     def check(self) -> None:
-        """See that the folder can be a target. Raises CallError for a file, or for a folder that is no repository."""
+        """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
         self._repository.check()
 
     def check_readable(self) -> None:

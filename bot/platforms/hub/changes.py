@@ -154,5 +154,5 @@ def added(item: RepoFile) -> Change:
 
 
 def removed(item: RepoFile) -> Change:
-    """A file that is no more."""
+    """A file that is gone."""
     return named_change(item.path, None, 0)

@@ -51,7 +51,7 @@ def about(request: httpx2.Request, why: str) -> str:
 
 
 def translated_status(response: httpx2.Response, why: str) -> BotError:
-    """Our exception for an answer that is no success."""
+    """The bot's exception for an answer that is not a success."""
     status, request = response.status_code, response.request
     said = about(request, f"{status}: {why}")
     if status in {409, 412}:

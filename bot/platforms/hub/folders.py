@@ -197,7 +197,7 @@ class Way:
 
 
 def named(folder: str, items: dict[str, TreeEntry]) -> dict[str, TreeEntry]:
-    """The entries by their full paths; a repository in the place of a folder (a submodule) is nothing."""
+    """The entries by their full paths; a repository instead of a folder (a submodule) is left out."""
     start = f"{folder}/" if folder else ""
     return {f"{start}{name}": item for name, item in items.items() if item.mode != SUBMODULE}
 

@@ -15,7 +15,7 @@ THREADS = 8
 
 
 def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
-    """The commit at main of each model, one request each; what is no model that we may see is left out.
+    """The commit at main of each model, one request each; models that the bot may not see are left out.
 
     Raises Unavailable if the Hub does not answer.
     """

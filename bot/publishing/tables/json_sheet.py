@@ -133,7 +133,7 @@ class JsonSheet:
         return next((row for row in near if all(self.cell(row, way) is not ABSENT for way in cells)), near[0])
 
     def _clone(self, row: int, cells: Mapping[Way, Cell]) -> str:
-        """A new row in the shape of another; what no cell says is null, or an empty list in the place of one."""
+        """A new row in the shape of another; what no cell says is null, or an empty list instead of a list."""
         place = self.places[row]
         new = self._object(place.start, (), cells)
         if not isinstance(place, JsonMember):

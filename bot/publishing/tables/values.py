@@ -95,7 +95,7 @@ def exact(number: float | None) -> Decimal | None:
 
 
 def check_accessor(accessor: str) -> str:
-    """The accessor itself. Raises ValueError with a list of all accessors where there is no such accessor."""
+    """The accessor itself. Raises ValueError with a list of all accessors if there is no such accessor."""
     if accessor in PLAIN or split_task(accessor):
         return accessor
     known = ", ".join([*PLAIN, *(f"tasks.ID.{name}" for name in TASK_FIELDS)])

@@ -38,7 +38,7 @@ class Database:
                 self._local.connection = None
 
     def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Insert rows, or put them in the place of those with the same primary key."""
+        """Insert rows, or replace the rows with the same primary key."""
         if not rows:
             return
         statement = _upsert(table, self.engine.dialect.name, tuple(rows[0]))

@@ -28,8 +28,8 @@ class IndexedFile(msgspec.Struct, frozen=True):
 class StoredSubmission(msgspec.Struct, frozen=True):
     """A submission and what reading it came to.
 
-    `status` is that of its verdict ("unread" for a file that is no result), `key` the row that it measures, None where
-    it measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown).
+    `status` is that of its verdict ("unread" for a file that is not a result), `key` the row that it measures,
+    None if it measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown).
     """
 
     path: str
