@@ -14,6 +14,7 @@ from bot.publishing.plan import Plan, PlannedRow
 from bot.publishing.publication import Kind, Marker, PostText
 from bot.publishing.texts import (
     BODY_LIMIT,
+    CUT,
     FOOT,
     PLACES,
     ROWS,
@@ -256,3 +257,9 @@ def test_what_is_open_in_a_text_that_is_cut_is_closed() -> None:
     assert body.startswith(f"{opened}\n```\n\n</details>\n\n</details>{cut}")
     closed = "<details>\n\n```\na\n```\n\n</details>"
     assert fitted("", f"{closed}\n{long}", MARK).body.startswith(f"{closed}{cut}")
+
+
+def test_a_text_that_is_cut_leaves_the_room_that_links_need() -> None:
+    cut = fitted("", "a line\n" * BODY_LIMIT, MARK).body
+    assert BODY_LIMIT - PLACES - 2 * CUT < len(cut) <= BODY_LIMIT - PLACES
+    assert "```" not in fitted("", "a ``` b\n" + "x" * BODY_LIMIT, MARK).body.partition("\n")[2]
