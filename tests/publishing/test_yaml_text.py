@@ -19,6 +19,7 @@ from bot.publishing.yaml_text import DEEPEST, MOST_NODES, compose, double_quoted
         ("# only a comment\n", "it is empty"),
         ("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), f"it is nested more than {DEEPEST} deep"),
         ("- " * (DEEPEST + 1) + "a", f"it is nested more than {DEEPEST} deep"),
+        ("[" * 50 + "[], " + "[" * (DEEPEST - 49) + "]" * (DEEPEST + 1), f"it is nested more than {DEEPEST} deep"),
         ("- [[]]\n" * 9 + "- " + "[" * DEEPEST + "]" * DEEPEST, f"it is nested more than {DEEPEST} deep"),
     ],
 )
