@@ -75,7 +75,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False):
-    """What reading a submission came to: a `result`, or the `problem` that kept it from being one.
+    """The outcome of reading a submission: a `result`, or the `problem` that prevented one.
 
     All that judging needs, without the bytes. `sha256` is "" if the submission was too large to be read, UNHASHED
     where who read it asked for none.

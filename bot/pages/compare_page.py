@@ -108,7 +108,7 @@ def _points_of(lower: str, upper: str) -> float:
 
 
 def circumstances(entry: Entry) -> tuple[str, ...]:
-    """What a measurement was made with, a text for each of the axes; equal texts are equal circumstances."""
+    """The circumstances of a measurement, a text for each of the axes; equal texts mean equal circumstances."""
     harness = entry.harness
     return (
         " ".join(filter(None, (harness.name, harness.repository, harness.version, harness.git_hash))),

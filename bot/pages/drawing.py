@@ -41,7 +41,7 @@ class Figure:
 
 
 def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -> Figure:
-    """How many values lie in each of equal parts of the axis; what lies outside counts in the first and the last."""
+    """The number of values in each of equal parts of the axis; values outside count in the first or the last part."""
     counts = [0] * bins
     width = (axis.high - axis.low) / bins
     for value in values:

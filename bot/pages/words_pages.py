@@ -11,7 +11,7 @@ from bot.publishing.ranks import TIE
 
 
 def rules_page(content: PageContent) -> bytes:
-    """What is checked before a row stands on the board: each rule with its page."""
+    """The page of the checks before a row is on the board: each rule with its page."""
     rules = [(rule, rule.title, _paragraphs(rule.page.partition("\n")[2])) for rule in ALL_RULES]
     return content.page("rules.html", "rules.html", rules=rules)
 

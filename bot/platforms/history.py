@@ -14,7 +14,7 @@ from bot.publishing.changes import BoardChange
 
 
 def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardChange] | None:
-    """What the commits of a target say of its rows, the newest first; None for a target without commits to fetch.
+    """The changes of rows in a target's commits, the newest first; None for a target without commits to fetch.
 
     A repository of the Hub or of GitHub is fetched once over git. Raises Unavailable if that fails.
     """
@@ -29,7 +29,7 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
 
 
 def folder_history(folder: str, leaderboard: str) -> Sequence[BoardChange]:
-    """What the commits of a local repository say of the rows of a leaderboard, the newest first."""
+    """The changes of a leaderboard's rows in the commits of a local repository, the newest first."""
     repository = LocalRepository(folder, ())
     main = repository.main
     return read_history(repository, main, leaderboard) if main else ()

@@ -56,7 +56,7 @@ class Place:
 
 
 def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES) -> list[Place]:
-    """What every path names, each file once. Raises CallError for what is not there and for a folder without files."""
+    """The files that the paths name, each once. Raises CallError for a missing path and for a folder without files."""
     found: dict[str, Place] = {}
     for name in paths:
         places = hub_places(name, access, max_bytes) if name.startswith("hf://") else local_places(name, max_bytes)

@@ -128,7 +128,7 @@ class LaidOut:
         return self._target.rebuild_board(board)
 
     def _own_path(self, path: str) -> str:
-        """Where the row of a canonical path lies; other files lie where they are."""
+        """The path of the row with this canonical path; the path of another file stays the same."""
         key = ENTRIES.key_of(path)
         return path if key is None else self._layout.paths([RowChange(key, None)], ())[0]
 

@@ -86,7 +86,7 @@ class Backoff:
         return found
 
     def look_until(self, look: Callable[[], T | None], seconds: float) -> T | None:
-        """What `look` finds, asked again and again for so many seconds; None if it finds nothing.
+        """The result of `look`, which is called repeatedly for so many seconds; None if it finds nothing.
 
         A look that fails says nothing: the next one may.
         """

@@ -54,7 +54,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """What a person approves: 12 digits of the SHA-256 of what would be changed and removed, or is first added."""
+        """The digest that a person approves: 12 digits of the SHA-256 of all changes, removals and first additions."""
         large = {"changed", "removed", *(("added",) if self.is_first else ())}
         rows = sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
         return hashlib.sha256(msgspec.json.encode((self.target, rows))).hexdigest()[:12]
@@ -114,7 +114,7 @@ def _ranks(entries: Iterable[Entry]) -> dict[str, str]:
 
 
 def allowed(limit: int | str, rows: int) -> int:
-    """How many rows may go or change: a number, or a share of the board such as "10%", of which 5 is the least."""
+    """The number of rows that may go or change: a number, or a share of the board such as "10%" and at least 5."""
     if isinstance(limit, int):
         return limit
     return max(FEWEST, int(limit.removesuffix("%")) * rows // 100)

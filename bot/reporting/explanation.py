@@ -106,7 +106,7 @@ def _right_answers(leaf: LeafScore, task: Task) -> str:
 
 
 def _bound_name(task: Task) -> str:
-    """What a lower bound is called: mostly it is what guessing gives."""
+    """The name of a lower bound, which is usually the guessing value."""
     return "guess" if task.higher_is_better else "bound"
 
 

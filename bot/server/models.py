@@ -64,7 +64,7 @@ class ItemView(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """What names it in a form: JSON of kind, target and subject."""
+        """The id in a form: JSON of kind, target and subject."""
         return msgspec.json.encode((self.kind, self.target, self.subject)).decode()
 
 

@@ -10,7 +10,7 @@ from bot.service.store import KeptBoard, Store
 
 
 def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> PageContent:
-    """What the pages of a kept board are made of; a path on this machine stays private."""
+    """The content of a stored board's pages; a path on this machine stays private."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
     board = make_board(store.board_entries(watch, target), declared)
     is_remote = "://" in target  # the commits of a folder are read, those of a service are not

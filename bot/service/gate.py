@@ -42,7 +42,7 @@ class Look(Protocol):
 
     @property
     def entry(self) -> Entry | None:
-        """What its submissions make."""
+        """The entry that its submissions make."""
         ...
 
     @property

@@ -16,7 +16,7 @@ PATIENCE = 10.0  # seconds that an import waits for a pass that runs, and for th
 
 
 def lease_name(to: str, folder: Path) -> str:
-    """What the lease on a target is called, however its address is written; paths start at `folder`."""
+    """The name of the lease on a target, the same for each form of its address; paths start at `folder`."""
     if "://" not in to:
         return f"import into {(folder / to).resolve()}"
     return f"import into {to.partition('#')[0].partition('@')[0].rstrip('/').casefold()}"

@@ -62,7 +62,7 @@ class ImportPlan:
         return self.requests / ALLOWED * WINDOW
 
     def lines(self, source: str, target: str) -> list[str]:
-        """What people read before they agree."""
+        """The lines to show before a person agrees."""
         minutes = counted(max(1, round(self.seconds / 60)), "minute")
         there = f"{counted(self.files, 'file')}, {self.size / 1e6:,.1f} MB"
         return [
@@ -93,7 +93,7 @@ class ImportResult:
     board: str = ""
 
     def lines(self) -> list[str]:
-        """What people read in the end."""
+        """The lines to show at the end."""
         said = [f"wrote {counted(self.written, 'row')}{f' to {self.where}' if self.where else ''}"]
         said += [f"adopted {counted(self.adopted, 'row')} that the target already has"] if self.adopted else []
         said += _named(self.incomplete, "row", "without an average, because subtasks are missing")

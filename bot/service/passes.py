@@ -27,7 +27,7 @@ class WatchPass:
     plans: Sequence[Plan] = ()
 
     def lines(self, *, dry_run: bool) -> list[str]:
-        """What people read: of a dry run the plans, else the outcomes."""
+        """The lines to show: the plans of a dry run, otherwise the outcomes."""
         said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in self.outcomes]
         if dry_run:
             planned = [line for plan in self.plans if plan.rows for line in plan_lines(plan)]

@@ -44,7 +44,7 @@ class SourceRequest:
 
 
 class KeptContent(msgspec.Struct, frozen=True):
-    """What reading one submission of a request came to: its bytes, "" for what is not a result or not kept.
+    """The outcome of reading one submission of a request: its bytes, "" if it is not a result or not kept.
 
     `values` counts the values that it brings.
     """

@@ -94,7 +94,7 @@ class Targets:
         self.report.attempt([], call, subject=f"commands at {settings.to}")
 
     def _commands(self, target: Target, settings: WatchTarget) -> TargetCommands | None:
-        """What people write on the bot's requests, where there are any."""
+        """The commands that people write on the bot's requests, if there are any."""
         is_asked = settings.form == "pull-request" and not self.context.dry_run and bool(self.context.watch.maintainers)
         conversations = target.conversations if is_asked else None
         return TargetCommands(self.context, conversations, settings.to, self.report) if conversations else None

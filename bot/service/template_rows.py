@@ -104,7 +104,7 @@ class TemplatePublisher(TablePublisher):
 
 @dataclass
 class DesiredStatus:
-    """What should stand in the requests repository: `changes` are rows that are finished, or withdrawn."""
+    """The wanted state of the requests repository: `changes` are rows that are finished, or withdrawn."""
 
     layout: RequestFiles
     mark: Marker

@@ -56,7 +56,7 @@ def learn_waivers(context: WatchContext) -> None:
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:
-    """What was ever waived at a source, found in the bot's answers there, however old they are."""
+    """All waivers that were ever given at a source, from the bot's answers there, of any age."""
     found: list[Waiver] = []
     for num in discussions.may_have_answers():
         found += waivers_in(discussions.read(num), discussions.client.user, maintainers)

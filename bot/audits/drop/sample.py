@@ -22,7 +22,7 @@ RENDERED_KEYS = "number,date,spans,worker_id,hit_id"
 
 
 class Key(NamedTuple):
-    """What golds are joined by: passage and question, or else the number of the sample."""
+    """The key that joins gold answers: passage and question, otherwise the number of the sample."""
 
     passage: str
     question: str

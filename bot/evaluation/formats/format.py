@@ -17,7 +17,7 @@ PINNING = "add revision=<40 hex digits> to --model_args"
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What is to be measured again: tasks of a model, by their keys in the format.
+    """The tasks of a model to measure again, by their keys in the format.
 
     `num_fewshot` is None if any number of shots will do, `settings` are the generation settings of the result that
     the new one must join.

@@ -43,7 +43,7 @@ def _is_of_lm_eval(content: Content) -> bool:
 
 
 def _json_header(data: bytes) -> Any:
-    """What stands before the samples of a JSON log; all of it where Inspect did not write it.
+    """The part of a JSON log before its samples; the whole log if Inspect did not write it.
 
     Raises MalformedResult if it is not JSON.
     """

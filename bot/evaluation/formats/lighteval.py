@@ -119,7 +119,7 @@ def _commit(general: Mapping[str, Any]) -> str | None:
 
 
 def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
-    """What else decides how a model answers; a generation parameter that is null was not set."""
+    """The other settings that affect answers; a generation parameter that is null was not set."""
     parameters = _object(config, "generation_parameters") or _object(general, "generation_parameters")
     chosen = {name: value for name, value in without_secrets(dict(parameters)).items() if value is not None}
     found = {name: setting(config.get(name)) for name in ("system_prompt", *FLAGS)}

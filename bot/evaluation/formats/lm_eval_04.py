@@ -109,7 +109,7 @@ def _members_of(subtasks: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]
 
 
 def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
-    """What else decides how a model answers; a template is told by its digest, which 0.4.3 and later record."""
+    """The other settings that affect answers; a digest stands for the template, which 0.4.3 and later record."""
     found = {
         "gen_kwargs": setting(config.get("gen_kwargs")),
         "system_instruction": setting(document.system_instruction),

@@ -43,7 +43,7 @@ class OlmesTask(NamedTuple):
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """What was asked and how."""
+        """The configuration of the task."""
         return table(self.members.get("task_config"))
 
     @property

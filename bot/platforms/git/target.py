@@ -134,7 +134,7 @@ class Folder:
         return Request(mark.key, self._proposed(commit), PostText(title, body.strip()))
 
     def _proposed(self, commit: str) -> Mapping[str, bytes | None]:
-        """What a request's commit changes against the commit it stands on."""
+        """The changes of a request's commit compared with its parent."""
         changed = self._repository.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit)
         paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
         return {path: self._repository.read(commit, path) for path in paths}

@@ -15,9 +15,9 @@ SHOWN = 5  # installations that a message names
 
 
 def account_of(token: str | None, app: GitHubApp | None, **options: Any) -> Auth.Auth | None:
-    """How calls say who we are, None for nobody; an app comes before a token.
+    """The credentials of calls, None if there are none; an app comes before a token.
 
-    `options` are PyGithub's own. Raises CallError for a key that is none, or where the app has not one installation.
+    `options` are PyGithub's own. Raises CallError for an invalid key, or if the app has not exactly one installation.
     """
     if app is None:
         return Auth.Token(token) if token else None

@@ -137,7 +137,7 @@ class GitHubClient:
         return self.backoff.landed(failure, look, self.unknown_fate)
 
     def get(self, route: str, **parameters: Any) -> Any:
-        """What a GET below the API's URL answers, for what PyGithub's objects would ask in several calls."""
+        """The answer to a GET below the API's URL, for data that PyGithub's objects would ask for in several calls."""
         return self(lambda: self.github.requester.requestJsonAndCheck("GET", route, parameters=parameters)[1])
 
     def download(self, path: str, limit: int, check: Callable[[bytes], bytes] = bytes) -> bytes:
@@ -193,7 +193,7 @@ class GitHubClient:
         return self.login
 
     def ask_graphql(self, query: str, variables: dict[str, Any], take: Callable[[Any], T]) -> T:
-        """What `take` makes of the answer to a GraphQL query; it is a POST that only reads."""
+        """The result of `take` on the answer to a GraphQL query, which is a POST that only reads."""
         return self(lambda: take(self.github.requester.graphql_query(query, variables)[1]["data"]))
 
 

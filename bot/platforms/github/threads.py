@@ -257,7 +257,7 @@ def _listed(issue: Row, count: int | None) -> Listed:
 
 
 def _known(issue: Row) -> dict[str, str]:
-    """What finds an issue of the bot again."""
+    """The stored fields by which the bot finds its issue again."""
     mark = find_marker(issue["body"] or "")
     return {
         "kind": "pull_request" if _is_pull(issue) else "discussion",

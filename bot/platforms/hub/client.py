@@ -113,14 +113,14 @@ class HubClient:
         return str(self.account["name"])
 
     def get_json(self, path: str, take: Callable[[Any], T], **params: Any) -> T:
-        """What `take` makes of the answer to a GET below the endpoint, for what the client's own calls do not show.
+        """The result of `take` on the answer to a GET below the endpoint, for data that the client's calls do not give.
 
         An answer of which `take` cannot make anything is asked for again.
         """
         return self.patiently(lambda: take(self.get(f"{self.endpoint}{path}", params).json()), place_of(path))
 
     def get_pages(self, path: str, take: Callable[[Any], T], **params: Any) -> Iterator[T]:
-        """What `take` makes of each item of a list in pages, each page asked for when it is needed.
+        """The result of `take` on each item of a list in pages; each page is requested when it is needed.
 
         The client's own lists wait a second or more after every failure, and as long as they are told to. Raises
         Unavailable for a page that names itself, or one before it, as the next.

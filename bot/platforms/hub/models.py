@@ -111,7 +111,7 @@ class HubModels:
             return ()
 
     def unshown(self, model: str, paths: Mapping[str, str]) -> list[str]:
-        """What the Hub does not show of files that were proposed, with its reason; `paths` gives their task ids.
+        """The proposed files that the Hub does not show, with its reason; `paths` gives their task ids.
 
         It is asked for some seconds before a file counts as not shown.
         """

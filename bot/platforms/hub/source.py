@@ -124,7 +124,7 @@ class HubSource:
         return f"/api/{self.address.kind}s/{self.address.name}"
 
     def if_there(self, call: Callable[[], T]) -> T | None:
-        """What a call gives, None if the commit or the folder that it asks for is not there."""
+        """The result of a call, None if the commit or the folder that it asks for does not exist."""
         try:
             return call()
         except Refused as refusal:

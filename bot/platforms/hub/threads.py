@@ -16,7 +16,7 @@ from bot.platforms.discussions import Comment, Listed, Pushed, Thread
 
 
 def as_thread(details: DiscussionWithDetails) -> Thread:
-    """What the client read, in our words; of hidden comments only the first is kept."""
+    """The client's data as a thread of the bot; of hidden comments only the first is kept."""
     events = list(enumerate(details.events))
     comments = [(place, e) for place, e in events if isinstance(e, DiscussionComment)]
     changes = [e for _, e in events if isinstance(e, DiscussionStatusChange)]

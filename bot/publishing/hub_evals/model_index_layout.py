@@ -57,7 +57,7 @@ class ModelIndexLayout(ModelLayout):
         return Draft({CARD: data}, reasons, {key: cells}, tuple(remarks))
 
     def _results(self, row: RowView, card: str, refused: list[str]) -> list[IndexedResult]:
-        """What goes into the block; what must not go there is noted with the reason."""
+        """The results for the block; a result that must not be there is noted with the reason."""
         said, results = claims_in_card(card, self.leaderboard.id), []
         for task, hub in self.tasks:
             try:
