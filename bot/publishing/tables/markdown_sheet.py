@@ -20,7 +20,7 @@ BAR = re.compile(r"(?:\\.|[^|\\])+|\\$")
 LINK = re.compile(r"!?\[((?:\\.|[^\[\]\\])*)\]\((?:\\.|[^()\\])*\)")
 TAG = re.compile(r"<[^<>]*>")
 BARE_BAR = re.compile(r"((?:^|[^\\])(?:\\\\)*)\|")
-HEADING = re.compile(r"#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?")
+HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 BOLD = ("**", "__")
 Span = tuple[int, int]
 
@@ -179,7 +179,10 @@ class MarkdownSheet:
 def _title(line: str) -> str:
     """The text of a heading's line, without its marks; `#` may be a letter of it, as in `C#`."""
     found = HEADING.fullmatch(line.strip())
-    return found[1] if found else line.strip()
+    if found is None:
+        return line.strip()
+    title = found[1].rstrip("#")  # a pattern for closing marks takes quadratic time on a line of spaces
+    return title.rstrip() if title.endswith((" ", "\t")) else found[1]
 
 
 def _tables(tokens: Sequence[Token]) -> Iterator[MarkdownTable]:

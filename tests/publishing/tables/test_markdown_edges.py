@@ -57,6 +57,7 @@ def cells(text: str) -> list[Cell]:
         ("## C\n\n## C#\n\n", "## C#"),  # the mark is a letter of the name
         ("# #1 of all #\n\n", "# #1 of all"),
         ("#   Xylo\t##  \n\n", "###### Xylo"),
+        (f"# a{' ' * 500_000}x\n\n# Xylo\n\n", "# Xylo"),  # a pattern would need quadratic time
         ("<!-- board -->\n", "<!-- board -->"),
         ("<!-- other -->\n\nboard\n\n<!-- board -->\n\n", "<!-- board -->"),
     ],
