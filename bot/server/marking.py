@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 
@@ -33,15 +34,16 @@ class MarkWriter:
         """Have these marked, and the watch looked at after it."""
         with self._lock:
             self._waiting.setdefault(watch, set()).update(found)
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = Thread(target=self._write_all, name="marks", daemon=True)
-                self._thread.start()
+                with suppress(RuntimeError):  # the system starts no thread now: the next delivery tries again
+                    self._thread.start()
 
     def wait(self, patience: float) -> None:
         """Let what came before be written, for `patience` seconds."""
         with self._lock:
             thread = self._thread
-        if thread is not None:
+        if thread is not None and thread.is_alive():
             thread.join(patience)
 
     def _write_all(self) -> None:

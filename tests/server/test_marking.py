@@ -69,3 +69,18 @@ def test_a_watch_is_hinted_though_the_state_takes_no_marks(
     assert hinted == ["tiny"]
     assert "tiny: a webhook's change is not noted now" in caplog.text
     assert "Traceback" not in caplog.text
+
+
+def test_what_no_thread_could_write_is_written_with_the_next_delivery(store: Store) -> None:
+    hinted: list[str] = []
+    writer = MarkWriter(store, hinted.append)
+    usual = threading.stack_size(1 << 46)  # more than the system gives: no thread starts
+    try:
+        writer.add("tiny", [REVIEWS])
+        writer.wait(30)
+    finally:
+        threading.stack_size(usual)
+    assert hinted == []
+    writer.add("small", [REVIEWS])
+    writer.wait(30)
+    assert hinted == ["tiny", "small"]
