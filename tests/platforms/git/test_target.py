@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.errors import CallError
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
@@ -184,89 +182,6 @@ def test_a_dry_run_says_what_it_would_do_and_writes_nothing(folder: Path) -> Non
     assert refs(folder) == before
 
 
-def test_a_folder_inside_a_repository_does_not_publish_into_that(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", "--initial-branch=main")
-    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "first")
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    (inside / "notes.txt").write_text("mine")
-    before = refs(tmp_path)
-
-    with pytest.raises(CallError, match="not a git repository and not empty"):
-        put(inside, entry())
-    assert put(tmp_path / "new", entry()) == ["OpenRequest"]
-
-    assert refs(tmp_path) == before
-    assert git(tmp_path / "new", "rev-parse", "--show-toplevel") == str(tmp_path / "new")
-
-
-def test_a_repository_of_another_account_is_not_called_an_empty_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(folder, entry())
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git then takes us for somebody else
-
-    with pytest.raises(CallError, match=r"another account.*git config --global --add safe.directory"):
-        put(folder, entry())
-
-
-def test_a_bare_repository_is_a_target(folder: Path) -> None:
-    git(folder.parent, "init", "--quiet", "--bare", str(folder))
-
-    assert put(folder, entry()) == ["OpenRequest"]
-    assert put(folder, entry(), form="commit") == ["Commit"]
-    assert shown(folder, "main") == entry()
-    put(folder, entry())
-    assert git(folder, "branch", "--format=%(refname:short)") == "main"
-
-
-def test_a_linked_work_tree_is_a_target(folder: Path) -> None:
-    put(folder, entry(), form="commit")
-    linked = folder.parent / "linked"
-    git(folder, "worktree", "add", "--quiet", str(linked), "-b", "mine")
-
-    assert put(linked, entry("acme/borea-7b")) == ["OpenRequest"]
-    assert "leaderboard-bot/tiny/acme/borea-7b" in refs(folder)
-
-
-def test_a_work_tree_with_changes_is_left_alone_and_main_moves_on(folder: Path) -> None:
-    put(folder, entry(), form="commit")
-    (folder / FILE).write_text("what somebody is doing")
-    (folder / "new.txt").write_text("untracked")
-
-    put(folder, entry(day=2, right=(90, 60, 70)), form="commit")
-
-    assert (folder / FILE).read_text() == "what somebody is doing"
-    assert (folder / "new.txt").read_text() == "untracked"
-    assert shown(folder, "main").evidence[0].date == entry(day=2).evidence[0].date
-
-
-def test_a_work_tree_on_another_branch_is_left_alone(folder: Path) -> None:
-    put(folder, entry(), form="commit")
-    git(folder, "checkout", "--quiet", "-b", "mine")
-
-    put(folder, entry(day=2, right=(90, 60, 70)), form="commit")
-
-    assert git(folder, "status", "--porcelain") == ""
-    assert (folder / FILE).read_bytes() == entry().to_bytes()
-
-
-def test_hooks_signatures_and_variables_of_git_do_not_reach_what_the_bot_writes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    put(folder, entry())
-    hook = folder / ".git" / "hooks" / "reference-transaction"
-    hook.write_text("#!/bin/sh\nexit 1\n")
-    hook.chmod(0o755)
-    git(folder, "config", "commit.gpgSign", "true")
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
-        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
-
-    done = put(folder, entry("acme/borea-7b"))
-
-    assert done == ["OpenRequest"]
-
-
 def test_a_file_that_is_no_entry_is_named(folder: Path) -> None:
     put(folder, entry(), form="commit")
     (folder / "entries" / "by-hand.json").write_text("{}")
@@ -278,31 +193,3 @@ def test_a_file_that_is_no_entry_is_named(folder: Path) -> None:
     assert [one.path for one in found.entries] == [entry().path]
     assert list(found.skipped) == ["entries/by-hand.json"]
     assert "entries/by-hand.json is not an entry" in found.skipped["entries/by-hand.json"]
-
-
-@pytest.mark.parametrize("parts", [("file",), ("file", "below")])
-def test_a_target_that_cannot_be_a_folder_is_refused(tmp_path: Path, parts: Sequence[str]) -> None:
-    (tmp_path / "file").write_text("mine")
-
-    with pytest.raises(CallError):
-        put(tmp_path.joinpath(*parts), entry())
-    assert (tmp_path / "file").read_text() == "mine"
-
-
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
-def test_a_folder_whose_main_branch_is_master_gets_no_second_one(tmp_path: Path, form: Form) -> None:
-    git(tmp_path, "init", "-q", "-b", "master")
-    (tmp_path / "README.md").write_text("mine")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "Start")
-
-    put(tmp_path, entry(), form=form)
-    if form == "pull-request":
-        git(tmp_path, "merge", "-q", BRANCH)
-        put(tmp_path, entry(), form=form)
-
-    assert git(tmp_path, "branch", "--format=%(refname:short)").splitlines() == ["master"]
-    assert shown(tmp_path, "master") == entry()
-    assert (tmp_path / FILE).is_file()
-    assert (tmp_path / "leaderboard.csv").is_file()
-    assert git(tmp_path, "status", "--porcelain") == ""
