@@ -11,12 +11,16 @@ from bot.publishing.publication import Marker
 
 @dataclass(frozen=True, slots=True)
 class RequestComment:
-    """One comment; `is_newest` says that the newest commit of the request was there when it was written."""
+    """One comment; `is_newest` says that the newest commit of the request was there when it was written.
+
+    `edited` says that the text is not the one that was posted.
+    """
 
     id: str
     author: str
     text: str
     is_newest: bool = False
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class Comment:
     """One comment; `id` is the service's.
 
     `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
-    all events of the discussion.
+    all events of the discussion. `edited` says that the text is not the one that was posted.
     """
 
     id: str
@@ -29,6 +29,7 @@ class Comment:
     at: float = 0.0
     changed: float = 0.0
     place: int = 0
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

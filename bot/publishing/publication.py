@@ -99,10 +99,11 @@ class PostedComment:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A comment of somebody else."""
+    """A comment of somebody else; `edited` says that the text is not the one that was posted."""
 
     author: str
     body: str
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,8 @@ def query(state: GitHubState, request: Request) -> Answer:
         return Answer(200, {"data": {"viewer": {"login": request.who.login}}})
     repo = state.repos[f"{variables['owner']}/{variables['name']}"]
     if "lastEditedAt" in text:
-        return Answer(
-            200, {"data": {"repository": {"issue": {"lastEditedAt": repo.issues[variables["number"]].edited}}}}
-        )
+        found = {"lastEditedAt": repo.issues[variables["number"]].edited}
+        return Answer(200, {"data": {"repository": {"issueOrPullRequest": found}}})
     asked = re.findall(r'(b\d+): object\(oid: "([0-9a-f]{40})"\)', text)
     return Answer(200, {"data": {"repository": {name: _text(repo, oid) for name, oid in asked}}})
 

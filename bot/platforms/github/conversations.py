@@ -12,7 +12,7 @@ from bot.errors import Refused, Unavailable
 from bot.platforms.conversations import Conversation, RequestComment
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.errors import NotThere
-from bot.platforms.github.rights import author_of
+from bot.platforms.github.rights import author_of, is_edited
 from bot.platforms.intents import Intend, held, nobody_else
 from bot.publishing.publication import find_marker
 
@@ -67,7 +67,11 @@ class GitHubConversations:
         since = self._pushed(head) if is_ours else None
         said = [
             RequestComment(
-                str(one.id), author_of(one), one.body or "", since is not None and one.created_at.timestamp() > since
+                str(one.id),
+                author_of(one),
+                one.body or "",
+                is_newest=since is not None and one.created_at.timestamp() > since,
+                edited=is_edited(one),
             )
             for one in comments
         ]

@@ -16,7 +16,7 @@ from bot.errors import Stale, Unavailable
 from bot.platforms.duplicates import Duplicate, later_ones
 from bot.platforms.github.client import GitHubAddress, GitHubClient
 from bot.platforms.github.errors import SERVICE, NotThere
-from bot.platforms.github.rights import author_of
+from bot.platforms.github.rights import author_of, is_edited
 from bot.platforms.intents import Intend, held, nobody_else
 from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
 from bot.publishing.texts import board_text
@@ -49,7 +49,8 @@ class GitHubComments:
         """The comments of others on the issue that holds the comment of a mark."""
         issue = self._issue(mark)
         comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        return [Reply(author_of(one), one.body or "") for one in comments if author_of(one) != self._call.login]
+        others = [one for one in comments if author_of(one) != self._call.login]
+        return [Reply(author_of(one), one.body or "", is_edited(one)) for one in others]
 
     def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this.

@@ -31,6 +31,11 @@ def author_of(made: Issue | IssueComment | PullRequest) -> str:
     return str(getattr(made.user, "login", None) or "ghost")
 
 
+def is_edited(comment: IssueComment) -> bool:
+    """Tell whether a comment was edited after it was posted."""
+    return comment.updated_at != comment.created_at
+
+
 def may_push(client: GitHubClient, name: str) -> bool | None:
     """Tell whether the account may push to a repository; None if GitHub does not say. Raises Unavailable or Refused.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, MutableMapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -26,7 +27,10 @@ from bot.publishing.publication import find_marker
 PAGE = 100  # rows of one page, the most that GitHub gives
 TITLE_LIMIT = 200  # characters; GitHub takes 256
 OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
-EDITED = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }"  # noqa: E501
+COMMAND = re.compile(r"^\s*/", re.MULTILINE)  # a line that may be a command
+EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
+  issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
+} }"""
 
 
 @dataclass
@@ -80,7 +84,8 @@ class GitHubDiscussions:
         comments = [row for page in self._pages(f"issues/{num}/comments") for row in page]
         for row in [issue, *comments]:
             self._rights.learn(row)
-        opening = Comment(OPENING, login_of(issue), issue["body"] or "", _at(issue, "created_at"), self._edited(issue))
+        at, changed = _at(issue, "created_at"), self._edited(issue)
+        opening = Comment(OPENING, login_of(issue), issue["body"] or "", at, changed, edited=at != changed)
         return Thread(
             num,
             issue["title"],
@@ -93,12 +98,17 @@ class GitHubDiscussions:
         )
 
     def _edited(self, issue: Row) -> float:
-        """When our own text of an issue was last edited; only GraphQL says so. Of others it does not matter."""
-        if login_of(issue) != self.client.user or _is_pull(issue):
+        """When the opening text was last edited, which only GraphQL says.
+
+        It is asked for our own issues, and for texts of others that may hold a command; of the rest it does not matter.
+        """
+        is_ours = login_of(issue) == self.client.user
+        matters = not _is_pull(issue) if is_ours else COMMAND.search(issue["body"] or "")
+        if not matters:
             return _at(issue, "created_at")
         owner, _, name = self.address.name.partition("/")
         asked = {"owner": owner, "name": name, "number": issue["number"]}
-        found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issue"])
+        found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issueOrPullRequest"])
         return _at(found if found["lastEditedAt"] else {"lastEditedAt": issue["created_at"]}, "lastEditedAt")
 
     def _issue(self, num: int) -> Issue:
@@ -270,4 +280,4 @@ def _known(issue: Row) -> dict[str, str]:
 
 def _as_comment(row: Row, place: int) -> Comment:
     times = _at(row, "created_at"), _at(row, "updated_at")
-    return Comment(str(row["id"]), login_of(row), row["body"] or "", *times, place)
+    return Comment(str(row["id"]), login_of(row), row["body"] or "", *times, place, edited=times[0] != times[1])

@@ -33,7 +33,9 @@ class HubComments:
     def replies(self, mark: Marker) -> list[Reply]:
         """The comments of others in the discussion that holds a comment of the bot."""
         thread, us = self._thread(mark), self.discussions.client.user
-        return [Reply(one.author, one.text) for one in (thread.comments if thread else ()) if one.author != us]
+        return [
+            Reply(one.author, one.text, one.edited) for one in (thread.comments if thread else ()) if one.author != us
+        ]
 
     def _thread(self, mark: Marker) -> Thread | None:
         """The discussion that holds a comment, None if it is still to be opened."""

@@ -47,7 +47,7 @@ class HubConversations:
             return None
         newest = thread.commits[-1] if thread.commits else Pushed("", 0, "")
         said = [
-            RequestComment(one.id, one.author, one.text, bool(newest.oid) and newest.place < one.place)
+            RequestComment(one.id, one.author, one.text, bool(newest.oid) and newest.place < one.place, one.edited)
             for one in thread.comments
             if thread.opening is None or one.id != thread.opening.id
         ]

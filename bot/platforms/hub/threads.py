@@ -47,7 +47,7 @@ def _as_comment(event: DiscussionComment, place: int) -> Comment:
     latest = event._event["data"].get("latest") or {}  # noqa: SLF001 - the client's properties fail where it is absent
     at = event.created_at.timestamp()
     changed = event.last_edited_at.timestamp() if latest.get("updatedAt") else at
-    return Comment(event.id, event.author, latest.get("raw") or "", at, changed, place)
+    return Comment(event.id, event.author, latest.get("raw") or "", at, changed, place, edited=event.edited)
 
 
 def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:

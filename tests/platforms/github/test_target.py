@@ -8,7 +8,9 @@ from bot.errors import BotError, LeaseLost, Refused
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.github.branches import branch_name
 from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.refs import RequestSource
 from bot.platforms.github.target import GitHubTarget
+from bot.platforms.github.threads import GitHubDiscussions
 from bot.platforms.held import held_by
 from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
@@ -245,3 +247,25 @@ def test_a_row_is_withdrawn_from_a_repository_with_more_files_than_one_answer_li
     target(github, "commit").apply(Commit(entry_marker(one), PostText("Remove", "gone"), gone))
 
     assert one.path not in git.files(git.refs["heads/main"])
+
+
+def test_a_comment_says_whether_it_was_edited(github: GitHubServer) -> None:
+    publish_to(github, entry())
+    github.state.comment(BOARD, 1, "/merge")
+    later = github.state.comment(BOARD, 1, "looks fine")
+    later.body, later.updated = "/merge", github.state.tick()
+
+    conversation = target(github).conversations.read("1")
+    assert conversation is not None
+    assert [(one.text, one.edited) for one in conversation.comments] == [("/merge", False), ("/merge", True)]
+
+
+def test_an_opening_text_that_holds_a_command_says_whether_it_was_edited(github: GitHubServer) -> None:
+    place = GitHubAddress(BOARD)
+    client = GitHubClient("bot-token", github.url)
+    talk = GitHubDiscussions(client, place, {}, RequestSource(client, place))
+    posted = github.state.add_issue(board(github), Issue(0, "ann", "Please", "/ignore drop", "open"))
+    changed = github.state.add_issue(board(github), Issue(0, "ann", "Please", "/ignore drop", "open"))
+    changed.edited = github.state.tick()
+
+    assert [talk.read(one.number).comments[0].edited for one in (posted, changed)] == [False, True]

@@ -218,3 +218,16 @@ def test_a_foreign_file_among_the_entries_is_named_and_the_board_is_rebuilt(
     assert [one.key for one in target.read_entries()] == [entry().key]
     assert target.scan_entries().skipped.keys() == {"entries/foreign.json", "entries/huge.json"}
     assert rebuild_board(target, LEADERBOARD)
+
+
+def test_a_comment_says_whether_it_was_edited(hub: Hub, contents: Repository, target: HubTarget) -> None:
+    put(target, entry())
+    (request,) = hub.requests(contents)
+    hub.comment(contents, request, "/merge")
+    later = hub.comment(contents, request, "looks fine")
+    hub.talk(contents).edit(later, "/merge")
+
+    conversation = target.conversations.read("1")
+    assert conversation is not None
+    assert [(one.text, one.edited) for one in conversation.comments] == [("/merge", False), ("/merge", True)]
+    assert [one.edited for one in target.discussions.read(1).comments] == [False, False, True]
