@@ -30,10 +30,10 @@ from bot.platforms.registry import Access
 from bot.server.app import make_app
 from bot.server.pages import make_pages
 from bot.server.service import Service
-from bot.service.config import parse_settings
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.items import marks
 from bot.service.reading import judged
+from bot.service.settings.config import parse_settings
 from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect, folder_of
 from tests.world.results import TINY, result
 

@@ -33,12 +33,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.registry import Access
 from bot.publishing.publication import Marker
-from bot.service.config import Watch, parse_settings
 from bot.service.context import ContextFactory
-from bot.service.observe import selection_of
 from bot.service.reading import batches
-from bot.service.settlement import settle
+from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import IndexedFile, KeptBoard, Store, StoredSubmission, connect, folder_of
+from bot.service.watch.observe import selection_of
+from bot.service.watch.settle import settle
 from tests.world.deliver import Webhook
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub

@@ -41,8 +41,8 @@ def serve_ours(port: int) -> None:
 
     from bot.server.app import make_app
     from bot.server.run import run
-    from bot.service.event import Event
-    from bot.service.workers import WatchWorker
+    from bot.service.watch.event import Event
+    from bot.service.watch.workers import WatchWorker
 
     class Service:
         def __init__(self) -> None:

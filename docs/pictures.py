@@ -31,10 +31,10 @@ from bot.platforms.registry import Access, Opener  # noqa: E402 - the same
 from bot.server.app import make_app  # noqa: E402 - the same
 from bot.server.pages import make_pages  # noqa: E402 - the same
 from bot.server.service import Service  # noqa: E402 - the same
-from bot.service.config import parse_settings  # noqa: E402 - the same
 from bot.service.context import ContextFactory  # noqa: E402 - the same
 from bot.service.items import Mark  # noqa: E402 - the same
 from bot.service.publish import publish  # noqa: E402 - the same
+from bot.service.settings.config import parse_settings  # noqa: E402 - the same
 from bot.service.store import Store, connect  # noqa: E402 - the same
 from examples.make_results import make_result  # noqa: E402 - the same
 from tests.browser.conftest import FLAGS, UNPACKED  # noqa: E402 - the same

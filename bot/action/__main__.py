@@ -5,7 +5,7 @@ import sys
 
 from bot.action.run import main
 from bot.reporting.log_lines import log_handler
-from bot.service.environment import environment, log_format
+from bot.service.settings.environment import environment, log_format
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, handlers=[log_handler(log_format())])

@@ -40,10 +40,10 @@ from bot.reporting.annotations import annotate, command
 from bot.reporting.escape import brief
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, summarize
-from bot.service.environment import kept_answers, read_access
 from bot.service.judging import open_look_up
 from bot.service.publish import publish
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board
+from bot.service.settings.environment import kept_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"

@@ -20,7 +20,7 @@ from bot.cli.lazy import LazyGroup
 from bot.errors import BotError
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.log_lines import log_handler
-from bot.service.environment import log_format
+from bot.service.settings.environment import log_format
 
 
 class Commands(LazyGroup):

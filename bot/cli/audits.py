@@ -56,7 +56,7 @@ def read_scores(target: str, only: Sequence[str], leaderboard: str) -> Published
     from bot.audits.score_table import read_score_table
     from bot.platforms.registry import open_target
     from bot.publishing.board import CSV_NAME, board_of
-    from bot.service.environment import read_access
+    from bot.service.settings.environment import read_access
 
     path = Path(target)
     if "://" not in target and not path.is_dir():

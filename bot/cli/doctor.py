@@ -11,10 +11,16 @@ import typer
 
 from bot.cli.service import CONFIG, need_extra
 from bot.reporting.escape import visible
-from bot.service.environment import database_url, github_webhook_secret, read_access, settings_path, webhook_secret
+from bot.service.settings.environment import (
+    database_url,
+    github_webhook_secret,
+    read_access,
+    settings_path,
+    webhook_secret,
+)
 
 if TYPE_CHECKING:
-    from bot.service.diagnosis import Diagnosis
+    from bot.service.checks.diagnosis import Diagnosis
 
 MARKS = {"ok": "✓", "warning": "!", "wrong": "✗"}
 
@@ -32,8 +38,8 @@ def doctor(
 ) -> None:
     """Find what does not work in a set-up. Each line says what to do about it."""
     need_extra("doctor")
-    from bot.service.diagnosis import ServiceCase
-    from bot.service.doctor import examine
+    from bot.service.checks.diagnosis import ServiceCase
+    from bot.service.checks.doctor import examine
 
     path = settings_path(config)
     found = []

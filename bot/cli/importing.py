@@ -15,11 +15,11 @@ from bot.cli.judging import DEFAULT, LEADERBOARD, NO_PROGRESS
 from bot.cli.service import need_extra, open_jobs
 from bot.errors import CallError
 from bot.reporting.escape import visible
-from bot.service.environment import database_url, read_access, settings_path
+from bot.service.settings.environment import database_url, read_access, settings_path
 
 if TYPE_CHECKING:  # modules that need an extra are imported only when it is known to be installed
-    from bot.service.config import Watch
-    from bot.service.importing import ImportResult
+    from bot.service.fill.importing import ImportResult
+    from bot.service.settings.config import Watch
 
 
 class ImportForm(StrEnum):
@@ -41,7 +41,7 @@ def import_board(
 ) -> None:
     """Fill a board from all results of a source. If it was interrupted, call it again: it continues."""
     need_extra("import")
-    from bot.service.importing import import_watch
+    from bot.service.fill.importing import import_watch
 
     if not (yes or dry_run or sys.stdin.isatty()):
         raise CallError("import asks before it begins; without a terminal, add --yes")
@@ -61,10 +61,10 @@ def _import(
 ) -> ImportResult | None:
     """Show the plan, ask where nobody said yes, and import; None for a dry run."""
     from bot.service.context import ContextFactory
-    from bot.service.import_lease import import_lease
-    from bot.service.importing import Import
-    from bot.service.state_lock import state_lock
+    from bot.service.fill.importing import Import
     from bot.service.store import Store, connect
+    from bot.service.store.lock import state_lock
+    from bot.service.watch.leases import import_lease
 
     url = database_url(settings_path(None))
     with state_lock(url), closing(Store(connect(url))) as store, _row_targets(url) as row_targets:

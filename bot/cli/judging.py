@@ -25,7 +25,7 @@ from bot.platforms.registry import open_target
 from bot.processes import choose_jobs, run_parts, without_collector
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
-from bot.service.environment import kept_answers, read_access, wants_colour
+from bot.service.settings.environment import kept_answers, read_access, wants_colour
 
 MANY = 50
 WORTH = 8_000_000  # bytes of result files that pay for one more process

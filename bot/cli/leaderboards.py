@@ -16,7 +16,7 @@ from bot.evaluation.leaderboard import load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
 from bot.platforms.declarations import open_leaderboard
 from bot.reporting.text import WIDTH
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 
 
 def rules(

@@ -32,7 +32,7 @@ from bot.platforms.registry import open_target
 from bot.publishing.made_entries import make_entries
 from bot.reporting.lines import with_lines
 from bot.reporting.text import files_by_key, terminal_row, unreadable_text
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 
 if TYPE_CHECKING:  # a command imports its own modules late, so that `check` starts fast
     from bot.platforms.target import Target

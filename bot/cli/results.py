@@ -33,7 +33,7 @@ from bot.processes import JOBS
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import summary_text, terminal_text, unreadable_text
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 
 
 class CheckFormat(StrEnum):

@@ -16,7 +16,7 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.waiving import names_hash
 from bot.platforms.inputs import Place, find_places
 from bot.processes import share_work, without_collector
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 
 PART = 64  # files that are read and joined at once: the files of most rows follow each other
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.errors import CallError
-from bot.service.environment import (
+from bot.service.settings.environment import (
     database_url,
     github_webhook_secret,
     is_shared,
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from bot.server.deliveries import DeliveryLog
     from bot.server.service import Service
-    from bot.service.config import Settings
     from bot.service.jobs.queue import Jobs
-    from bot.service.passes import WatchPass
+    from bot.service.settings.config import Settings
+    from bot.service.watch.passes import WatchPass
 
 WAIT = 10.0  # seconds that `settle` waits for another process that keeps the state
 ANEW = 900.0  # seconds after which the datasets that match a pattern are looked up again
@@ -57,7 +57,7 @@ class PlanFormat(StrEnum):
 
 def checked_settings(config: str | None) -> Path:
     """Check the settings file before a lock is written beside it. Raises what load_settings raises."""
-    from bot.service.config import load_settings
+    from bot.service.settings.config import load_settings
 
     path = settings_path(config)
     load_settings(path)
@@ -95,8 +95,8 @@ def _passes(
     config: str | None, watch: str, *, dry_run: bool, approve: str = "", rescore: bool = False
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
-    from bot.service.passes import settle_watches
-    from bot.service.state_lock import state_lock
+    from bot.service.store.lock import state_lock
+    from bot.service.watch.passes import settle_watches
 
     path = checked_settings(config)
     with state_lock(database_url(path), patience=WAIT):
@@ -108,7 +108,7 @@ def _passes(
 
 def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
     """Print the outcome of the passes, and exit with their status."""
-    from bot.service.passes import exit_status
+    from bot.service.watch.passes import exit_status
 
     if form is PlanFormat.JSON:
         typer.echo(json.dumps([one.to_json() for one in passes], indent=2))
@@ -127,7 +127,7 @@ def serve(
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
     from bot.server.run import require_github_secret, require_webhook_secret, run
-    from bot.service.state_lock import state_lock
+    from bot.service.store.lock import state_lock
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
@@ -204,9 +204,9 @@ def _keep_watches(
 
     from bot.server.reload import Reloader
     from bot.server.service import Service
-    from bot.service.config import load_settings
     from bot.service.context import open_context_factory
-    from bot.service.sources import has_patterns, open_settings
+    from bot.service.settings.config import load_settings
+    from bot.service.settings.sources import has_patterns, open_settings
 
     settings, contexts = open_context_factory(path, read_access(), database_url(path))
     allowed(settings)

@@ -17,7 +17,7 @@ from bot.platforms.registry import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.changes import BoardChange
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 
 if TYPE_CHECKING:
     from bot.pages.write import Written

@@ -15,7 +15,7 @@ from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import visible
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
 from bot.service.verify_table import table_at

@@ -8,7 +8,7 @@ import typer
 
 from bot.cli.service import CONFIG
 from bot.errors import CallError
-from bot.service.environment import read_access, settings_path, webhook_secret
+from bot.service.settings.environment import read_access, settings_path, webhook_secret
 
 webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=True)
 
@@ -16,7 +16,7 @@ webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=Tru
 def _wanted(config: str | None) -> tuple[list[dict[str, str]], str]:
     """Return what the webhook must watch, and its secret. Raises CallError if no secret is set."""
     from bot.service.context import watched_by
-    from bot.service.sources import open_settings
+    from bot.service.settings.sources import open_settings
 
     secret = webhook_secret()
     if secret is None:

@@ -19,7 +19,7 @@ from bot.server.deliveries import DeliveryLog
 from bot.server.github_hook import GitHubDeliveries
 from bot.server.hosts import OwnNames
 from bot.server.operator import same_secret
-from bot.service.event import Event, parse_event
+from bot.service.watch.event import Event, parse_event
 
 BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
 BODY_SECONDS = 10.0  # in which a body must be there

@@ -13,9 +13,9 @@ from threading import Lock, Thread
 from bot.pages.compare_table import compare_live
 from bot.pages.site import Site
 from bot.service.board_content import board_content
-from bot.service.config import Watch
-from bot.service.heads import MOVED
+from bot.service.settings.config import Watch
 from bot.service.store import KeptBoard, Store
+from bot.service.watch.heads import MOVED
 
 PAGE_BYTES = 64_000_000  # of pages of one board that are kept for the next visitor
 ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last

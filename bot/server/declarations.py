@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.service.config import Watch
+from bot.service.settings.config import Watch
 
 Stamp = tuple[Watch, object]
 

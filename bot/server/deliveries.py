@@ -12,8 +12,8 @@ from time import time
 from bot.errors import StateUnavailable
 from bot.reporting.escape import brief
 from bot.server.models import DeliveryView, moment
-from bot.service.event import Event
 from bot.service.store.deliveries import KEPT_DELIVERIES, Deliveries, StoredDelivery
+from bot.service.watch.event import Event
 
 LONGEST = 200  # letters of a name
 SOON = 1.0  # seconds after which new deliveries are written into the state

@@ -16,8 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from bot.platforms.bounded import Latest
-from bot.service.event import Event
-from bot.service.github_event import ANY, parse_github_event
+from bot.service.watch.event import ANY, Event, parse_github_event
 
 KEPT_BYTES = 1_000_000  # of a body; a longer one is still checked by signature, but not read
 BODY_LIMIT = 25_000_000  # bytes; GitHub sends no more

@@ -27,14 +27,13 @@ from bot.server.health import (
 )
 from bot.server.marking import MarkWriter
 from bot.server.metrics import Metrics, StoreCollector
-from bot.service.config import Settings, Watch
 from bot.service.context import ContextFactory
-from bot.service.event import Event, concerns_us
-from bot.service.github_event import ANY, SCHEME, repository_name
 from bot.service.items import Mark, marks
-from bot.service.outcome import Outcome
-from bot.service.settlement import run_pass
-from bot.service.workers import QUIET, WatchWorker
+from bot.service.settings.config import Settings, Watch
+from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.settle import run_pass
+from bot.service.watch.workers import QUIET, WatchWorker
 
 if TYPE_CHECKING:  # the extra `postgres`
     from bot.server.sharing import Sharing

@@ -1,19 +1,27 @@
-"""Watches that several processes share through PostgreSQL: passes, rows, due items, and each watch's state."""
+"""Watches that several processes share through PostgreSQL: passes, rows, due items, budgets, and each watch's state."""
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bot.errors import BotError
+from bot.platforms.budget import BUDGETS, Budgets
 from bot.server.health import State, state_from, state_text
-from bot.service.config import Watch
-from bot.service.import_lease import pass_leases
-from bot.service.jobs.budgets import SharedBudgets
+from bot.service.context import ContextFactory, WatchContext
+from bot.service.items import RowJob
 from bot.service.jobs.cluster import Cluster
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
-from bot.service.jobs.rows import RowJobs
-from bot.service.row_jobs import RowJob
+from bot.service.rows import RowPublisher
+from bot.service.settings.config import Watch
+from bot.service.store import Store
+from bot.service.waivers import parse_waivers
+from bot.service.watch.leases import lease_name, pass_leases
+from bot.service.watch.outcome import Outcome, Report
 
 if TYPE_CHECKING:
     from bot.server.service import Service
@@ -21,6 +29,8 @@ if TYPE_CHECKING:
 LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch
 SHORTEST_WAIT = 5.0  # seconds between two passes without a hint
 log = logging.getLogger(__name__)
+FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
+EVERY = 1.0  # seconds between two exchanges; so much may be spent twice meanwhile
 
 
 class Sharing:
@@ -104,3 +114,83 @@ class Sharing:
         watch = self._named(job.watch)
         for outcome in () if watch is None else self._rows.publish(watch, job):
             self._service.record_outcome(job.watch, outcome)
+
+
+@dataclass
+class RowJobs:
+    """Publishes rows; each thread keeps what it read of the targets for a while."""
+
+    contexts: ContextFactory
+    _local: threading.local = field(default_factory=threading.local, repr=False)
+
+    def publish(self, watch: Watch, job: RowJob) -> Sequence[Outcome]:
+        """Publish a row, where it is still what was let through; else the next pass looks at it.
+
+        An import waits for the rows that workers have when it begins; those that they take later are left alone.
+        """
+        context = self._context(watch)
+        store, target = context.store, context.targets_by_address.get(job.target)
+        with store.transaction():
+            item = store.item(watch.name, "row", job.target, job.subject)
+            definition = store.cursor(watch.name, "definition")
+            is_free = store.is_free(lease_name(job.target, self.contexts.folder))
+        if target is None or not is_free or item is None or item.is_held or item.marked != job.marked:
+            return []
+        if item.due > context.clock() or definition != context.definition():
+            return []
+        report = Report(context)
+        RowPublisher(context, *target, report).publish_admitted(item, job.admitted)
+        store.add_outcomes(watch.name, [(one.outcome, one.subject, one.text) for one in report.outcomes])
+        return report.outcomes
+
+    def _context(self, watch: Watch) -> WatchContext:
+        """This thread's context of a watch, at most a minute old."""
+        known: dict[str, tuple[float, Watch, WatchContext]] = self._local.__dict__.setdefault("known", {})
+        at, of, context = known.get(watch.name, (0.0, None, None))
+        if context is None or of != watch or time.monotonic() - at > FRESH:
+            context = self.contexts.open_context(watch)
+            known[watch.name] = (time.monotonic(), watch, context)
+        context.waivers[:] = parse_waivers(context.store.cursor(watch.name, "waivers"))
+        return context
+
+
+@dataclass
+class SharedBudgets:
+    """Exchanges what is left of the windows with the other processes of one database.
+
+    It has a thread of its own, so that no request waits for the database.
+    """
+
+    store: Store
+    budgets: Budgets = field(default_factory=lambda: BUDGETS)
+    _stopping: threading.Event = field(default_factory=threading.Event, repr=False)
+    _thread: threading.Thread | None = field(default=None, repr=False)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._keep, name="budgets", daemon=True)
+        self._thread.start()
+
+    def stop(self, patience: float = 0.0) -> None:
+        """End, and wait so many seconds for an exchange that runs: it holds a connection."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(patience)
+
+    def exchange(self) -> None:
+        """Learn what the others know, and tell them what is known here. Raises StateUnavailable."""
+        now, clock = time.time(), self.budgets.clock()
+        told = self.store.allowances(now)
+        for key, (limit, remaining, ends) in told.items():
+            self.budgets.take_over(key, limit, remaining, ends - now)
+        known = {key: (one.limit, one.remaining, now + one.ends - clock) for key, one in self.budgets.left().items()}
+        self.store.set_allowances({key: one for key, one in known.items() if one[:2] != told.get(key, ())[:2]})
+
+    def _keep(self) -> None:
+        while not self._stopping.wait(EVERY):
+            try:
+                self.exchange()
+            except BotError as failure:
+                log.info("budgets are not shared now, trying again: %s", failure)
+            except Exception:
+                log.exception("budgets are not shared now, trying again")

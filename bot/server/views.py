@@ -29,8 +29,8 @@ from bot.server.models import (
     WatchView,
     moment,
 )
-from bot.service.config import Watch
 from bot.service.items import Item
+from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
 from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState
 from bot.service.verdicts import verdict_on

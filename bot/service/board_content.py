@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.pages.content import PageContent
 from bot.publishing.board import make_board
-from bot.service.heads import known_heads
 from bot.service.store import KeptBoard, Store
+from bot.service.watch.heads import known_heads
 
 
 def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> PageContent:

@@ -21,12 +21,12 @@ from bot.service.alarms import watch_columns
 from bot.service.board_content import board_content
 from bot.service.context import WatchContext
 from bot.service.desired import desired_together, plan_mark, rolling_mark
-from bot.service.heads import MOVED, is_time, look_up_heads
 from bot.service.items import Item, Mark, marks
 from bot.service.links import other_places
-from bot.service.outcome import Report
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import KeptBoard
+from bot.service.watch.heads import MOVED, is_time, look_up_heads
+from bot.service.watch.outcome import Report
 
 SHOWN = 20  # files among the entries that are not entries, which one pass names
 

@@ -34,14 +34,14 @@ from bot.platforms.target import Target
 from bot.publishing.entry import Declared, Entry, Evidence
 from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
-from bot.service.config import Settings, Watch, WatchTarget
-from bot.service.environment import space_url
-from bot.service.github_event import account_id
+from bot.service.items import RowQueue
 from bot.service.judging import LookUp, no_look_up, open_look_up
 from bot.service.maintainers import Maintainers, nobody_writes
-from bot.service.row_jobs import RowQueue
-from bot.service.sources import open_settings
+from bot.service.settings.config import Settings, Watch, WatchTarget
+from bot.service.settings.environment import space_url
+from bot.service.settings.sources import open_settings
 from bot.service.store import Store, StoredSubmission, connect
+from bot.service.watch.event import account_id
 
 
 @dataclass

@@ -17,11 +17,11 @@ from bot.publishing.verdict_texts import mended_text, preformatted, push_text
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.items import Item
-from bot.service.outcome import Report
 from bot.service.reconcile import retry_write
 from bot.service.rivals import rival_lines
 from bot.service.store import StoredSubmission
 from bot.service.successes import Successes
+from bot.service.watch.outcome import Report
 
 ALL = "*"
 

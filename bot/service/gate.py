@@ -13,7 +13,7 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
-from bot.service.outcome import Report
+from bot.service.watch.outcome import Report
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:

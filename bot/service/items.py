@@ -1,4 +1,4 @@
-"""Items: things that may be out of date, and the time of their next try.
+"""Items: things that may be out of date, the time of their next try, and the rows among them that workers publish.
 
 An item holds no instruction, only a name: whoever takes it looks at both sides and brings one to the other.
 """
@@ -6,7 +6,7 @@ An item holds no instruction, only a name: whoever takes it looks at both sides 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -88,3 +88,29 @@ def reason_of(failure: Exception) -> str:
     if isinstance(failure, BotError):
         return " ".join(str(failure).split())[:500]
     return f"internal error: {type(failure).__name__}; the log has the traceback"
+
+
+class RowJob(msgspec.Struct, frozen=True):
+    """One row at one target that may be published as it was looked at.
+
+    `marked` is the count of its item, and `admitted` what the safety catch let through: where either is another by
+    then, the row goes back to the next pass.
+    """
+
+    watch: str
+    target: str
+    subject: str
+    marked: int
+    admitted: str
+
+
+class RowQueue(Protocol):
+    """Where such rows wait."""
+
+    def rows_waiting(self, watch: str, target: str) -> set[str]:
+        """The rows that a worker has, or will take."""
+        ...
+
+    def put_rows(self, jobs: Sequence[RowJob]) -> bool:
+        """Leave rows to the workers; False if there may be none, and the caller publishes them itself."""
+        ...

@@ -14,10 +14,10 @@ from bot.publishing.entry import entry_path
 from bot.publishing.hub_evals.texts import model_mark
 from bot.publishing.publication import CurrentState, Marker, Request
 from bot.reporting.escape import code
-from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.desired import rolling_mark
 from bot.service.model_looks import model_of
+from bot.service.settings.config import WatchTarget
 
 Place = tuple[str, Request | None, str]  # the name of a target, a request there, and a link
 MOST = 20  # rows of which requests are looked for

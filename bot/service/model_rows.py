@@ -18,14 +18,14 @@ from bot.publishing.hub_evals.options import ModelsOptions
 from bot.publishing.hub_evals.texts import model_mark
 from bot.publishing.layout import RowChange
 from bot.publishing.publication import OpenRequest, UpdateRequest
-from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.gate import Gate, with_held
 from bot.service.items import Item
 from bot.service.links import other_places
 from bot.service.model_looks import DesiredModel, ModelLook, model_of
-from bot.service.outcome import Report
 from bot.service.reconcile import reconcile
+from bot.service.settings.config import WatchTarget
+from bot.service.watch.outcome import Report
 
 
 @dataclass

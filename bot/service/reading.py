@@ -21,8 +21,8 @@ from bot.publishing.entry import digest_of
 from bot.publishing.made_entries import MadeEntries
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Mark, marks
-from bot.service.observe import candidates_at
 from bot.service.store import StoredSubmission, batches, folder_of
+from bot.service.watch.observe import candidates_at
 
 THREADS = 8
 LARGE = 2_000_000  # bytes of a submission beyond which it is read by itself

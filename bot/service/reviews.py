@@ -17,7 +17,6 @@ from bot.service import quotas
 from bot.service.commands import AnswerContext, answer_commands, waivers_in
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
-from bot.service.outcome import Report
 from bot.service.previews import StandingBoard, preview_of, standing_board
 from bot.service.proposals import SourceRequest, parse_kept, read_proposal
 from bot.service.reconcile import retry_write
@@ -35,6 +34,7 @@ from bot.service.review_state import (
 )
 from bot.service.review_texts import review_body, review_status
 from bot.service.shown import seen_files
+from bot.service.watch.outcome import Report
 
 LISTED = "requests"  # the cursor with the moment at which they were listed, in Unix seconds, and how many there were
 ENDED = (DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits for another try

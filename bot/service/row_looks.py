@@ -15,9 +15,9 @@ from bot.publishing.publication import CurrentState, Form, Marker
 from bot.service.context import WatchContext
 from bot.service.desired import MIGRATED, is_from
 from bot.service.items import Item
-from bot.service.outcome import Report
 from bot.service.reconcile import parsed
 from bot.service.store import StoredSubmission, folder_of
+from bot.service.watch.outcome import Report
 
 NEW_FILES = "its files changed"
 

@@ -20,8 +20,8 @@ from bot.reporting.escape import brief, code
 from bot.service.context import WatchContext
 from bot.service.declines import declined_words, declines_in, note_declines
 from bot.service.items import Item, marks
-from bot.service.outcome import Report
 from bot.service.reading import row_digests
+from bot.service.watch.outcome import Report
 
 COMMAND = re.compile(rf"\s*/({'|'.join([*names_at('request'), *names_at('shared')])})\b[ \t]*(.*)")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")

@@ -11,16 +11,16 @@ from bot.errors import DiscussionsDisabled
 from bot.platforms.target import Target
 from bot.service.approvals import approved_by
 from bot.service.boards import BoardUpdater
-from bot.service.config import WatchTarget
 from bot.service.context import WatchContext
 from bot.service.desired import plan_mark
 from bot.service.items import Item, Kind, Share
 from bot.service.model_rows import ModelPublisher
-from bot.service.outcome import Report
 from bot.service.rows import MOST_ROWS, RowPublisher, due_rows
+from bot.service.settings.config import WatchTarget
 from bot.service.table_rows import TablePublisher
 from bot.service.target_commands import TargetCommands
 from bot.service.template_rows import TemplatePublisher
+from bot.service.watch.outcome import Report
 
 
 class Publisher(Protocol):

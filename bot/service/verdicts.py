@@ -11,7 +11,7 @@ from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Verdict
-from bot.service.config import Watch
+from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
 from bot.service.waivers import parse_waivers
 

@@ -15,7 +15,7 @@ from bot.publishing.layout import CellChange, Layout, RowChange
 from bot.publishing.row_difference import Difference
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
-from bot.service.config import load_settings
+from bot.service.settings.config import load_settings
 
 
 @dataclass

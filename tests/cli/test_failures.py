@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.environment import read_access
+from bot.service.settings.environment import read_access
 from tests.command import BOT, bot
 from tests.evaluation.judging import KESTREL
 

@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.cli.init import NewBoard, settings_text
 from bot.errors import CallError
 from bot.evaluation.leaderboard import load_leaderboard
 from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
-from bot.service.config import load_settings
-from bot.service.new_board import NewBoard, settings_text
+from bot.service.settings.config import load_settings
 from tests.command import BOT, bot
 from tests.evaluation.judging import EXAMPLES, ROOT
 from tests.world.github_server import local_github

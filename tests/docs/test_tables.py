@@ -14,7 +14,7 @@ from bot.publishing.tables.open import LARGEST
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.values import PLAIN, TASK_FIELDS
 from bot.publishing.yaml_text import DEEPEST
-from bot.service.config import Settings
+from bot.service.settings.config import Settings
 from tests.docs.test_reference import first_cells, sections
 from tests.evaluation.judging import declared
 

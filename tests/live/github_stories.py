@@ -12,11 +12,11 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.platforms.registry import Access
-from bot.service.config import parse_settings
 from bot.service.context import ContextFactory
-from bot.service.outcome import Outcome
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.settle import settle
 from tests.live.hub import PREFIX, is_ours
 from tests.platforms.git.test_source import Folder
 from tests.world.results import TINY, path_of, result

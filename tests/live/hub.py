@@ -16,11 +16,11 @@ from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.source import HubSource
 from bot.platforms.registry import Access
 from bot.publishing.publication import find_marker
-from bot.service.config import parse_settings
 from bot.service.context import ContextFactory
-from bot.service.outcome import Outcome
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.settle import settle
 from tests.world.results import TINY
 
 PREFIX = "leaderboard-bot-live"

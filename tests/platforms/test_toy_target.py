@@ -15,11 +15,11 @@ from bot.platforms import registry
 from bot.platforms.registry import Access, Opener
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form
-from bot.service.config import parse_settings
 from bot.service.context import open_context_factory
 from bot.service.publish import publish
 from bot.service.reconcile import rebuild_board
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
+from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.platforms.git.test_source import Folder as Person
 from tests.world.results import TINY, path_of, result

@@ -15,11 +15,11 @@ from bot.server.app import make_app
 from bot.server.deliveries import DeliveryLog
 from bot.server.pages import make_pages
 from bot.server.service import Service
-from bot.service.config import parse_settings
 from bot.service.context import ContextFactory
-from bot.service.event import Event
 from bot.service.items import Item, Mark
+from bot.service.settings.config import parse_settings
 from bot.service.store import KeptBoard, Store, StoredSubmission, connect, folder_of
+from bot.service.watch.event import Event
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
 

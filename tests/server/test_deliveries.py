@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.server.deliveries import DeliveryLog
-from bot.service.event import Event
 from bot.service.store import Store, connect
 from bot.service.store.deliveries import KEPT_DELIVERIES
+from bot.service.watch.event import Event
 
 
 @pytest.fixture

@@ -18,9 +18,8 @@ from bot.errors import CallError
 from bot.server.app import make_app
 from bot.server.run import require_github_secret
 from bot.server.service import Service
-from bot.service.config import Watch
-from bot.service.event import Event, concerns_us
-from bot.service.github_event import ANY, FORM, parse_github_event
+from bot.service.settings.config import Watch
+from bot.service.watch.event import ANY, FORM, Event, concerns_us, parse_github_event
 from tests.server.test_server import Taken
 
 SECRET = "MARKER-SECRET"

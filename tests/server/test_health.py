@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from bot.errors import BotError
 from bot.server.health import State, has_moved, overall, status_of
 from bot.server.service import Service
-from bot.service.config import parse_settings
+from bot.service.settings.config import parse_settings
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

@@ -12,7 +12,7 @@ import pytest
 
 from bot.errors import CallError
 from bot.server.reload import Reloader
-from bot.service.config import Settings, load_settings
+from bot.service.settings.config import Settings, load_settings
 
 WATCH = '[[watches]]\nname = "{}"\nleaderboard = "open-llm-v2"\nsource = "results"\n[[watches.targets]]\nto = "board"\n'
 

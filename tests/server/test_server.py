@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from bot.errors import CallError
 from bot.server.app import make_app
 from bot.server.run import require_webhook_secret
-from bot.service.event import Event
+from bot.service.watch.event import Event
 
 SECRET = "MARKER-SECRET"
 PUSH = json.dumps({

@@ -17,7 +17,7 @@ import pytest
 from huggingface_hub import HfApi
 
 from bot.service.reviews import SHORT_LIST
-from bot.service.workers import QUIET
+from bot.service.watch.workers import QUIET
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

@@ -12,7 +12,7 @@ import uvicorn
 from prometheus_client import CollectorRegistry
 
 from bot.server.app import make_app
-from bot.service.event import Event
+from bot.service.watch.event import Event
 
 SECRET = "MARKER-SECRET"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from bot.errors import BotError
 from bot.platforms.registry import Access
-from bot.service.config import Watch
 from bot.service.context import ContextFactory
-from bot.service.settlement import settle
+from bot.service.settings.config import Watch
 from bot.service.store import Store, connect
+from bot.service.watch.settle import settle
 
 
 def work(folder: Path, url: str, token: str, watch: Watch) -> None:

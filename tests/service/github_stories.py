@@ -8,10 +8,10 @@ from pathlib import Path
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.registry import Access, GitHubApp
 from bot.publishing.publication import find_marker
-from bot.service.config import Watch, parse_settings
 from bot.service.context import ContextFactory
-from bot.service.settlement import Outcome, settle
+from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import Store, connect
+from bot.service.watch.settle import Outcome, settle
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue, Repo
 from tests.world.results import TINY, path_of, result

@@ -10,9 +10,9 @@ from prometheus_client import CollectorRegistry
 
 from bot.platforms.registry import Access
 from bot.server.service import Service
-from bot.service.config import Watch
 from bot.service.context import ContextFactory
 from bot.service.jobs.queue import Jobs, Timing
+from bot.service.settings.config import Watch
 from bot.service.store import Store, connect
 
 QUICK = Timing(heartbeat=0.4, dead=5.0, look=0.3)

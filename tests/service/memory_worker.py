@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 from bot.platforms.registry import Access
-from bot.service.config import load_settings
 from bot.service.context import ContextFactory
-from bot.service.settlement import settle
+from bot.service.settings.config import load_settings
 from bot.service.store import Store, connect
+from bot.service.watch.settle import settle
 
 
 def peak() -> float:

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from bot.service.config import Watch, parse_settings
-from bot.service.outcome import Outcome
-from bot.service.passes import settle_watches
+from bot.service.settings.config import Watch, parse_settings
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.passes import settle_watches
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.eval_results import of_model

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.platforms.registry import Access
-from bot.service.config import Watch, parse_settings
 from bot.service.context import ContextFactory
-from bot.service.settlement import Outcome, settle
+from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import Store, connect
+from bot.service.watch.settle import Outcome, settle
 from tests.world.discussions import Discussion
 from tests.world.git import Commit, Repository
 from tests.world.hub import Hub, Posted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.service.config import Watch, parse_settings
-from bot.service.outcome import Outcome
+from bot.service.settings.config import Watch, parse_settings
+from bot.service.watch.outcome import Outcome
 from tests.service.stories import TABLE_TARGET, Story, settings_of
 
 ABOVE = b'\xef\xbb\xbfModel,Average,Note\r\n"olympus/zeus",  90.10 ,"kept, by hand"\r\n'

@@ -17,7 +17,7 @@ from bot.platforms.registry import Access
 from bot.server.health import State as HealthState
 from bot.server.health import in_state, status_of
 from bot.service.context import open_context_factory
-from bot.service.settlement import Outcome, settle
+from bot.service.watch.settle import Outcome, settle
 from tests.service.stories import Story
 from tests.service.test_attacks import ODD, odd_result, rows_at, sound_files, sound_rows, with_precision, with_value
 from tests.world.hub import Hub

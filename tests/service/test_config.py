@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError, MalformedDeclaration
-from bot.service.config import Settings, Watch, WatchTarget, load_settings, parse_settings
+from bot.service.settings.config import Settings, Watch, WatchTarget, load_settings, parse_settings
 
 EXAMPLE = Path(__file__).parents[2] / "bot.example.toml"
 LEAST = """

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from bot.platforms.registry import Access
-from bot.service.diagnosis import Diagnosis, ServiceCase
-from bot.service.doctor import examine
-from bot.service.doctor_reach import check_reach, hub_headers
+from bot.service.checks.diagnosis import Diagnosis, ServiceCase, check_reach, hub_headers
+from bot.service.checks.doctor import examine
 from bot.service.store import Store, connect
 from tests.platforms.github.fixtures import github
 from tests.service.answering import SECRET, Idle, answering

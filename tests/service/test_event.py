@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.service.event import Event, concerns_us, parse_event
+from bot.service.watch.event import Event, concerns_us, parse_event
 from tests.world import payloads
 from tests.world.hub import Hub
 

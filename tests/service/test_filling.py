@@ -12,7 +12,7 @@ from bot.publishing.entry import entry_path
 from bot.publishing.publication import Form
 from bot.publishing.texts import filling_text
 from bot.service.desired import rolling_mark
-from bot.service.filling import open_filling
+from bot.service.fill.importing import open_filling
 from bot.service.publish import publish
 from tests.platforms.git.publisher import entry
 

@@ -10,7 +10,7 @@ import pytest
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.registry import Access
 from bot.service.context import ContextFactory, open_context_factory
-from bot.service.settlement import settle
+from bot.service.watch.settle import settle
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue

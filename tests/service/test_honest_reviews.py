@@ -11,7 +11,7 @@ import pytest
 
 from bot.service import quotas
 from bot.service.items import FIRST_WAIT
-from bot.service.settlement import Outcome, settle
+from bot.service.watch.settle import Outcome, settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub

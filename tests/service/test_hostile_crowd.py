@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bot.platforms.registry import Access
-from bot.service.config import parse_settings
 from bot.service.context import open_context_factory
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
+from bot.service.watch.settle import settle
 from tests.world.local_git import git
 from tests.world.results import TINY, result
 

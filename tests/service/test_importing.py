@@ -12,7 +12,7 @@ import pytest
 from bot.platforms.registry import Access
 from bot.publishing.publication import Form
 from bot.service.context import ContextFactory
-from bot.service.importing import Import, ImportResult, import_watch
+from bot.service.fill.importing import Import, ImportResult, import_watch
 from bot.service.store import Store, connect
 from tests.world.git import Repository
 from tests.world.hub import Hub

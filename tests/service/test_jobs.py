@@ -19,16 +19,15 @@ import pytest
 from bot.errors import StateUnavailable, Unavailable
 from bot.platforms.budget import Budgets, bulk_work
 from bot.server.service import Service
-from bot.service.jobs.budgets import SharedBudgets
+from bot.server.sharing import RowJobs, SharedBudgets
+from bot.service.items import RowJob
 from bot.service.jobs.cluster import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, Timing
-from bot.service.jobs.rows import RowJobs
 from bot.service.jobs.worker import JobWorker
-from bot.service.passes import settle_watches
-from bot.service.row_jobs import RowJob
 from bot.service.rows import due_rows
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
+from bot.service.watch.passes import settle_watches
 from tests.command import BOT, bot
 from tests.service.job_worker import QUICK, make_service
 from tests.service.stories import SETTINGS, Story
@@ -143,10 +142,12 @@ def test_a_pass_by_a_command_waits_for_one_that_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = Story(hub, tmp_path, database=postgres.database())
-    monkeypatch.setattr("bot.service.passes.PATIENCE", 0.1)
+    monkeypatch.setattr("bot.service.watch.passes.PATIENCE", 0.1)
     with story.contexts.store.lease("watch tiny"):
         [refused] = settle_watches(story.contexts, [story.watch])
-    monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
+    monkeypatch.setattr(
+        "bot.service.watch.passes.PATIENCE", PATIENCE
+    )  # the server frees a lease a moment after its end
     [done] = settle_watches(story.contexts, [story.watch])
 
     assert [(one.outcome, one.status) for one in refused.outcomes] == [("failed", 3)]

@@ -15,10 +15,10 @@ from bot.errors import InUse, LeaseLost
 from bot.platforms.git.target import Folder
 from bot.platforms.held import check_held, held_by
 from bot.publishing.publication import Commit, Marker, PostText
-from bot.service.import_lease import import_lease
-from bot.service.passes import WatchPass, settle_watches
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
+from bot.service.watch.leases import import_lease
+from bot.service.watch.passes import WatchPass, settle_watches
 from tests.service.stories import Story
 from tests.service.test_jobs import service_of
 from tests.service.worker_processes import PATIENCE, is_done, push_rows, queue_of, wait_until
@@ -143,7 +143,7 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
 def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.import_lease.PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.leases.PATIENCE", 2 * LOOK)
     monkeypatch.setattr("bot.server.sharing.LEASE_WAIT", 2 * LOOK)
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     push_rows(story, 6)
@@ -160,7 +160,7 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
         wait_until(lambda: ("pass", "tiny") not in jobs.undone())
         with pytest.raises(InUse, match="a worker publishes a row there now"), filled():
             raise AssertionError("a row is written")
-        monkeypatch.setattr("bot.service.import_lease.PATIENCE", PATIENCE)
+        monkeypatch.setattr("bot.service.watch.leases.PATIENCE", PATIENCE)
         threading.Timer(2 * LOOK, goes_on.set).start()
         with filled():
             written = len(story.requests)
@@ -175,13 +175,15 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
 def test_a_command_that_settles_is_told_of_an_import(
     story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.passes.PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.PATIENCE", 2 * LOOK)
     story.push()
     with import_lease(story.contexts.store, "hf://datasets/acme/contents", tmp_path, tuple):
         [told] = one_pass(story).outcomes
     assert (told.outcome, told.status) == ("failed", 3)
     assert told.text.startswith("watch tiny: an import fills its target now (process ")
-    monkeypatch.setattr("bot.service.passes.PATIENCE", PATIENCE)  # the server frees a lease a moment after its end
+    monkeypatch.setattr(
+        "bot.service.watch.passes.PATIENCE", PATIENCE
+    )  # the server frees a lease a moment after its end
     assert [one.outcome for one in one_pass(story).outcomes] == ["published"]
     assert story.acts() == ["request"]
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from bot.platforms.registry import Access
-from bot.service.config import parse_settings
 from bot.service.context import ContextFactory, open_context_factory
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
+from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
 from tests.service.stories import KEY, Story

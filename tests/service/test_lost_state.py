@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.config import parse_settings
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
+from bot.service.watch.settle import settle
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of

@@ -12,7 +12,7 @@ import pytest
 from bot.service import quotas
 from bot.service.items import Mark
 from bot.service.reviews import LISTED_FOR, SHORT_LIST
-from bot.service.settlement import settle
+from bot.service.watch.settle import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

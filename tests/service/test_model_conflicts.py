@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.service.passes import settle_watches
+from bot.service.watch.passes import settle_watches
 from tests.service.model_stories import LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
 from tests.world.hub import Hub
 from tests.world.results import path_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.passes import settle_watches
-from bot.service.settlement import settle
+from bot.service.watch.passes import settle_watches
+from bot.service.watch.settle import settle
 from tests.command import bot
 from tests.service.model_stories import EVAL, LOGIC, LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
 from tests.world.hub import Hub

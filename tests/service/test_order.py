@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.service import observe, rows, settlement
+from bot.service import rows
+from bot.service.watch import observe, settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -16,7 +17,7 @@ from tests.world.results import path_of, result
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observe, "MANY", 10)
-    monkeypatch.setattr(settlement, "PART", 4)
+    monkeypatch.setattr(settle, "PART", 4)
     monkeypatch.setattr(rows, "PART", 5)
 
 

@@ -11,9 +11,9 @@ import pytest
 from bot.publishing.plan import PlannedRow
 from bot.service.gate import Gate
 from bot.service.items import Item
-from bot.service.outcome import Report
-from bot.service.passes import settle_watches
 from bot.service.row_looks import PlannedLook
+from bot.service.watch.outcome import Report
+from bot.service.watch.passes import settle_watches
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

@@ -30,7 +30,7 @@ def titles(story: Story) -> list[str]:
 def test_a_file_that_changed_since_the_listing_broke_off_is_read_as_it_is_now(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.observe.LISTED", 1)
+    monkeypatch.setattr("bot.service.watch.observe.LISTED", 1)
     monkeypatch.setattr("tests.world.routes_files.PAGE", 2)  # a folder and its file
     story.push()
     story.push(model="acme/borea-1b")

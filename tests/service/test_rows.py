@@ -9,9 +9,9 @@ import pytest
 
 from bot.publishing.entry import parse_entry
 from bot.publishing.publication import Marker
-from bot.service.config import parse_settings
 from bot.service.desired import migration_mark, rolling_mark
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
+from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import entry
 from tests.service.stories import KEY, SETTINGS, Story
 from tests.world.git import Commit

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import entry_path
-from bot.service.passes import settle_watches
+from bot.service.watch.passes import settle_watches
 from tests.service.model_stories import MODEL, OTHER, SETTINGS, ModelStory
 from tests.service.stories import KEY, TABLE_TARGET
 from tests.service.table_stories import TABLE

@@ -11,7 +11,7 @@ import pytest
 
 from bot.platforms.limits import TIMEOUT
 from bot.platforms.retry import UNKNOWN_FATE
-from bot.service.settlement import SWEEP_EVERY, settle
+from bot.service.watch.settle import SWEEP_EVERY, settle
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

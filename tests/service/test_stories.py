@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import parse_entry
-from bot.service.settlement import SWEEP_EVERY, run_pass
+from bot.service.watch.settle import SWEEP_EVERY, run_pass
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of

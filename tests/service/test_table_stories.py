@@ -9,9 +9,9 @@ import pytest
 
 from bot.platforms.registry import Access
 from bot.service.context import ContextFactory
-from bot.service.outcome import Outcome
-from bot.service.settlement import settle
 from bot.service.store import Store, connect
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.service.stories import KEY
 from tests.service.table_stories import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.service.settlement import SWEEP_EVERY, settle
+from bot.service.watch.settle import SWEEP_EVERY, settle
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub

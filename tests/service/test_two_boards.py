@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST
-from bot.service.config import parse_settings
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
+from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import entry
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub

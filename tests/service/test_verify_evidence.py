@@ -12,11 +12,11 @@ from shutil import rmtree
 import pytest
 
 from bot.platforms.registry import Access, Opener
-from bot.service.config import parse_settings
 from bot.service.context import ContextFactory
-from bot.service.settlement import settle
+from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
 from bot.service.verify import VerifiedRow, Verifier
+from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.world.git import Repository
 from tests.world.github_server import GitHubServer, local_github

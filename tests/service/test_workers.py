@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from bot.errors import Refused, Unavailable
-from bot.service.workers import WatchWorker
+from bot.service.watch.workers import WatchWorker
 
 
 class Settles:

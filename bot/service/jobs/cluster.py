@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from bot.errors import StateUnavailable
+from bot.service.items import RowJob
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
 from bot.service.jobs.worker import JobWorker
-from bot.service.row_jobs import RowJob
 
 THREADS = 2  # jobs that one process does at once
 log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Problem, unread_submission
 from bot.platforms.patterns import is_wanted
 from bot.platforms.source import Change
-from bot.service.config import Watch, WatchTarget
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Mark, marks
+from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
 
 LISTED = 1000  # files that are recorded in one transaction

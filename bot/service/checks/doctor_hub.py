@@ -12,10 +12,19 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.rights import check_write, role_of, said_beside
 from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
-from bot.service.config import WatchTarget
+from bot.service.checks.diagnosis import (
+    Diagnosis,
+    ServiceCase,
+    attempt,
+    check_reach,
+    compare_clocks,
+    hub_headers,
+    line_of,
+    scheme_of,
+    unchecked,
+)
 from bot.service.context import watched_by
-from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
-from bot.service.doctor_reach import check_reach, hub_headers
+from bot.service.settings.config import WatchTarget
 
 NOBODY = "the Hub does not show whose token this is"
 WHERE = "make one at https://huggingface.co/settings/tokens and set HF_TOKEN"

@@ -1,7 +1,9 @@
-"""The data of the doctor: the case of a service, and one diagnosis for each check."""
+"""What every check of the doctor needs: the case of a service, a diagnosis for each check, and a trial delivery."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +11,20 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
 
 from bot.errors import BotError, Unavailable
 from bot.platforms.registry import Access, Opener
-from bot.service.config import Settings, Watch, WatchTarget
+from bot.service.settings.config import Settings, Watch, WatchTarget
 
 Status = Literal["ok", "warning", "wrong"]
 CLOCK = 300.0  # seconds that our clock may be off
 TRY_AGAIN = "try again; if it continues, check the network, and HF_ENDPOINT or GITHUB_API_URL"
+SECONDS = 10.0  # for an answer
+EMPTY = b"{}"
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +118,41 @@ def compare_clocks(date: str | None, ours: float, service: str) -> Diagnosis:
     if abs(off) > CLOCK:
         return Diagnosis("clock", "wrong", text, "set the clock of this machine, for example with NTP")
     return Diagnosis("clock", "ok", text)
+
+
+def hub_headers(secret: str) -> dict[str, str]:
+    """How the Hub shows a secret."""
+    return {"X-Webhook-Secret": secret}
+
+
+def github_headers(secret: str) -> dict[str, str]:
+    """How GitHub shows a secret."""
+    signature = hmac.new(secret.encode(), EMPTY, hashlib.sha256).hexdigest()
+    return {"X-Hub-Signature-256": f"sha256={signature}", "X-GitHub-Event": "ping"}
+
+
+def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnosis:
+    """Deliver nothing to an address, and say what came back; `variable` names the secret that the headers show.
+
+    The secret is sent over TLS only, or to this machine.
+    """
+    name = f"delivery to {address}"
+    parts = urlsplit(address)
+    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        return Diagnosis(name, "wrong", "the address is not https: everybody could read the secret", "use https")
+    try:
+        answer = httpx.post(address, content=EMPTY, headers=headers, timeout=SECONDS)
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        advice = "check that serve runs, and that the address reaches it from everywhere"
+        return Diagnosis(name, "warning", f"no answer from here ({type(error).__name__})", advice)
+    if answer.status_code == 202:
+        return Diagnosis(name, "ok", "the service answers, and accepts the secret")
+    if answer.status_code in {401, 403}:
+        text = f"the service answers, but rejects the secret ({answer.status_code})"
+        return Diagnosis(name, "wrong", text, f"set the same {variable} where serve runs, and start it again")
+    if answer.status_code in {429, 503}:
+        return unchecked(name, f"the service is busy ({answer.status_code})")
+    text = f"the answer is {answer.status_code}, so this is not the service"
+    return Diagnosis(
+        name, "wrong", text, "check that the address is complete and ends in /webhooks/hub or /webhooks/github"
+    )

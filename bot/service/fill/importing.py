@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 
@@ -19,19 +19,19 @@ from bot.evaluation.row_key import key_start
 from bot.platforms.budget import bulk_work
 from bot.platforms.filling import Filling
 from bot.platforms.retry import Backoff
+from bot.platforms.target import Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
-from bot.publishing.publication import Form
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide
 from bot.publishing.repeat import check_command
 from bot.publishing.texts import filling_text
-from bot.service.config import Watch, WatchTarget
 from bot.service.context import WatchContext
 from bot.service.desired import rolling_mark
-from bot.service.filling import open_filling
 from bot.service.items import Item
-from bot.service.observe import observe
 from bot.service.reading import read_due
 from bot.service.reconcile import rebuild_board
+from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import StoredSubmission, batches
+from bot.service.watch.observe import observe
 
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
 MOST_ROWS = 20_000  # of a board that is rebuilt here
@@ -270,3 +270,43 @@ def _by_key(found: Mapping[str, StoredSubmission]) -> dict[str, list[StoredSubmi
     for one in found.values():
         keyed.setdefault(one.key or "", []).append(one)
     return keyed
+
+
+def open_filling(target: Target, mark: Marker, form: Form) -> Filling:
+    """The cheapest way to fill a target."""
+    return target.filling(mark, form) or PlainFilling(target, mark, form)
+
+
+@dataclass(frozen=True)
+class PlainFilling:
+    """Fills a target by its ordinary publications."""
+
+    target: Target
+    mark: Marker
+    form: Form
+
+    def paths(self) -> set[str]:
+        """The entries that stand there, or are proposed there."""
+        request = self.target.read_state(self.mark, ()).request
+        return {*(entry_path(entry.key) for entry in self.target.read_entries()), *(request.files if request else ())}
+
+    def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The current or proposed content at the paths of these files."""
+        return _standing(files, self.target.read_state(self.mark, tuple(files)))
+
+    def write(self, files: Mapping[str, bytes], text: PostText) -> str:
+        """Write new files, and say where. Raises Stale if one of them is not new any more."""
+        state = self.target.read_state(self.mark, tuple(files))
+        if others := _standing(files, state):
+            were = "row was" if len(others) == 1 else "rows were"
+            raise Stale(f"{len(others):,} {were} written there meanwhile")
+        proposed = dict(state.request.files) if state.request else {}
+        decision = decide(self.mark, text, {**proposed, **files}, state, self.form)
+        return self.target.apply(decision.publication) if decision.publication else ""
+
+
+def _standing(files: Iterable[str], state: CurrentState) -> dict[str, bytes]:
+    """The current or proposed content at these paths."""
+    proposed = state.request.files if state.request else {}
+    found = {path: proposed.get(path) or state.files.get(path) for path in files}
+    return {path: data for path, data in found.items() if data is not None}

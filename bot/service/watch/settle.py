@@ -18,13 +18,13 @@ from bot.service.context import WatchContext
 from bot.service.folders import Folders
 from bot.service.items import Cause, Item, Kind, Mark, Share, marks
 from bot.service.merged_reviews import MergedReviews
-from bot.service.observe import observe
-from bot.service.outcome import Outcome, Report
 from bot.service.reading import judge_again, read_files, whys_of
 from bot.service.reviews import Reviews
 from bot.service.store import StoredSubmission
 from bot.service.targets import Targets
 from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
+from bot.service.watch.observe import observe
+from bot.service.watch.outcome import Outcome, Report
 
 SWEEP_EVERY = 86_400.0  # seconds
 MOST_ROUNDS = 3  # of the kinds, for what one kind marks of an earlier one

@@ -7,14 +7,14 @@ import subprocess
 from collections.abc import Iterator
 
 from bot.errors import BotError, MalformedDeclaration
-from bot.service.config import Watch, WatchTarget
+from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
+from bot.service.checks.doctor_github import check_github
+from bot.service.checks.doctor_hub import check_hub
 from bot.service.context import open_declaration
-from bot.service.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
-from bot.service.doctor_github import check_github
-from bot.service.doctor_hub import check_hub
-from bot.service.sources import open_settings
-from bot.service.state_lock import StateInUse, state_lock
+from bot.service.settings.config import Watch, WatchTarget
+from bot.service.settings.sources import open_settings
 from bot.service.store.engine import is_made, open_engine, try_out
+from bot.service.store.lock import StateInUse, state_lock
 
 
 def examine(case: ServiceCase) -> Iterator[Diagnosis]:

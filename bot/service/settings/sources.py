@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bot.errors import CallError
 from bot.platforms.registry import Access
-from bot.service.config import Settings, Watch, load_settings
+from bot.service.settings.config import Settings, Watch, load_settings
 
 PATTERN = re.compile(r"hf://datasets/([\w.-]+)/([\w.*-]*\*[\w.*-]*)")
 MOST = 1_000  # datasets that one pattern may name

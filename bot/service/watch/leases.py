@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.errors import InUse
-from bot.service.config import Watch
+from bot.service.settings.config import Watch
 from bot.service.store import Store
 from bot.service.store.leases import LOOK
 

@@ -10,9 +10,18 @@ from bot.platforms.github.errors import SERVICE
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.github.rights import budget, may_push, scopes_of, state_of
 from bot.platforms.github.webhooks import Webhook, webhooks_of
-from bot.service.config import WatchTarget
-from bot.service.diagnosis import Diagnosis, ServiceCase, attempt, compare_clocks, line_of, scheme_of, unchecked
-from bot.service.doctor_reach import check_reach, github_headers
+from bot.service.checks.diagnosis import (
+    Diagnosis,
+    ServiceCase,
+    attempt,
+    check_reach,
+    compare_clocks,
+    github_headers,
+    line_of,
+    scheme_of,
+    unchecked,
+)
+from bot.service.settings.config import WatchTarget
 
 HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
 WRITING = frozenset({"repo", "public_repo"})  # scopes of a classic token that writes

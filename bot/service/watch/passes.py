@@ -9,11 +9,11 @@ from typing import Any
 from bot.errors import BotError, CallError, InUse, Refused, Unavailable
 from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
-from bot.service.config import Watch
 from bot.service.context import ContextFactory
-from bot.service.import_lease import pass_leases
-from bot.service.outcome import Outcome
-from bot.service.settlement import Settlement, run_pass
+from bot.service.settings.config import Watch
+from bot.service.watch.leases import pass_leases
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.settle import Settlement, run_pass
 
 PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the watch
 

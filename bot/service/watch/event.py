@@ -1,8 +1,9 @@
-"""Parse the body of a Hub webhook into an event; unknown kinds are ignored.
+"""Parse the bodies of webhooks of the Hub and of GitHub into events; unknown kinds are ignored.
 
-The Hub's payload of version 3 and whatever follows it: unknown actions, scopes, kinds of repository and
-fields are accepted, because a delivery that is refused counts towards the webhook's suspension.
+Unknown actions, scopes, kinds of repository and fields are accepted, because a delivery that is refused counts
+towards the suspension of a webhook of the Hub.
 https://huggingface.co/docs/hub/webhooks
+https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
 from __future__ import annotations
@@ -10,16 +11,25 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 
 import msgspec
 
 MAIN = "refs/heads/main"
 REQUEST = "refs/pr/"
+SCHEME = "github://"
+FORM = "application/x-www-form-urlencoded"  # what GitHub sends unless a webhook says application/json
+# What events of GitHub are called at the Hub.
+TALK = {
+    "pull_request": "discussion",
+    "issues": "discussion",
+    "issue_comment": "discussion.comment",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event that the Hub reported, as far as it concerns a watch.
+    """An event that the Hub or GitHub reported, as far as it concerns a watch.
 
     `repository` is "datasets/org/name" (or `watch/<name>` from a hook of a local repository), `refs` the
     refs that moved with their new commits, `author` the opaque id of who wrote a discussion or comment, `number` names
@@ -103,3 +113,50 @@ def concerns_us(event: Event, *, our_ids: Collection[str], our_commits: Collecti
         refs = [(ref, new) for ref, new in event.refs if ref == MAIN or ref.startswith(REQUEST)]
         return not event.refs or any(new is None or new not in our_commits for _, new in refs)
     return event.scope == "repo"
+
+
+ANY = Event(SCHEME, "repo", "update")  # something happened at GitHub, and nobody can say where
+
+
+def repository_name(name: str) -> str:
+    """How an event names a repository: GitHub takes no account of case."""
+    return f"{SCHEME}{name.lower()}"
+
+
+def account_id(login: str) -> str:
+    """How an event names an account, so that none of another service has the same id."""
+    return f"github:{login.lower()}"
+
+
+def parse_github_event(kind: str, body: bytes, content_type: str = "") -> Event | None:
+    """The event of a delivery of a kind (X-GitHub-Event); None if it is none that may concern us."""
+    try:
+        payload = msgspec.json.decode(_json_in(body, content_type))
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    repository = part(payload, "repository")
+    name, author = text(repository, "full_name"), account_id(text(part(payload, "sender"), "login"))
+    if not name:
+        return None
+    if kind == "push":
+        refs = ((_ref(text(payload, "ref"), text(repository, "default_branch")), _commit(text(payload, "after"))),)
+        return Event(repository_name(name), "repo.content", "update", refs, author)
+    if kind in TALK:
+        number = number_of(part(payload, "issue") or part(payload, "pull_request"))
+        return Event(repository_name(name), TALK[kind], text(payload, "action"), (), author, number)
+    return None
+
+
+def _json_in(body: bytes, content_type: str) -> bytes:
+    if content_type.partition(";")[0].strip().lower() != FORM:
+        return body
+    return parse_qs(body.decode(), max_num_fields=10).get("payload", [""])[0].encode()
+
+
+def _ref(ref: str, default_branch: str) -> str:
+    """A ref with the default branch under the name that it has on the Hub."""
+    return MAIN if default_branch and ref == f"refs/heads/{default_branch}" else f"{SCHEME}{ref}"
+
+
+def _commit(oid: str) -> str | None:
+    return oid if oid.strip("0") else None

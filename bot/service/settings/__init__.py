@@ -1,0 +1,1 @@
+"""What the operator sets: the keys of `bot.toml`, patterns of many sources, and the environment variables."""
