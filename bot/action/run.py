@@ -22,7 +22,8 @@ from bot.action.trigger import TRUSTED, read_trigger
 from bot.action.verify import verify
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
-from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.judge import judge_all
+from bot.evaluation.judgement import Judgement
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.declarations import open_leaderboard

@@ -15,7 +15,8 @@ from bot.evaluation.finding import counted
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.formats.fields import REVISION
 from bot.evaluation.identity import UNNAMED, is_hub_id, with_names
-from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.judge import judge_all
+from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Facts

@@ -17,9 +17,9 @@ from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.missing_task import missing_task
-from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase
+from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase, findings_of
 from bot.evaluation.score import Scores, make_scores
-from bot.evaluation.verdict import Verdict, findings_of
+from bot.evaluation.verdict import Verdict
 from bot.evaluation.waiving import waive
 
 Leaves = dict[str, list[Measurement]]
@@ -253,7 +253,7 @@ def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts) -> Row:
     """The row with what the rules of rows find."""
     case = RowCase(row, row.leaderboard, facts)
     parsed = [verdict.parsed for verdict in verdicts]
-    found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.parsed, row.leaderboard)]
+    found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]
     findings = tuple(waive(finding, row.leaderboard, facts, parsed) for finding in found)
     failed = any(finding.is_error and finding.rule != missing_task.id for finding in findings)
     status: Status = "rejected" if failed else row.status

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from bot.evaluation.finding import Status
 from bot.evaluation.identity import with_names
 from bot.evaluation.join import join_rows
+from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row import Row
 from bot.evaluation.row_key import RowKey, key_of
@@ -19,7 +20,7 @@ from bot.evaluation.rules.rule import Facts
 from bot.evaluation.score import average_of, make_points
 from bot.evaluation.sound_file import sound_scores
 from bot.evaluation.submission import Parsed
-from bot.evaluation.verdict import Verdict, judge
+from bot.evaluation.verdict import Verdict
 
 ReadAgain = Callable[[Collection[str]], Iterable[Parsed]]
 Hash = Callable[[Parsed], Parsed]

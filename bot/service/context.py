@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bot import __version__
 from bot.errors import CallError, MalformedEntry
-from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.judge import judge_all
+from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import Facts

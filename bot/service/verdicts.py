@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import Facts

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from bot.errors import BotError, CallError, MalformedDeclaration, MalformedEntry
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, parse_leaderboard, shipped
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.judgement import Judgement, judge_all
+from bot.evaluation.judge import judge_all
+from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
 from bot.evaluation.measurement import Measurements
 from bot.evaluation.result import Result

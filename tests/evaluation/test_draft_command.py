@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.evaluation.formats import format_ids
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.submission import Parsed
 from tests.evaluation.discovering import found_below
 from tests.evaluation.drafting import drafted, modern

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.evaluation.formats import top_level
 from bot.evaluation.formats.filled_text import pieces_of
 from bot.evaluation.formats.top_level import SHARED, TOP, decode_top
+from bot.evaluation.judge import judge
 from bot.evaluation.submission import Parsed, one_file, parse_submission
-from bot.evaluation.verdict import judge
 from tests.evaluation.judging import base, declared, dumps
 
 ARGUMENTS = {"pretrained": "acme/kestrel", "dtype": "bfloat16", "trust_remote_code": True, "n": 4, "share": 0.5}

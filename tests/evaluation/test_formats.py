@@ -10,9 +10,9 @@ import pytest
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats import MAX_BYTES, parse_result
+from bot.evaluation.judge import judge
 from bot.evaluation.result import Result
 from bot.evaluation.submission import one_file, parse_submission
-from bot.evaluation.verdict import judge
 from tests.evaluation.judging import base, base_v1, declared, dumps, outcome_of, patch, rules_of, stderr
 
 # lm-eval 0.4: top-level keys by the first release that has them.

@@ -13,7 +13,7 @@ from bot.evaluation.formats import format_of, most_bytes, parse_result
 from bot.evaluation.formats.format import MAX_BYTES, Rerun
 from bot.evaluation.formats.inspect_header import MAX_SAMPLES
 from bot.evaluation.identity import why_unidentified, with_names
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, one_file, parse_submission

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from tests.evaluation.judging import ABSENT, declared, dumps, patched

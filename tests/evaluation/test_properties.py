@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, shipped
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer

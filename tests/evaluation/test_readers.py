@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import parse_result
-from bot.evaluation.judgement import judge_all
+from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import escape_pointer
 from bot.evaluation.submission import one_file, parse_submission

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bot.evaluation.judge import judge
 from bot.evaluation.result import shape_of
 from bot.evaluation.submission import Parsed, one_file, parse_submission
-from bot.evaluation.verdict import judge
 from tests.evaluation.joined_rows import MMLU
 from tests.evaluation.judging import declared, dumps, patched
 

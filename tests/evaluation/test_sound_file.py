@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bot.evaluation.counts import are_counts, right_answers
+from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurements, take_measurements
 from bot.evaluation.result import LeafResult, Model, Result
@@ -21,7 +22,6 @@ from bot.evaluation.rules.stderr_contradicts_samples import all_fit, fits
 from bot.evaluation.score_table import score_table
 from bot.evaluation.sound_file import sound_scores
 from bot.evaluation.submission import Parsed, one_file, parse_submission
-from bot.evaluation.verdict import judge
 from tests.evaluation.joined_rows import MMLU, value
 from tests.evaluation.judging import ABSENT, base, base_v1_today, declared, dumps, patched, stderr
 from tests.evaluation.rules.example import parse_example

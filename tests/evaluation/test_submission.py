@@ -14,8 +14,8 @@ import pytest
 from bot.evaluation.formats.bounds import MAX_ROW_BYTES, MAX_ROWS
 from bot.evaluation.formats.document import MAX_VALUES
 from bot.evaluation.formats.format import MAX_BYTES
+from bot.evaluation.judge import judge
 from bot.evaluation.submission import Parsed, Submission, SubmittedFile, one_file, parse_submission
-from bot.evaluation.verdict import judge
 from tests.evaluation.judging import EXAMPLES, base, declared, dumps, outcome_of, patched
 
 

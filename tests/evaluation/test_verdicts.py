@@ -11,10 +11,10 @@ import pytest
 
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity
+from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
 from bot.evaluation.submission import one_file, parse_submission
-from bot.evaluation.verdict import judge
 from tests.evaluation.judging import ABSENT, ROOT, base, declared, dumps, outcome_of, patched
 
 DAY = date(2026, 6, 1)

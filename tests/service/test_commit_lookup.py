@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Accepted, Leaderboard, parse_leaderboard
 from bot.evaluation.rules.rule import NO_FACTS
 from bot.evaluation.submission import one_file, parse_submission
-from bot.evaluation.verdict import judge
 from bot.platforms.github.answers import AnswersInFile
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.commits import Commits

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from bot import HOME
 from bot.evaluation.dates import LATEST
-from bot.evaluation.finding import Severity, examples
+from bot.evaluation.finding import Finding, Location, Severity, examples, shown
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import Result
+from bot.evaluation.row import Row
 from bot.evaluation.submission import Problem
-
-if TYPE_CHECKING:
-    from bot.evaluation.row import Row
 
 CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
 Reads = Literal["all", "file", "runs"]
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +188,43 @@ def rule(
         return Rule(name, severity, since, blocks, check, page, subject, is_pin, reads, concerns)
 
     return register
+
+
+def findings_of(rule: Rule, case: object, path: str, leaderboard: Leaderboard, *, line: int = 0) -> list[Finding]:
+    """The findings of one rule, with the leaderboard's severity; if the rule crashes, one finding names the rule."""
+    try:
+        violations = [*rule.check(case)]
+    except Exception as error:
+        log.exception("the rule %s failed on %s", rule.id, path)
+        return [_failure(rule, rule.severity_on(leaderboard), error, path)]
+    if not violations:
+        return []
+    severity = rule.severity_on(leaderboard)
+    return [finding_of(rule, severity, violation, violation.file or path, line=line) for violation in violations]
+
+
+def finding_of(rule: Rule, severity: Severity, violation: Violation, path: str, *, line: int = 0) -> Finding:
+    """A violation as a finding in a file; a pointer of a folder's file names the file before the first `#`."""
+    is_inside = not violation.pointer.startswith("/") and "#" in violation.pointer
+    name, _, pointer = violation.pointer.partition("#") if is_inside else ("", "", violation.pointer)
+    return Finding(
+        rule=rule.id,
+        severity=severity,
+        message=violation.message,
+        hint=violation.hint,
+        location=Location(f"{path}/{name}" if name else path, pointer, line),
+        task=violation.task,
+        leaves=violation.leaves,
+        command=violation.command,
+        invalidates_score=rule.invalidates_score,
+    )
+
+
+def _failure(rule: Rule, severity: Severity, error: Exception, path: str) -> Finding:
+    """Report that a rule failed: as an error if the rule reports errors, else as a warning that blocks nothing."""
+    is_error = severity is Severity.ERROR
+    left = "the file is not accepted" if is_error else "its warnings are missing"
+    message = f"the rule {rule.id} failed, so {left}: {shown(f'{type(error).__name__}: {error}', 200)}"
+    hint = f"report it at {HOME}/issues, with the file"
+    failed = Severity.ERROR if is_error else Severity.WARNING
+    return Finding(rule.id, failed, message, hint, Location(path), invalidates_score=is_error)

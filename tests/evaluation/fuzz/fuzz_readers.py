@@ -28,7 +28,7 @@ with atheris.instrument_imports(include=["bot"]):
     from fuzz_result import FACTS, change
 
     from bot.evaluation.draft.tasks import draft_of
-    from bot.evaluation.judgement import judge_all
+    from bot.evaluation.judge import judge_all
     from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
     from bot.evaluation.submission import Parsed, Submission, SubmittedFile, parse_submission
     from bot.reporting.draft import draft_text

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 with atheris.instrument_imports(include=["bot"]):
     from bot.evaluation.draft.tasks import draft_of
-    from bot.evaluation.judgement import judge_all
+    from bot.evaluation.judge import judge_all
     from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
     from bot.evaluation.rules.rule import Facts
     from bot.evaluation.submission import Parsed, one_file, parse_submission
