@@ -12,7 +12,7 @@ from bot.publishing.tables.edit import TableEdit, changes_of
 from bot.publishing.tables.generated import WORKFLOWS, check_not_generated
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.open import open_sheet, to_bytes
-from bot.publishing.tables.parquet_layout import ParquetLayout
+from bot.publishing.tables.parquet import ParquetLayout
 from bot.publishing.tables.proof import prove
 from bot.publishing.tables.rows import MappedRows
 from bot.publishing.tables.sheet import Sheet, Splice, spliced

@@ -1,0 +1,391 @@
+"""Rows of a table in Parquet files, with the dataset card that counts them.
+
+A file is read, edited and written again with its schema, its metadata and its compression. The result is read back, and
+every other cell must be equal. How the rows are grouped and encoded is the choice of the writer.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from math import isnan
+from pathlib import PurePosixPath
+from typing import Any
+
+from pathspec import PathSpec
+
+from bot.errors import Unwritable
+from bot.publishing.layout import Draft, RowChange
+from bot.publishing.tables.card_counts import Growth, counts_of, grown
+from bot.publishing.tables.cells import ABSENT, Cell, Way
+from bot.publishing.tables.edit import Insertion, TableEdit, Update, changes_of, says
+from bot.publishing.tables.open import check_bytes
+from bot.publishing.tables.proof import Slot, sequence
+from bot.publishing.tables.rows import MappedRows
+
+CARD = "README.md"
+SCHEMA = b"ARROW:schema"  # where Arrow keeps its types in the metadata of a file
+MOST_CELLS = 50_000_000
+EXTRA = "Parquet tables need the extra `tables`: pip install 'leaderboard-bot[tables]'"
+SHARD = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
+NO_OBJECT = (ValueError, OverflowError, LookupError)  # bytes that are no text, the year 10,000, an unknown time zone
+Compression = str | Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ParquetGrid:
+    """One Parquet file: a table of pyarrow, the compression of its columns, and whether Arrow's types are in it."""
+
+    table: Any
+    compression: Compression = "snappy"
+    stores_types: bool = True
+
+    @cached_property
+    def columns(self) -> Mapping[Way, int]:
+        """The number of each column by its name; a name that is there twice is left out."""
+        names = self.table.column_names
+        return {(name,): number for number, name in enumerate(names) if names.count(name) == 1}
+
+    @cached_property
+    def _values(self) -> dict[Way, list[Any]]:
+        return {}
+
+    def values(self, way: Way) -> list[Any]:
+        """The values of a column; all are null where Python has no objects for one of them."""
+        if way not in self._values:
+            self._values[way] = [None] * len(self)
+            with suppress(*NO_OBJECT):
+                self._values[way] = self.table.column(self.columns[way]).to_pylist()
+        return self._values[way]
+
+    @property
+    def ways(self) -> Collection[Way]:
+        """The names of the columns; a name that is there twice is left out."""
+        return self.columns.keys()
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def plain(self, text: str) -> str:
+        """The text itself: Parquet has no markup."""
+        return text
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """A cell; not a number counts as null, as pandas has it."""
+        value = self.values(way)[row]
+        if isinstance(value, bool | str) or value is None:
+            return value
+        if isinstance(value, int | float):
+            return None if isnan(value) else Decimal(repr(value))
+        return str(value)
+
+    def edited(self, slots: Sequence[Slot]) -> ParquetGrid:
+        """The file with its rows in the order of the slots. Raises Unwritable if a cell has another type."""
+        import pyarrow as pa
+
+        ours = [self._row(slot) for slot in slots if not isinstance(slot, int)]
+        pool = pa.concat_tables([self.table, *ours]).unify_dictionaries()
+        numbers = iter(range(len(self), len(pool)))
+        order = [slot if isinstance(slot, int) else next(numbers) for slot in slots]
+        return replace(self, table=_rows(pool, order))
+
+    def _row(self, slot: Update | Insertion) -> Any:
+        """An old row with other cells, or a new row, of which unnamed cells are null."""
+        row = self.table.slice(slot.row, 1) if isinstance(slot, Update) else self._empty()
+        for way, cell in slot.cells.items():
+            field = self.table.schema.field(self.columns[way])
+            row = row.set_column(self.columns[way], field, _array(field, _typed(field, cell)))
+        for number, field in enumerate(row.schema):
+            if not field.nullable and row.column(number).null_count:
+                raise Unwritable(f"the column {field.name} cannot be empty, and the mapping does not fill it")
+        return row
+
+    def _empty(self) -> Any:
+        """A row of nulls."""
+        import pyarrow as pa
+
+        schema = self.table.schema
+        return pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
+
+    def to_bytes(self) -> bytes:
+        """The file, with the schema, the metadata and the compression that it had."""
+        import pyarrow.parquet as pq
+
+        out, options = io.BytesIO(), {"compression": self.compression, "store_schema": self.stores_types}
+        with _readable(), pq.ParquetWriter(out, self.table.schema, **options) as writer:
+            writer.write_table(self.table)
+            if not self.stores_types:  # then the writer leaves out the metadata, too
+                writer.add_key_value_metadata(self.table.schema.metadata or {})
+        return out.getvalue()
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raise Unwritable for what pyarrow refuses."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Unwritable(f"it is not a Parquet file that pyarrow reads and writes: {error}") from None
+
+
+def read_parquet(data: bytes) -> ParquetGrid:
+    """A Parquet file. Raises Unwritable if it is not one, or if the extra is not installed."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise Unwritable(EXTRA) from None
+    with _readable():
+        file = pq.ParquetFile(pa.BufferReader(data))
+        if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
+            raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
+        return ParquetGrid(file.read(), _compression(file.metadata), SCHEMA in (file.metadata.metadata or {}))
+
+
+def _compression(metadata: Any) -> Compression:
+    """The compression of each column in the first row group, one word where all have the same."""
+    group = metadata.row_group(0) if metadata.num_row_groups else None
+    columns = [group.column(number) for number in range(metadata.num_columns)] if group else []
+    codecs = {column.path_in_schema: column.compression.replace("UNCOMPRESSED", "NONE").lower() for column in columns}
+    return codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "snappy")
+
+
+def _array(field: Any, value: float | str | None) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array([value], type=field.type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise Unwritable(f"the column {field.name} cannot hold {value!r}: {error}") from None
+
+
+def _typed(field: Any, cell: Cell) -> bool | int | float | str | None:
+    """A cell in the type of its column. Raises Unwritable if that would change it."""
+    import pyarrow.types as kinds
+
+    if cell is None:
+        return None
+    if isinstance(cell, bool) and kinds.is_boolean(field.type):
+        return cell
+    if isinstance(cell, str) and (kinds.is_string(field.type) or kinds.is_large_string(field.type)):
+        return cell
+    if isinstance(cell, Decimal) and kinds.is_floating(field.type):
+        return float(cell)
+    if isinstance(cell, Decimal) and kinds.is_integer(field.type) and cell == cell.to_integral_value():
+        return int(cell)
+    raise Unwritable(f"the column {field.name} is of type {field.type}, but the mapping gives {cell}")
+
+
+def prove_parquet(before: ParquetGrid, after: ParquetGrid, slots: Sequence[Slot]) -> None:
+    """Check a file that was written and read back. Raises Unwritable with what differs."""
+    if not after.table.schema.equals(before.table.schema, check_metadata=True):
+        raise Unwritable("its schema would change")
+    if len(after) != len(slots):
+        raise Unwritable(f"the edited file has {len(after)} rows, and not {len(slots)}")
+    foreign = [(slot, at) for at, slot in enumerate(slots) if isinstance(slot, int)]
+    _prove_same(before, after, foreign, range(before.table.num_columns))
+    for at, slot in enumerate(slots):
+        if isinstance(slot, int):
+            continue
+        for way, cell in slot.cells.items():
+            if not _reads_back(after, at, way, cell):
+                raise Unwritable(f"{way[0]} does not read back as it was written")
+        if isinstance(slot, Update):
+            ours = {before.columns[way] for way in slot.cells}
+            others = [number for number in range(before.table.num_columns) if number not in ours]
+            _prove_same(before, after, [(slot.row, at)], others)
+
+
+def _rows(table: Any, order: Sequence[int]) -> Any:
+    """The rows of a table with these numbers, in this order."""
+    import pyarrow as pa
+
+    return table.take(pa.array(order, pa.int64())).combine_chunks()
+
+
+def _prove_same(
+    before: ParquetGrid, after: ParquetGrid, pairs: Sequence[tuple[int, int]], columns: Sequence[int]
+) -> None:
+    """Rows are equal in these columns; where numbers are not equal to themselves, as texts."""
+    old = _rows(before.table.select(columns), [row for row, _ in pairs])
+    new = _rows(after.table.select(columns), [row for _, row in pairs])
+    for one, other in zip(old.columns, new.columns, strict=True):
+        with suppress(*NO_OBJECT):
+            if one.equals(other) or repr(one.to_pylist()) == repr(other.to_pylist()):
+                continue
+        raise Unwritable("another row would change")
+
+
+def _reads_back(grid: ParquetGrid, row: int, way: Way, cell: Cell) -> bool:
+    there = grid.cell(row, way)
+    if isinstance(there, Decimal) and isinstance(cell, Decimal):
+        return float(there) == float(cell) or abs(float(there) - float(cell)) <= 1e-6 * abs(float(cell))  # float32
+    return cell is not ABSENT and says(grid, there, cell)
+
+
+@dataclass(frozen=True)
+class Shards:
+    """The files of one table, in the order of their names."""
+
+    grids: Mapping[str, ParquetGrid]
+
+    @cached_property
+    def starts(self) -> Mapping[str, int]:
+        """The number of the first row of each file."""
+        starts, rows = {}, 0
+        for path, grid in self.grids.items():
+            starts[path] = rows
+            rows += len(grid)
+        return starts
+
+    @cached_property
+    def ways(self) -> Collection[Way]:
+        """The columns that all files have."""
+        first, *rest = self.grids.values()
+        return [way for way in first.ways if all(way in grid.ways for grid in rest)]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.grids.values()))
+
+    def plain(self, text: str) -> str:
+        """The text itself: Parquet has no markup."""
+        return text
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """A cell of the row with this number in the whole table."""
+        path = self.home(row)
+        return self.grids[path].cell(row - self.starts[path], way)
+
+    def home(self, row: int) -> str:
+        """The file in which a row lies, the last one for a row at the end."""
+        return [path for path in self.grids if self.starts[path] <= row][-1]
+
+    def part(self, path: str, edit: TableEdit) -> TableEdit:
+        """The part of an edit that concerns one file, with the row numbers of that file."""
+        start = self.starts[path]
+        updates = [replace(each, row=each.row - start) for each in edit.updates if self.home(each.row) == path]
+        new = [replace(each, before=each.before - start) for each in edit.insertions if self.home(each.before) == path]
+        return TableEdit(updates, new)
+
+
+class ParquetLayout:
+    """The Parquet files of one split; the file with the row, or the last one, is rewritten.
+
+    The caller must be able to write binary files, which the Hub keeps in its large-file storage.
+    """
+
+    def __init__(self, rows: MappedRows) -> None:
+        self.rows, self.options = rows, rows.options
+
+    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
+        """The folder of the files."""
+        del changes
+        folder = str(PurePosixPath(self.options.path).parent)
+        return () if folder == "." else (folder,)
+
+    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
+        """All files of the table, and the card."""
+        del changes
+        matching = PathSpec.from_lines("gitignore", [f"/{self.options.path}"])
+        return (*(sorted(matching.match_files(listed)) or [self.options.path]), CARD)
+
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The files with the rows of the changes; where they cannot be edited, every row is refused."""
+        try:
+            shards = self._shards(current)
+            edit = self.rows.edit(shards, changes)
+            if not edit.updates and not edit.insertions:
+                return Draft(refused=edit.refused)
+            card = current[CARD].decode() if CARD in current else ""
+            files = self._files(shards, edit, card, current)
+        except Unwritable as error:
+            return Draft(refused=dict.fromkeys((change.key for change in changes), f"{self.options.path}: {error}"))
+        except UnicodeDecodeError:
+            return Draft(refused=dict.fromkeys((change.key for change in changes), f"{CARD}: it is not UTF-8 text"))
+        return Draft(files, edit.refused, changes_of(shards, edit), tuple(self.rows.remarks(shards, edit)))
+
+    def _shards(self, current: Mapping[str, bytes]) -> Shards:
+        """The files of the table. Raises Unwritable if there are none, or one of several is missing."""
+        found = {path: data for path, data in sorted(current.items()) if path != CARD}
+        if not found:
+            raise Unwritable("there is no such file at the target")
+        _check_names(list(found))
+        for data in found.values():
+            check_bytes(data)
+        return Shards({path: read_parquet(data) for path, data in found.items()})
+
+    def _files(
+        self, shards: Shards, edit: TableEdit, card: str, current: Mapping[str, bytes]
+    ) -> dict[str, bytes | None]:
+        files: dict[str, bytes | None] = {}
+        growth = Growth(0, 0, 0)
+        for path, grid in shards.grids.items():
+            part = shards.part(path, edit)
+            if not part.updates and not part.insertions:
+                continue
+            slots = sequence(len(grid), part)
+            edited = grid.edited(slots)
+            data = edited.to_bytes()
+            prove_parquet(grid, read_parquet(data), slots)
+            files[path] = data
+            growth = Growth(
+                growth.rows + len(edited) - len(grid),
+                growth.memory + edited.table.nbytes - grid.table.combine_chunks().nbytes,
+                growth.files + len(data) - len(current[path]),
+            )
+        return {**files, **self._card(shards, card, growth)}
+
+    def _card(self, shards: Shards, card: str, growth: Growth) -> dict[str, bytes | None]:
+        """The card with the new counts, nothing if it counts nothing."""
+        config, split = _split(next(iter(shards.grids)))
+        counts = counts_of(card, config, split)
+        if counts is None:
+            if len(shards.grids) > 1:
+                raise Unwritable(f"it has several files, and {CARD} does not say num_examples for {split!r}")
+            return {}
+        if counts["num_examples"][2] != len(shards):
+            there = counts["num_examples"][2]
+            raise Unwritable(f"{CARD} says num_examples {there}, and the files have {len(shards)} rows")
+        return {CARD: grown(card, counts, growth).encode()}
+
+    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
+        """Whether both versions of a file say the same in the rows of these changes; the card follows the files."""
+        if one is None or other is None or one == other:
+            return one == other
+        if path == CARD:
+            return True
+        try:
+            return self.rows.say_the_same(changes, read_parquet(one), read_parquet(other))
+        except Unwritable:
+            return False
+
+    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
+        """The mapped cells of one row. Raises Unwritable if the files cannot be read."""
+        return self.rows.read(self.rows.index(self._shards(current)), change) if current.keys() - {CARD} else None
+
+
+def _check_names(paths: Sequence[str]) -> None:
+    """Several files are one table only where each says which of how many it is."""
+    found = [SHARD.fullmatch(PurePosixPath(path).stem) for path in paths]
+    named = [(match[1], int(match[2]), int(match[3])) for match in found if match]
+    if len(paths) == 1 and not named:
+        return
+    stems = {stem for stem, _, _ in named}
+    numbers = [number for _, number, _ in named]
+    if len(named) < len(paths) or len(stems) > 1 or numbers != list(range(len(paths))) or named[0][2] != len(paths):
+        raise Unwritable(f"its {len(paths)} files are not numbered like train-00000-of-{len(paths):05}.parquet")
+
+
+def _split(path: str) -> tuple[str, str]:
+    """The configuration and the split of a file, as `push_to_hub` names folders and files."""
+    place = PurePosixPath(path)
+    shard = SHARD.fullmatch(place.stem)
+    folder = place.parent.name
+    return "default" if folder in {"", "data"} else folder, shard[1] if shard else place.stem
