@@ -15,7 +15,7 @@ from bot.platforms.duplicates import Duplicate
 from bot.platforms.target import Target
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry, parse_entry
-from bot.publishing.layout import ENTRIES, RowChange, RowFiles
+from bot.publishing.layout import ENTRIES, RowChange, RowFiles, StoredEntries
 from bot.publishing.publication import (
     Commit,
     CurrentState,
@@ -27,7 +27,6 @@ from bot.publishing.publication import (
     Request,
     UpdateRequest,
 )
-from bot.publishing.stored import StoredEntries
 
 Data = TypeVar("Data", bytes, bytes | None)
 

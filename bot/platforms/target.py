@@ -10,9 +10,8 @@ from bot.platforms.duplicates import Duplicate
 from bot.platforms.filling import Filling
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
-from bot.publishing.layout import ENTRIES, RowFiles
+from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
 from bot.publishing.publication import CurrentState, Form, Marker, Publication, Reply
-from bot.publishing.stored import StoredEntries
 
 
 class Target(Protocol):

@@ -24,6 +24,9 @@ PLAIN_TEXT = re.compile(r"[A-Za-z][\w./+-]*( [\w./+()-]+)*", re.ASCII)
 WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"})
 
 
+FENCES = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?=\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
 def compose(text: str) -> yaml.Node:
     """The node tree of a text of one document, merge keys left as they are. Raises Unwritable."""
     if ODD.search(text):
@@ -110,3 +113,9 @@ def single_quoted(text: str) -> str:
 def is_safe(text: str) -> bool:
     """Tell whether a text needs no quotes in any dialect."""
     return PLAIN_TEXT.fullmatch(text) is not None and text.lower() not in WORDS
+
+
+def front_matter(text: str) -> tuple[int, int] | None:
+    """Where the YAML of a card begins and ends, None if the card has none."""
+    found = FENCES.match(text)
+    return None if found is None else found.span(1)

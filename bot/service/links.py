@@ -11,7 +11,7 @@ from bot.pages.addresses import model_url, target_url, usual_page
 from bot.platforms.hub.models import HubModels
 from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
-from bot.publishing.hub_evals.texts import model_mark
+from bot.publishing.hub_evals.model_layout import model_mark
 from bot.publishing.publication import CurrentState, Marker, Request
 from bot.reporting.escape import code
 from bot.service.context import WatchContext

@@ -9,8 +9,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.model_layout import ModelLayout
-from bot.publishing.hub_evals.texts import model_mark, model_request_text, model_withdrawn_text
+from bot.publishing.hub_evals.model_layout import ModelLayout, model_mark, model_request_text, model_withdrawn_text
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, Decision, Marker, PostText, decide

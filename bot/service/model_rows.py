@@ -13,9 +13,8 @@ from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.target import Target
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
-from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
-from bot.publishing.hub_evals.options import ModelsOptions
-from bot.publishing.hub_evals.texts import model_mark
+from bot.publishing.hub_evals.model_index import ModelIndexLayout
+from bot.publishing.hub_evals.model_layout import ModelsOptions, model_mark
 from bot.publishing.layout import RowChange
 from bot.publishing.publication import OpenRequest, UpdateRequest
 from bot.service.context import WatchContext

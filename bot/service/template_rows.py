@@ -10,8 +10,7 @@ from bot.platforms.target import Target
 from bot.publishing.layout import Draft, Layout, RowChange
 from bot.publishing.publication import CurrentState, Marker
 from bot.publishing.tables.mapping import TemplateOptions
-from bot.publishing.tables.template_requests import RequestFiles
-from bot.publishing.tables.template_results import ResultFiles
+from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.tables.texts import table_text
 from bot.service.desired import rolling_mark
 from bot.service.items import Item

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from bot.publishing.hub_evals.options import ModelsOptions
+from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.service.settings.config import WatchTarget
 from tests.docs.test_reference import first_cells
 from tests.publishing.hub_evals.models import board

@@ -12,7 +12,7 @@ from bot.errors import BotError
 from bot.evaluation.rules.rule import Facts
 from bot.publishing.board import same_values
 from bot.publishing.entry import Entry
-from bot.publishing.tables.contents import TASKS
+from bot.publishing.tables.mapping import TASKS
 from tests.evaluation.judging import rules_of
 from tests.evaluation.published_rows import TODAY, Count, judge_file
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.texts import WAYS_OUT, model_mark, model_request_text, model_withdrawn_text
+from bot.publishing.hub_evals.model_layout import WAYS_OUT, model_mark, model_request_text, model_withdrawn_text
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow
 from bot.publishing.publication import Kind, Marker, PostText

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.publishing.stored import is_entry_file, parse_entries
+from bot.publishing.layout import is_entry_file, parse_entries
 from tests.platforms.github.entries import entry
 
 

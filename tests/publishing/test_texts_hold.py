@@ -7,7 +7,7 @@ from hypothesis import given
 from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals.texts import model_mark, model_request_text, model_withdrawn_text
+from bot.publishing.hub_evals.model_layout import model_mark, model_request_text, model_withdrawn_text
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, planned_row
 from bot.publishing.publication import PostText, entry_marker, find_marker

@@ -16,7 +16,7 @@ from bot.platforms.git.local import LocalRepository
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
-from bot.publishing.layout import ENTRIES, RowFiles
+from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries, is_entry_file, parse_entries
 from bot.publishing.publication import (
     SHARED,
     CloseRequest,
@@ -34,7 +34,6 @@ from bot.publishing.publication import (
     Request,
     UpdateRequest,
 )
-from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 from bot.publishing.texts import commit_message
 
 BRANCHES = "refs/heads/leaderboard-bot/"

@@ -21,7 +21,7 @@ from bot.platforms.kept import kept_property
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
-from bot.publishing.layout import ENTRIES, RowFiles
+from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries, is_entry_file, parse_entries
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -39,7 +39,6 @@ from bot.publishing.publication import (
     UpdateRequest,
     find_marker,
 )
-from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
 from bot.publishing.texts import commit_message
 
 MAX_BYTES = 4 * 1024 * 1024  # of one file of a target

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from bot.platforms.hub.changes import added
 from bot.platforms.hub.source import HubSource
-from bot.publishing.layout import RowFiles
-from bot.publishing.stored import StoredEntries, is_entry_file, parse_entries
+from bot.publishing.layout import RowFiles, StoredEntries, is_entry_file, parse_entries
 
 FILE_LIMIT = 4_000_000  # bytes of one entry or table at the target
 FEW = 3  # paths that are requested one by one before listing pays off

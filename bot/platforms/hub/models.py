@@ -17,13 +17,11 @@ from bot.platforms.kept import kept_property
 from bot.platforms.source import TooLarge
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
-from bot.publishing.hub_evals import benchmark, eval_result
-from bot.publishing.hub_evals.answers import faults
-from bot.publishing.hub_evals.eval_results_layout import FOLDER, SUFFIXES
-from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles
-from bot.publishing.layout import ENTRIES, RowFiles
+from bot.publishing.hub_evals import eval_result
+from bot.publishing.hub_evals.eval_results_layout import BENCHMARK_FILE, FOLDER, LARGEST_BENCHMARK, SUFFIXES
+from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles, faults
+from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
 from bot.publishing.publication import CurrentState, Form, Marker, Publication, Reply
-from bot.publishing.stored import StoredEntries
 
 MOST_FILES = 200  # result files of one repository, and open requests with such files, that are looked at
 SHOWN_WITHIN = 10.0  # seconds in which the Hub should show the files of a request
@@ -95,7 +93,7 @@ class HubModels:
         if dataset not in self._benchmarks:
             source = HubSource(self.client, HubAddress("dataset", dataset))
             try:
-                data = source.read(benchmark.PATH, source.head(), benchmark.LARGEST)
+                data = source.read(BENCHMARK_FILE, source.head(), LARGEST_BENCHMARK)
             except Gone:
                 data = None
             except TooLarge:

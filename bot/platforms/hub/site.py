@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bot.errors import CallError
 from bot.platforms.hub.discussions import HubDiscussions
-from bot.publishing.front_matter import front_matter
+from bot.publishing.yaml_text import front_matter
 
 CARD = "README.md"
 CARD_LIMIT = 1_000_000  # bytes

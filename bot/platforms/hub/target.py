@@ -26,7 +26,7 @@ from bot.platforms.kept import kept_property
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
-from bot.publishing.layout import ENTRIES, RowFiles
+from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
 from bot.publishing.publication import (
     CloseRequest,
     Commit,
@@ -43,7 +43,6 @@ from bot.publishing.publication import (
     UpdateRequest,
     find_marker,
 )
-from bot.publishing.stored import StoredEntries
 
 Files = Mapping[str, bytes | None]
 

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import yaml
 
 from bot.errors import Unwritable
 from bot.evaluation.task import HubBenchmark, Task
-from bot.publishing.hub_evals.benchmark import check_benchmark, check_unit
 from bot.publishing.hub_evals.eval_result import HubEvalResult, parse_eval_results, to_yaml
-from bot.publishing.hub_evals.measured import eval_result_of
-from bot.publishing.hub_evals.model_layout import ModelLayout
+from bot.publishing.hub_evals.model_layout import ModelLayout, eval_result_of
 from bot.publishing.hub_evals.model_page import claims, is_ours, judge_value, signed
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.publication import entry_marker
-from bot.publishing.tables.values import RowView
+from bot.publishing.tables.values import RowView, Unit
+from bot.publishing.yaml_text import compose, entries
 
 FOLDER = ".eval_results"
 SUFFIXES = (".yaml", ".yml")
 NOT_OURS = "it stays unchanged; only its owner can remove it"
+
+
+BENCHMARK_FILE = "eval.yaml"
+LARGEST_BENCHMARK = 1_000_000  # bytes
+MOST_TASKS = 1_000
+LONGEST = 200  # characters of an id
+TEXT = "tag:yaml.org,2002:str"
+# Harnesses that are frameworks of the Hub, by the name that results give them.
+FRAMEWORKS = {"inspect": "inspect-ai", "inspect_ai": "inspect-ai", "inspect-ai": "inspect-ai", "mteb": "mteb"}
 
 
 def eval_results_path(leaderboard: str, task_id: str) -> str:
@@ -141,3 +152,68 @@ def _value(data: bytes | None) -> str | None:
     except Unwritable:
         return None
     return f"{found[0].value:f}" if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """The fields of an `eval.yaml` that the bot needs."""
+
+    framework: str
+    task_ids: tuple[str, ...]
+
+
+def parse_benchmark(data: bytes) -> Benchmark:
+    """Read an `eval.yaml`; keys that frameworks add to a task are ignored. Raises Unwritable with the first fault."""
+    if len(data) > LARGEST_BENCHMARK:
+        raise Unwritable(f"{BENCHMARK_FILE} has {len(data):,} bytes, and the limit is {LARGEST_BENCHMARK:,}")
+    try:
+        root = compose(data.decode())
+    except UnicodeDecodeError:
+        raise Unwritable(f"{BENCHMARK_FILE} is not UTF-8 text") from None
+    except Unwritable as error:
+        raise Unwritable(f"{BENCHMARK_FILE}: {error}") from None
+    fields = {str(key.value): value for key, value in entries(root)}
+    tasks = fields.get("tasks")
+    if not isinstance(tasks, yaml.SequenceNode) or not 0 < len(tasks.value) <= MOST_TASKS:
+        raise Unwritable(f"{BENCHMARK_FILE} has no list of at most {MOST_TASKS} tasks")
+    ids = tuple(_text(dict(_named(task)).get("id"), "the id of a task") for task in tasks.value)
+    if len(set(ids)) < len(ids):
+        raise Unwritable(f"{BENCHMARK_FILE} has a task twice")
+    return Benchmark(_text(fields.get("evaluation_framework"), "evaluation_framework"), ids)
+
+
+def _named(node: yaml.Node) -> Iterable[tuple[str, yaml.Node]]:
+    return ((str(key.value), value) for key, value in entries(node))
+
+
+def _text(node: yaml.Node | None, name: str) -> str:
+    text = node.value if isinstance(node, yaml.ScalarNode) and node.tag == TEXT else ""
+    if not text or len(text) > LONGEST or not text.isprintable():
+        raise Unwritable(f"{BENCHMARK_FILE}: {name} is not a short text")
+    return str(text)
+
+
+def check_benchmark(data: bytes | None, dataset: str, task_id: str, harness: str, differs: str | None) -> str:
+    """The benchmark's framework. Raises Unwritable if the task is not one of its tasks, or was run by another.
+
+    `differs` is the reason that the declaration gives for publishing all the same.
+    """
+    if data is None:
+        raise Unwritable(f"{dataset} has no {BENCHMARK_FILE}, so it is not a benchmark of the Hub")
+    benchmark = parse_benchmark(data)
+    if task_id not in benchmark.task_ids:
+        known = ", ".join(benchmark.task_ids[:20])
+        raise Unwritable(f"{dataset} has no task {task_id!r}; {BENCHMARK_FILE} has {known}")
+    if FRAMEWORKS.get(harness.lower()) != benchmark.framework and differs is None:
+        named = f"{dataset} names the framework {benchmark.framework}, but this was run with {harness}"
+        raise Unwritable(f"{named}; the declaration may say framework_differs with a reason")
+    return benchmark.framework
+
+
+def check_unit(unit: Unit, published: Iterable[Decimal], dataset: str) -> None:
+    """Raise Unwritable where the values on a benchmark's board are in another unit than the declaration says."""
+    values = list(published)
+    if unit == "percent" and values and max(values) <= 1:
+        raise Unwritable(f'no value on the board of {dataset} is above 1: the unit seems to be "proportion"')
+    if unit == "proportion" and values and max(values) > 1:
+        raise Unwritable(f'the board of {dataset} has values above 1: the unit seems to be "percent"')

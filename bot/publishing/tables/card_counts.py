@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import yaml
 
 from bot.errors import Unwritable
-from bot.publishing.front_matter import front_matter
 from bot.publishing.tables.sheet import Splice, spliced
-from bot.publishing.yaml_text import compose, entries
+from bot.publishing.yaml_text import compose, entries, front_matter
 
 INFO = "dataset_info"
 COUNT = re.compile(r"[0-9]{1,18}")

@@ -16,10 +16,19 @@ from typing import Any
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, Way
-from bot.publishing.tables.json_text import JsonMember, JsonValue, items, members, ordinary, resolve, token
-from bot.publishing.tables.pointer import Names, rows_at
-from bot.publishing.tables.serializer import dumped_like
-from bot.publishing.tables.sheet import Splice, joined
+from bot.publishing.tables.json_text import (
+    JsonMember,
+    JsonValue,
+    as_double,
+    dumped_like,
+    items,
+    load,
+    members,
+    ordinary,
+    resolve,
+    token,
+)
+from bot.publishing.tables.sheet import Names, Splice, joined, line_end, lines, rows_at
 
 Object = dict[str, Any]
 
@@ -237,3 +246,33 @@ def nested(cells: Mapping[Way, Cell]) -> Object:
                 inner = inner.setdefault(name, {})
             inner[way[-1]] = cell
     return row
+
+
+@dataclass(frozen=True)
+class JsonLinesSheet(JsonSheet):
+    """The rows of a JSONL text."""
+
+    @cached_property
+    def places(self) -> Sequence[JsonValue]:
+        """The lines that are not blank."""
+        found = []
+        for number, (start, end) in enumerate(lines(self.text), start=1):
+            line = self.text[start:end]
+            if not line.strip():
+                continue
+            row = load(line)
+            if not isinstance(row.value, dict):
+                raise Unwritable(f"line {number} is not an object")
+            found.append(JsonValue(start + row.start, start + row.end, row.value))
+        return found
+
+    def _gap(self) -> str:
+        return line_end(self.text)
+
+    def _first(self, rows: Sequence[Mapping[Way, Cell]]) -> Splice:
+        new = "".join(json.dumps(nested(cells), default=as_double) + "\n" for cells in rows)
+        return Splice(0, len(self.text), new)
+
+    def ordinary(self) -> list[Any]:
+        """The rows as Python's own reader gives them, line by line."""
+        return [ordinary(self.text[start:end]) for start, end in lines(self.text) if self.text[start:end].strip()]

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from bot.publishing.tables.contents import READY
 from bot.publishing.tables.values import OWN, Unit, check_accessor, placeholders, split_task
 
 TableFormat = Literal["json", "jsonl", "csv", "yaml", "markdown", "parquet"]
@@ -29,6 +28,55 @@ OMIT, NULL = "omit", "null"
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*%?")
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Accessor = Annotated[str, AfterValidator(check_accessor)]
+
+
+# The keys that the template's back end knows; it stops at any other.
+REQUEST: dict[str, bool | int | float | str] = {
+    "model": "",
+    "base_model": "",
+    "revision": "main",
+    "precision": "",
+    "weight_type": "Original",
+    "status": "",
+    "submitted_time": "",
+    "model_type": "",
+    "likes": 0,
+    "params": 0,
+    "license": "?",
+    "private": False,
+}
+FREE = ("base_model", "weight_type", "model_type", "likes", "params", "license")
+STYLE = "color: var(--link-text-color); text-decoration: underline;text-decoration-style: dotted;"
+ANCHOR = f'<a target="_blank" href="%s" style="{STYLE}">%s</a>'
+MODEL = ANCHOR % ("https://huggingface.co/{model.id}", "{model.id}") + "  " + ANCHOR % ("{evidence.url}", "📑")
+TASKS = {
+    "IFEval": "ifeval",
+    "BBH": "bbh",
+    "MATH Lvl 5": "math",
+    "GPQA": "gpqa",
+    "MUSR": "musr",
+    "MMLU-PRO": "mmlu_pro",
+}
+CONTENTS: dict[str, Any] = {
+    "path": "data/train-*.parquet",
+    "format": "parquet",
+    "key": ["fullname", "Precision", "Model sha", "Chat Template"],
+    "columns": {
+        "eval_name": {"template": "{model.org}_{model.name}_{model.precision}"},
+        "Precision": "model.precision",
+        "Weight type": {"default": "Original"},
+        "Model": {"template": MODEL},
+        "fullname": "model.id",
+        "Model sha": "model.revision",
+        "Average ⬆️": "average",
+        "Available on the hub": {"default": True},
+        "Flagged": {"default": False},
+        "Chat Template": "model.chat_template",
+        **{f"{title} Raw": {"value": f"tasks.{task}.raw", "unit": "proportion"} for title, task in TASKS.items()},
+        **{title: f"tasks.{task}.score" for title, task in TASKS.items()},
+    },
+}
+READY: dict[str, dict[str, Any]] = {"open-llm-leaderboard": CONTENTS}
 
 
 class TargetOptions(BaseModel):
@@ -182,24 +230,6 @@ class TableOptions(TargetOptions):
         """The way to a cell of this column inside a row: one name, or several for a nested cell."""
         name = self.columns[label].name
         return (label,) if name is None else (name,) if isinstance(name, str) else name
-
-
-# The keys that the template's back end knows; it stops at any other.
-REQUEST: dict[str, bool | int | float | str] = {
-    "model": "",
-    "base_model": "",
-    "revision": "main",
-    "precision": "",
-    "weight_type": "Original",
-    "status": "",
-    "submitted_time": "",
-    "model_type": "",
-    "likes": 0,
-    "params": 0,
-    "license": "?",
-    "private": False,
-}
-FREE = ("base_model", "weight_type", "model_type", "likes", "params", "license")
 
 
 class TemplateTask(TargetOptions):

@@ -23,10 +23,9 @@ from bot.errors import Unwritable
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.card_counts import Growth, counts_of, grown
 from bot.publishing.tables.cells import ABSENT, Cell, Way
-from bot.publishing.tables.edit import Insertion, TableEdit, Update, changes_of, says
-from bot.publishing.tables.open import check_bytes
-from bot.publishing.tables.proof import Slot, sequence
+from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, changes_of, says, sequence
 from bot.publishing.tables.rows import MappedRows
+from bot.publishing.tables.sheet import check_bytes
 
 CARD = "README.md"
 SCHEMA = b"ARROW:schema"  # where Arrow keeps its types in the metadata of a file

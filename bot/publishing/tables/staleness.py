@@ -10,9 +10,8 @@ from decimal import Decimal
 from math import fsum
 
 from bot.publishing.tables.cells import Cell, Way, as_text
-from bot.publishing.tables.edit import TableEdit, Update, order_of
+from bot.publishing.tables.edit import Slot, TableEdit, Update, order_of, sequence
 from bot.publishing.tables.fit import number_in
-from bot.publishing.tables.proof import Slot, sequence
 from bot.publishing.tables.sheet import Grid
 from bot.reporting.escape import code
 

@@ -6,22 +6,27 @@ indentation and the order of the keys of a neighbouring row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import yaml
 
 from bot.errors import Unwritable
-from bot.publishing.tables.cells import ABSENT, Cell, Way
-from bot.publishing.tables.pointer import Names, follow, rows_at
-from bot.publishing.tables.sheet import Splice, joined, line_end
-from bot.publishing.tables.yaml_cells import scalar, value_of
-from bot.publishing.yaml_text import compose, end_of, entries, is_flow, load
+from bot.publishing.tables.cells import ABSENT, Cell, Way, short
+from bot.publishing.tables.sheet import Names, Splice, follow, joined, line_end, rows_at
+from bot.publishing.yaml_text import compose, double_quoted, end_of, entries, is_flow, is_safe, load, single_quoted
 
 Node = yaml.Node
 DEEPEST = 4  # names on the way to a cell
+
+
+PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +226,34 @@ def _collect(node: Node, way: Way, found: dict[Way, None]) -> None:
         found[inner] = None
         if len(inner) < DEEPEST:
             _collect(value, inner, found)
+
+
+def value_of(node: yaml.Node) -> Cell:
+    """A scalar as a cell: a number where both YAML dialects read the same decimal; a collection becomes its type."""
+    if not isinstance(node, yaml.ScalarNode):
+        return f"a {node.tag.removeprefix(TAG)}"
+    if node.style in {"'", '"', "|", ">"}:
+        return str(node.value)
+    kind = node.tag.removeprefix(TAG)
+    if kind == "null":
+        return None
+    if kind == "bool" and node.value.lower() in {"true", "false"}:
+        return str(node.value).lower() == "true"
+    return Decimal(node.value) if PLAIN_NUMBER.fullmatch(node.value) else str(node.value)
+
+
+def scalar(cell: Cell, model: yaml.Node | None) -> str:
+    """A cell as a YAML scalar: quoted like the model scalar, plain where the model is plain and the text is safe."""
+    if cell is ABSENT:
+        raise Unwritable("a cell that is there cannot be left out again")
+    if cell is None:
+        return "null"
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, Decimal):
+        return short(cell)
+    style = model.style or "" if isinstance(model, yaml.ScalarNode) else "'"
+    is_date = model is not None and DATE.fullmatch(cell) and DATE.fullmatch(str(model.value))
+    if not style and (is_date or is_safe(cell)):
+        return cell
+    return double_quoted(cell) if style == '"' else single_quoted(cell)

@@ -16,7 +16,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.toml_file import parse_toml
 from bot.evaluation.toml_words import spelled
 from bot.platforms.hub.address import MODELS
-from bot.publishing.hub_evals.options import ModelsOptions
+from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
 from bot.publishing.tables.mapping import TableOptions, TemplateOptions
 

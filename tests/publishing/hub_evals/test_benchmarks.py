@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import Unwritable
-from bot.publishing.hub_evals.benchmark import Benchmark, check_benchmark, check_unit, parse_benchmark
+from bot.publishing.hub_evals.eval_results_layout import Benchmark, check_benchmark, check_unit, parse_benchmark
 from bot.publishing.tables.values import Unit
 from tests.publishing.hub_evals.models import EVAL_YAML, HUB, board
 

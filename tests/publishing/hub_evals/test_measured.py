@@ -12,8 +12,8 @@ from bot.errors import Unwritable
 from bot.evaluation.task import HubBenchmark, Task
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
-from bot.publishing.hub_evals.measured import eval_result_of, notes_of, value_of
-from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
+from bot.publishing.hub_evals.model_index import ModelIndexLayout
+from bot.publishing.hub_evals.model_layout import eval_result_of, notes_of, value_of
 from bot.publishing.layout import Links, RowChange
 from bot.publishing.tables.values import RowView
 from tests.publishing.hub_evals.models import DATASET, HUB, LINKS, board, drafted, page, row

@@ -10,7 +10,7 @@ from huggingface_hub import ModelCard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.publishing.hub_evals.model_index_layout import ModelIndexLayout
+from bot.publishing.hub_evals.model_index import ModelIndexLayout
 from bot.publishing.layout import Draft, RowChange
 from tests.publishing.hub_evals.models import HUB, LINKS, PRINTABLE, board, page, row
 from tests.publishing.tables.boards import entry

@@ -8,11 +8,9 @@ import pytest
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from bot.publishing.hub_evals.answers import ShownFile, faults, shown_files
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
-from bot.publishing.hub_evals.model_page import OpenFiles
-from bot.publishing.hub_evals.options import ModelsOptions
-from bot.publishing.hub_evals.texts import model_request_text
+from bot.publishing.hub_evals.model_layout import ModelsOptions, model_request_text
+from bot.publishing.hub_evals.model_page import OpenFiles, ShownFile, faults, shown_files
 from bot.publishing.layout import Draft, Links, RowChange
 from bot.publishing.publication import Marker, find_marker
 from tests.publishing.hub_evals.models import (

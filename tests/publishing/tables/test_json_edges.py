@@ -10,8 +10,7 @@ import pytest
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, Way
-from bot.publishing.tables.json_sheet import JsonSheet, nested
-from bot.publishing.tables.jsonl_sheet import JsonLinesSheet
+from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet, nested
 from bot.publishing.tables.sheet import spliced
 from tests.publishing.tables.boards import JSON, edited, entry, why
 

@@ -11,12 +11,10 @@ import pytest
 import yaml
 
 from bot.errors import Unwritable
-from bot.publishing.tables.json_text import resolve
+from bot.publishing.tables.json_text import dumped_like, resolve
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.open import LARGEST, check_bytes, open_sheet
-from bot.publishing.tables.pointer import rows_at
-from bot.publishing.tables.serializer import dumped_like
-from bot.publishing.tables.sheet import line_end, lines, spliced
+from bot.publishing.tables.sheet import line_end, lines, rows_at, spliced
+from bot.publishing.tables.table_layout import LARGEST, check_bytes, open_sheet
 from tests.publishing.tables.boards import CSV, JSON, LINES, MARKDOWN, MODEL, YAML, edited, entry, why
 
 MARK = "\ufeff"

@@ -14,9 +14,8 @@ import pytest
 from bot.errors import Unwritable
 from bot.publishing.tables import parquet
 from bot.publishing.tables.cells import Cell, WantedRow
-from bot.publishing.tables.edit import Insertion, Update
+from bot.publishing.tables.edit import Insertion, Slot, Update
 from bot.publishing.tables.parquet import ParquetGrid, prove_parquet, read_parquet
-from bot.publishing.tables.proof import Slot
 
 NAN = float("nan")
 SCHEMA = b"ARROW:schema"

@@ -12,9 +12,8 @@ import pytest
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import Cell, WantedRow
 from bot.publishing.tables.csv_sheet import CsvSheet
-from bot.publishing.tables.edit import Insertion, TableEdit, Update
+from bot.publishing.tables.edit import Insertion, TableEdit, Update, prove
 from bot.publishing.tables.json_sheet import JsonSheet
-from bot.publishing.tables.proof import prove
 from bot.publishing.tables.sheet import Sheet
 from bot.publishing.tables.yaml_sheet import YamlSheet
 

@@ -14,8 +14,7 @@ from pydantic import ValidationError
 from bot.errors import CallError
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.mapping import TemplateOptions
-from bot.publishing.tables.template_requests import RequestFiles
-from bot.publishing.tables.template_results import ResultFiles
+from bot.publishing.tables.template import RequestFiles, ResultFiles
 from tests.evaluation.judging import declared
 from tests.publishing.tables.boards import LINKS, MODEL, Files, entry
 

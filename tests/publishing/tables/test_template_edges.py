@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from bot.errors import CallError
 from bot.publishing.layout import CellChange, RowChange
-from bot.publishing.tables.template_requests import RequestFiles
-from bot.publishing.tables.template_results import ResultFiles
+from bot.publishing.tables.template import RequestFiles, ResultFiles
 from tests.evaluation.judging import declared
 from tests.publishing.tables.boards import LINKS, MODEL, entry
 from tests.publishing.tables.test_template import PENDING, REQUEST, RESULT, options, requests, results, row, written

@@ -11,8 +11,7 @@ import yaml
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell
 from bot.publishing.tables.sheet import spliced
-from bot.publishing.tables.yaml_cells import scalar
-from bot.publishing.tables.yaml_sheet import YamlSheet
+from bot.publishing.tables.yaml_sheet import YamlSheet, scalar
 from tests.publishing.tables.boards import MODEL, YAML, edited, entry
 
 
