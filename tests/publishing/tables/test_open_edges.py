@@ -13,8 +13,8 @@ import yaml
 from bot.errors import Unwritable
 from bot.publishing.tables.json_text import dumped_like, resolve
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.sheet import line_end, lines, rows_at, spliced
-from bot.publishing.tables.table_layout import LARGEST, check_bytes, open_sheet
+from bot.publishing.tables.sheet import LARGEST, check_bytes, line_end, lines, rows_at, spliced
+from bot.publishing.tables.table_layout import open_sheet
 from tests.publishing.tables.boards import CSV, JSON, LINES, MARKDOWN, MODEL, YAML, edited, entry, why
 
 MARK = "\ufeff"
