@@ -105,7 +105,9 @@ def committed_files(workspace: Path) -> dict[str, str]:
     """The files checked out in the workspace: the path of each and its content's id; {} outside of a repository."""
     try:
         repository = Repository(workspace)
-        return repository.files(repository.resolve("HEAD"))
+        if repository.layout is None or repository.layout.tree is None:
+            return {}
+        return repository.files(repository.resolve(repository.head()))
     except BotError:
         return {}
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.errors import Unavailable
+from bot.errors import CallError, Unavailable
+from bot.platforms.git.program import start
 from bot.platforms.source import TooLarge
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
@@ -26,36 +27,19 @@ FETCH_BYTES = 8_000_000_000  # on the disk; beyond, the fetch is given up
 PIECE = 1_000_000  # bytes that are thrown away at once
 LOOK = 0.2  # seconds between two looks at how far a fetch came
 SERVICE = "git"
-# What a configuration of the user or the machine must not decide.
-SETTINGS = {
-    "core.hooksPath": os.devnull,
-    "credential.helper": "",
-    "http.followRedirects": "false",
-    "fetch.recurseSubmodules": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "protocol.version": "2",
-}
+HOW = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
 
 
-def environment(url: str, token: str | None) -> dict[str, str]:
-    """The environment of a git that reads `url` as the owner of the token, and asks nobody anything."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    settings = dict(SETTINGS)
-    if token:
-        parts = urlsplit(url)
-        secret = base64.b64encode(f"leaderboard-bot:{token}".encode()).decode()
-        settings[f"http.{parts.scheme}://{parts.netloc}/.extraHeader"] = f"Authorization: Basic {secret}"
-    for number, (key, value) in enumerate(settings.items()):
-        kept |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return kept | {
-        "GIT_CONFIG_COUNT": str(len(settings)),
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ALLOW_PROTOCOL": "http:https",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_LFS_SKIP_SMUDGE": "1",
-        "LC_ALL": "C",
+def secret_settings(url: str, token: str | None) -> dict[str, str]:
+    """The variables that let git read what is at the host of `url` as the owner of the token."""
+    if not token:
+        return {}
+    parts = urlsplit(url)
+    secret = base64.b64encode(f"leaderboard-bot:{token}".encode()).decode()
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {secret}",
     }
 
 
@@ -104,14 +88,8 @@ class FetchedCommit:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = subprocess.Popen(
-                ["git", "cat-file", "--batch"],
-                cwd=self.folder,
-                env=environment("", None),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            pipe = subprocess.PIPE
+            self._process = start("cat-file", "--batch", git_dir=self.folder, stdin=pipe, stdout=pipe)
         return self._process
 
     def close(self) -> None:
@@ -129,11 +107,11 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
     Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable if git is not
     there, is refused, or brings too much.
     """
-    run = _Git(folder, environment(url, token))
+    run = _Git(folder, url, token)
     if not is_fetched(folder, commit):
         folder.mkdir(parents=True)
-        run("init", "--bare", "--quiet")
-        _fetch(run, url, commit)
+        run("init", "--bare", "--quiet", "--template=")
+        _fetch(run, commit)
     found = FetchedCommit(folder, commit)
     try:
         yield found
@@ -144,7 +122,7 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
 
 def is_fetched(folder: Path, commit: str) -> bool:
     """Tell whether the commit stands there since a process was killed; what else it left goes."""
-    if folder.is_dir() and _Git(folder, environment("", None)).has(commit):
+    if folder.is_dir() and _Git(folder).has(commit):
         return True
     shutil.rmtree(folder, ignore_errors=True)
     return False
@@ -152,22 +130,20 @@ def is_fetched(folder: Path, commit: str) -> bool:
 
 def fetch_history(folder: Path, url: str, token: str | None) -> None:
     """Fetch the default branch with its whole history into main of a new bare repository. Raises Unavailable."""
-    run = _Git(folder, environment(url, token))
-    run("init", "--bare", "--quiet", "--initial-branch=main")
-    how = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
-    run("fetch", *how, url, "+HEAD:refs/heads/main")
+    run = _Git(folder, url, token)
+    run("init", "--bare", "--quiet", "--initial-branch=main", "--template=")
+    run.fetch("+HEAD:refs/heads/main")
 
 
-def _fetch(run: _Git, url: str, commit: str) -> None:
+def _fetch(run: _Git, commit: str) -> None:
     """Fetch a commit by its id; where the service gives none by id, that of the default branch, which it mostly is."""
     for name in (commit, "HEAD"):
         with suppress(Unavailable):
-            how = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
-            run("fetch", *how, url, f"+{name}:refs/heads/read")
+            run.fetch(f"+{name}:refs/heads/read", "--depth=1")
         if run.has(commit):
             return
     shutil.rmtree(run.folder, ignore_errors=True)
-    raise Unavailable(SERVICE, f"{url} has no commit {commit[:12]}: {run.said}")
+    raise Unavailable(SERVICE, f"{run.url} has no commit {commit[:12]}: {run.said}")
 
 
 @dataclass
@@ -175,8 +151,16 @@ class _Git:
     """Runs git in a folder, within limits of time and of bytes on the disk; `said` is its last complaint."""
 
     folder: Path
-    environment: Mapping[str, str] = field(repr=False)
+    url: str = ""
+    token: str | None = field(default=None, repr=False)
     said: str = ""
+
+    def fetch(self, what: str, *how: str) -> None:
+        """Fetch from the address, by its protocol alone. Raises Unavailable."""
+        protocol = urlsplit(self.url).scheme
+        if protocol not in {"http", "https"}:
+            raise Unavailable(SERVICE, f"fetch: {self.url} is no address of the web")
+        self("fetch", *how, *HOW, self.url, what, protocol=protocol, more=secret_settings(self.url, self.token))
 
     def has(self, commit: str) -> bool:
         """Tell whether the commit is there; a fetch brings it with all its files, or nothing."""
@@ -186,19 +170,12 @@ class _Git:
             return False
         return True
 
-    def __call__(self, *args: str) -> None:
+    def __call__(self, *args: str, protocol: str = "", more: Mapping[str, str] | None = None) -> None:
         """Run git to its end. Raises Unavailable if it fails."""
         try:
-            process = subprocess.Popen(
-                ["git", *args],
-                cwd=self.folder,
-                env=dict(self.environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-        except OSError as error:
-            raise Unavailable(SERVICE, f"cannot be run: {error.strerror}") from None
+            process = start(*args, git_dir=self.folder, stderr=subprocess.PIPE, protocol=protocol, more=more)
+        except (CallError, OSError) as error:
+            raise Unavailable(SERVICE, f"cannot be run: {error}") from None
         end = time.monotonic() + FETCH_SECONDS
         while True:
             try:

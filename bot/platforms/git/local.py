@@ -13,13 +13,16 @@ from pathlib import Path
 from shutil import rmtree, which
 from tempfile import mkdtemp
 
-from bot.errors import BotError, CallError
+from bot.errors import BotError, CallError, Unavailable
+from bot.platforms.git import program
 from bot.platforms.git.repository import Repository
 from bot.platforms.held import check_held
+from bot.platforms.limits import DEADLINE
 
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
 NEW = ".leaderboard-bot-"
+INIT = ("init", "--quiet", "--initial-branch=main", "--template=")
 
 
 class LocalRepository(Repository):
@@ -28,7 +31,6 @@ class LocalRepository(Repository):
     def __init__(self, folder: str, refs: tuple[str, ...]) -> None:
         super().__init__(Path(folder))
         self.name, self._refs = folder, refs
-        self._started = False
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
@@ -37,29 +39,16 @@ class LocalRepository(Repository):
         if self.folder.exists() and not self.folder.is_dir():
             raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
         has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
-        if has_files and not self._is_started():  # asked last, for another process may just have made it
+        if has_files and self.layout is None:  # asked last, for another process may just have made it
             is_none = "is not a git repository and not empty: run git init in it, or name another folder"
-            raise CallError(f"{self.name} {self.why_closed() or is_none}")
-
-    def _is_started(self) -> bool:
-        self._started = self._started or (self.folder.is_dir() and self._own_root() is not None)
-        return self._started
-
-    def _own_root(self) -> Path | None:
-        """Where the repository keeps its refs, if the folder is its root; None for a folder inside of another."""
-        found = self.try_git("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir")
-        if found is None:
-            return None
-        common, git_dir = found.decode().splitlines()
-        top = self.try_git("rev-parse", "--show-toplevel") or git_dir.encode()
-        return Path(common) if self.folder.resolve() == Path(top.decode().strip()).resolve() else None
+            raise CallError(f"{self.name} {is_none}")
 
     def start(self) -> None:
         """Make the repository where there is none. Raises CallError if the folder cannot be made."""
         self.check()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            if not self._is_started():
+            if self.layout is None:
                 self._init()
             for left in self.folder.glob(f"{NEW}*"):  # by a process that was killed, or was slower than another
                 rmtree(left, ignore_errors=True)
@@ -69,7 +58,9 @@ class LocalRepository(Repository):
     def _init(self) -> None:
         """Make a repository aside and move it in at once: a killed `git init` leaves one that git refuses."""
         aside = Path(mkdtemp(prefix=NEW, dir=self.folder))
-        self.git("init", "--quiet", "--initial-branch=main", aside.name)
+        status, _, said = program.run(*INIT, str(aside), git_dir=None, timeout=DEADLINE)
+        if status:
+            raise Unavailable("git", f"{self.name}: {said.decode('utf-8', 'replace').strip()}")
         with suppress(OSError):  # another process moved its own in before
             (aside / ".git").rename(self.folder / ".git")
 
@@ -81,12 +72,13 @@ class LocalRepository(Repository):
         locks of git it may have left behind are removed: no living bot has them. Raises LeaseLost as `check_held`.
         """
         check_held()
-        root = self._own_root() or self.folder / ".git"
-        with (root / LOCK).open("a+") as lock:
+        layout = self.layout
+        root = layout.common if layout else self.folder / ".git"
+        with open(root / LOCK, "a+", opener=_no_link, encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             was_killed = os.fstat(lock.fileno()).st_size > 0
             if was_killed:
-                self._remove_locks(root)
+                self._remove_locks()
             lock.write("held\n")
             lock.flush()
             try:
@@ -96,9 +88,12 @@ class LocalRepository(Repository):
             finally:
                 lock.truncate(0)
 
-    def _remove_locks(self, root: Path) -> None:
-        names = ("--git-path", "HEAD.lock", "--git-path", "index.lock")  # of this work tree, where there are several
-        private = map(Path, self.git("rev-parse", "--path-format=absolute", *names).decode().splitlines())
+    def _remove_locks(self) -> None:
+        layout = self.layout
+        if layout is None:
+            return
+        root = layout.common
+        private = (layout.git_dir / "HEAD.lock", layout.git_dir / "index.lock")
         heads = (root / f"{ref}.lock" for ref in (MAIN, OLD_MAIN))
         fixed = (*private, root / "packed-refs.lock", *heads)
         ours = (root.joinpath(*Path(refs).parts).rglob("*.lock") for refs in self._refs)
@@ -114,12 +109,12 @@ class LocalRepository(Repository):
     @property
     def main(self) -> str:
         """The commit of main, "" if there is no repository yet."""
-        return self.resolve(self.main_ref) if self._is_started() else ""
+        return self.resolve(self.main_ref) if self.layout is not None else ""
 
     @property
     def main_ref(self) -> str:
         """The main branch: `master` where there is one and no `main`."""
-        is_old = self._is_started() and self.resolve(OLD_MAIN) and not self.resolve(MAIN)
+        is_old = self.layout is not None and self.resolve(OLD_MAIN) and not self.resolve(MAIN)
         return OLD_MAIN if is_old else MAIN
 
     def follow(self, *, was_killed: bool = False) -> None:
@@ -128,8 +123,15 @@ class LocalRepository(Repository):
         Run whenever the lock is taken too, for a process may be killed between moving main and this. A work tree that
         somebody works in is left alone: git says there what is to be done.
         """
-        staged = self.try_git("write-tree") if self._has_main_checked_out() else None
-        if staged is None:
+        layout = self.layout
+        if layout is None or layout.tree is None or self.head() != self.main_ref:
+            return
+        index = layout.git_dir / "index"
+        if index.is_symlink():
+            return
+        try:
+            staged = self.git("write-tree", index=index)
+        except Unavailable:
             return
         tree, main = staged.decode().strip(), self.main
         if tree == self.git("rev-parse", f"{main}^{{tree}}").decode().strip():
@@ -140,12 +142,7 @@ class LocalRepository(Repository):
             if was_killed:
                 self._remove_torn(tree, main)
             with suppress(BotError):
-                self.git("read-tree", "-m", "-u", tree, main)
-
-    def _has_main_checked_out(self) -> bool:
-        head = self.try_git("symbolic-ref", "--quiet", "HEAD")
-        is_bare = self.git("rev-parse", "--is-bare-repository").strip() == b"true"
-        return head is not None and head.decode().strip() == self.main_ref and not is_bare
+                self.git("read-tree", "-m", "-u", tree, main, index=index, more={"GIT_WORK_TREE": str(layout.tree)})
 
     def _remove_torn(self, tree: str, main: str) -> None:
         """Remove what a killed bot had begun to check out: files that are the new ones, or the beginning of them."""
@@ -159,3 +156,8 @@ class LocalRepository(Repository):
 def _is_foreign(path: Path) -> bool:
     """Tell whether a file in a folder without a repository is not one that the bot left behind."""
     return not path.name.startswith(NEW)
+
+
+def _no_link(path: str, flags: int) -> int:
+    """Open a file that somebody else may have put there: a link would lead us to write elsewhere."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)

@@ -1,46 +1,33 @@
 """Objects and refs of a local git repository, through the git program; nothing is checked out.
 
-Trees are built in an index file of their own, refs are moved by compare-and-swap in one transaction, so a process
-killed at any moment leaves either the old state or the new one.
+Git never sees the repository itself, which somebody else may have written, but a directory of ours that links to its
+objects and refs. Trees are built in an index file of their own, refs are moved by compare-and-swap in one transaction,
+so a process killed at any moment leaves either the old state or the new one.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
+import re
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import rmtree
 
-from bot.errors import CallError, Gone, Stale, Unavailable
+from bot.errors import Gone, Stale, Unavailable
+from bot.platforms.git import program
 from bot.platforms.limits import DEADLINE
 
 ZERO = "0" * 40
 FILE = "100"  # begins the mode of a file; symbolic links and submodules have others
-AUTHOR = {
-    "GIT_AUTHOR_NAME": "leaderboard-bot",
-    "GIT_AUTHOR_EMAIL": "leaderboard-bot@localhost",
-    "GIT_COMMITTER_NAME": "leaderboard-bot",
-    "GIT_COMMITTER_EMAIL": "leaderboard-bot@localhost",
-}
-# The user's hooks, signatures and pagers must not run for writes of the bot.
-QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.quotePath=false")
-
-# What a git that runs us as its hook says of its own repository (`git rev-parse --local-env-vars`).
-LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_WORK_TREE",
-)
+LINKED = ("objects", "refs", "packed-refs", "shallow", "reftable", "logs/refs")
+MOST_HEAD = 4096  # bytes of a file that names a ref or a directory
+NAME = re.compile(r"(refs/[^\s~^:?*\[\\]+|[0-9a-f]{40}([0-9a-f]{24})?)(\^|\^\{tree\})?")
+FORMAT = re.compile(r"^[ \t]*(bare|objectformat|refstorage)[ \t]*=[ \t]*(\w+)", re.IGNORECASE | re.MULTILINE)
+FORMATS = {"objectformat": ("sha1", "sha256"), "refstorage": ("files", "reftable")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,59 +38,125 @@ class Blob:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a repository lies: HEAD and index in `git_dir`, objects and refs in `common`, its files in `tree`.
+
+    `formats` are the ways in which it keeps objects and refs, where they are not the usual ones.
+    """
+
+    git_dir: Path
+    common: Path
+    tree: Path | None
+    formats: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_layout(folder: Path) -> Layout | None:
+    """The repository whose root, or bare directory, is this folder; None if there is none. No git is started.
+
+    A file `.git` leads to the directory of a linked work tree or of a submodule.
+    """
+    inside = folder / ".git"
+    try:
+        if inside.is_file():
+            git_dir = folder / _text(inside).removeprefix("gitdir:").strip()
+        else:
+            git_dir = inside if inside.is_dir() else folder
+        named = git_dir / "commondir"
+        common = git_dir / _text(named).strip() if named.is_file() else git_dir
+        is_one = (git_dir / "HEAD").is_file() and (common / "objects").is_dir() and (common / "refs").is_dir()
+        if not is_one:
+            return None
+        settings = common / "config"
+        text = settings.read_text("utf-8", "replace") if settings.is_file() else ""
+    except (OSError, ValueError):
+        return None
+    found = {key.lower(): value.lower() for key, value in FORMAT.findall(text)}
+    formats = {key: found[key] for key, values in FORMATS.items() if found.get(key) in values}
+    is_bare = git_dir == folder or found.get("bare") == "true"
+    return Layout(git_dir.resolve(), common.resolve(), None if is_bare else folder.resolve(), formats)
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(MOST_HEAD).decode("utf-8", "surrogateescape")
+
+
 class Repository:
-    """One local git repository, with a work tree or bare."""
+    """One local git repository, with a work tree or bare, whose root is `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._layout: Layout | None = None
+        self._ours: Path | None = None
 
-    def git(self, *args: str, data: bytes = b"", index: Path | None = None) -> bytes:
+    @property
+    def layout(self) -> Layout | None:
+        """Where it lies, None as long as there is none."""
+        if self._layout is None:
+            self._layout = find_layout(self.folder)
+        return self._layout
+
+    @property
+    def git_dir(self) -> Path:
+        """The directory that git takes for the repository: ours, with links to what it may use.
+
+        It has no settings, hooks, attributes, remotes and grafts of the repository. Raises Gone where there is none.
+        """
+        if self._ours is None:
+            layout = self.layout
+            if layout is None:
+                raise Gone("git", f"there is no git repository {self.folder}")
+            ours = Path(tempfile.mkdtemp(prefix="leaderboard-bot-"))
+            weakref.finalize(self, rmtree, ours, ignore_errors=True)
+            _link(ours, layout)
+            self._ours = ours
+        return self._ours
+
+    def git(
+        self, *args: str, data: bytes = b"", index: Path | None = None, more: Mapping[str, str] | None = None
+    ) -> bytes:
         """Run git and give what it prints. Raises Unavailable with git's own last line where it fails."""
-        environment = {**os.environ, **AUTHOR, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        for name in LOCAL:
-            environment.pop(name, None)
-        if index is not None:
-            environment["GIT_INDEX_FILE"] = str(index)
+        variables = dict(more or {}) | ({"GIT_INDEX_FILE": str(index)} if index is not None else {})
         try:
-            done = subprocess.run(
-                ["git", *QUIET, *args],
-                cwd=self.folder,
-                input=data,
-                env=environment,
-                capture_output=True,
-                check=False,
-                timeout=DEADLINE,
-            )
+            status, out, err = program.run(*args, git_dir=self.git_dir, data=data, more=variables, timeout=DEADLINE)
         except subprocess.TimeoutExpired:
             raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: took over {DEADLINE:.0f} s") from None
-        except (FileNotFoundError, NotADirectoryError):
-            if not self.folder.is_dir():
-                raise Gone("git", f"there is no folder {self.folder}") from None
-            raise CallError("git is not installed, and a target that is a folder needs it") from None
-        if done.returncode:
-            last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: {last or done.returncode}")
-        return done.stdout
+        if status:
+            last = err.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: {last or status}")
+        return out
 
     def try_git(self, *args: str) -> bytes | None:
         """Run git where a failure means that something is not there."""
         try:
             return self.git(*args)
-        except Unavailable:
+        except (Unavailable, Gone):
             return None
 
-    def why_closed(self) -> str:
-        """Why git does not open a repository that another account owns, and what allows it; "" if it opens it."""
+    def head(self) -> str:
+        """What is checked out: a ref, or a commit; "" if that cannot be told."""
+        layout = self.layout
+        if layout is None:
+            return ""
         try:
-            self.git("rev-parse", "--git-dir")
-        except Unavailable as error:
-            if "safe.directory" in error.why:
-                call = f"git config --global --add safe.directory {shlex.quote(str(self.folder.resolve()))}"
-                return f"belongs to another account, so git does not open it; to allow that, run {call}"
-        return ""
+            return checked_name(_text(layout.git_dir / "HEAD").removeprefix("ref:").strip())
+        except (OSError, Gone):
+            return ""
+
+    def checked_out(self) -> set[str]:
+        """The refs that are checked out, in linked work trees too."""
+        layout = self.layout
+        found = {self.head()}
+        for head in layout.common.glob("worktrees/*/HEAD") if layout else ():
+            with suppress(OSError):
+                found.add(_text(head).removeprefix("ref:").strip())
+        return found
 
     def resolve(self, name: str) -> str:
         """The commit that a ref or revision names, "" if there is none."""
+        if not NAME.fullmatch(name):
+            return ""
         found = self.try_git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         return found.decode().strip() if found else ""
 
@@ -119,10 +172,20 @@ class Repository:
         """
         if not commit:
             return {}
-        listed = self.git("ls-tree", "-r", "-l", "-z", commit, "--", *paths).decode("utf-8", "surrogateescape")
+        listed = self.git("ls-tree", "-r", "-l", "-z", checked_name(commit), "--", *paths).decode(
+            "utf-8", "surrogateescape"
+        )
         rows = (row.partition("\t") for row in listed.split("\0") if row)
         parted = ((path, meta.split()) for meta, _, path in rows)
-        return {path: Blob(oid, int(size)) for path, (mode, _, oid, size) in parted if mode.startswith(FILE)}
+        return {path: self._listed(oid, size) for path, (mode, _, oid, size) in parted if mode.startswith(FILE)}
+
+    def _listed(self, oid: str, size: str) -> Blob:
+        if not size.isdecimal():  # git says BAD
+            raise self._missing(oid)
+        return Blob(oid, int(size))
+
+    def _missing(self, oid: str) -> Unavailable:
+        return Unavailable("git", f"{self.folder}: the object {oid} is missing; `git fsck` in it says what else is")
 
     def files(self, commit: str, *paths: str) -> dict[str, str]:
         """The object id of each file of a commit below the given paths."""
@@ -141,7 +204,9 @@ class Repository:
 
         It is "" if there is no file there: it is gone, or a symbolic link or a submodule replaced it.
         """
-        fields = self.git("diff-tree", "-r", "-z", "--no-renames", old, new).decode("utf-8", "surrogateescape")
+        fields = self.git("diff-tree", "-r", "-z", "--no-renames", checked_name(old), checked_name(new)).decode(
+            "utf-8", "surrogateescape"
+        )
         parts = fields.split("\0")
         found = {path: meta.split() for meta, path in zip(parts[::2], parts[1::2], strict=False)}
         return {path: oid if mode.startswith(FILE) else "" for path, (_, mode, _, oid, _) in found.items()}
@@ -205,3 +270,23 @@ class Repository:
             self.git("update-ref", "--stdin", data="".join(["start\n", *lines, "prepare\n", "commit\n"]).encode())
         except Unavailable as error:
             raise Stale(f"{self.folder}: {error.why}") from None
+
+
+def checked_name(name: str) -> str:
+    """The name of a ref or the full id of a commit. Raises Gone for anything else: git might take it for an option."""
+    if not NAME.fullmatch(name) or ".." in name:
+        raise Gone("git", f"{name[:80]!r} is neither the full id of a commit nor a ref")
+    return name
+
+
+def _link(ours: Path, layout: Layout) -> None:
+    """Fill a directory of ours with links to the objects and refs of a repository, and settings of our own."""
+    (ours / "logs").mkdir()
+    for name in LINKED:
+        (ours / name).symlink_to(layout.common / name)
+    (ours / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    version = "1" if layout.formats else "0"
+    extensions = [f"\t{key} = {value}" for key, value in layout.formats.items()]
+    lines = ["[core]", f"\trepositoryformatversion = {version}", "\tbare = true", "\tlogAllRefUpdates = false"]
+    text = "\n".join([*lines, *(["[extensions]", *extensions] if extensions else []), ""])
+    (ours / "config").write_text(text, encoding="utf-8")

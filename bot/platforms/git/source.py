@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.errors import Refused
 from bot.platforms.digest import check_content
-from bot.platforms.git.repository import Repository
+from bot.platforms.git.repository import Repository, checked_name, find_layout
 from bot.platforms.kept import kept_property
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
@@ -27,16 +27,12 @@ class GitSource:
 
     def head(self) -> str:
         """The commit at the branch that stands checked out (in a bare repository, its main branch)."""
-        found = (
-            self._repository.try_git("rev-parse", "--show-prefix", "HEAD^{commit}") if self.folder.is_dir() else None
-        )
-        if found is None:
-            why = self._repository.why_closed() if self.folder.is_dir() else ""
-            raise Refused("git", f"{self.folder} {why or 'is not a git repository with a commit in it'}")
-        inside, _, commit = found.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
-        if inside:  # git lists files below this folder, and reads them from the root
-            root = self.folder.resolve().parents[inside.count("/") - 1]
-            raise Refused("git", f"{self.folder} is a folder inside the git repository {root}; name {root} instead")
+        repository = self._repository
+        if repository.layout is None:
+            raise Refused("git", f"{self.folder} {_why_none(self.folder)}")
+        commit = repository.resolve(repository.head())
+        if not commit:
+            raise Refused("git", f"{self.folder} is a git repository without a commit")
         return commit
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
@@ -67,7 +63,9 @@ class GitSource:
 
     def last_commit(self, path: str, commit: str) -> LastCommit | None:
         """The commit that last touched a path, None if none did."""
-        found = self._repository.git("--literal-pathspecs", "log", "-1", "--format=%H %ct", commit, "--", path)
+        found = self._repository.git(
+            "--literal-pathspecs", "log", "-1", "--format=%H %ct", checked_name(commit), "--", path
+        )
         oid, _, date = found.decode().strip().partition(" ")
         return LastCommit(oid, float(date)) if oid else None
 
@@ -79,3 +77,13 @@ class GitSource:
         if found.size > limit:
             raise TooLarge(f"more than {limit:,} bytes")
         return check_content(self._repository.read_blob(found.oid), oid, "git", f"{self.folder}: {path}")
+
+
+def _why_none(folder: Path) -> str:
+    """Why a folder is no source; one inside a repository has the root to name: git lists files from there."""
+    root = (
+        next((parent for parent in folder.resolve().parents if find_layout(parent)), None) if folder.is_dir() else None
+    )
+    if root is None:
+        return "is not a git repository with a commit in it"
+    return f"is a folder inside the git repository {root}; name {root} instead"

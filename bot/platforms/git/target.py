@@ -224,12 +224,11 @@ class Folder:
 
     def _forget_merged(self) -> None:
         """Delete the branches of requests that a person merged, but for one that is checked out."""
-        form = "%(refname) %(objectname) %(worktreepath)"
-        listed = self._repository.git(
-            "for-each-ref", "--merged", self._repository.main_ref, f"--format={form}", BRANCHES
-        )
-        rows = (line.split(" ", 2) for line in listed.decode().splitlines())
-        gone = [(ref, commit, "") for ref, commit, checked_out in rows if not checked_out]
+        form = "--format=%(refname) %(objectname)"
+        listed = self._repository.git("for-each-ref", "--merged", self._repository.main_ref, form, BRANCHES)
+        rows = (line.split(" ") for line in listed.decode().splitlines())
+        checked_out = self._repository.checked_out()
+        gone = [(ref, commit, "") for ref, commit in rows if ref not in checked_out]
         if gone:
             self._repository.move_refs(gone)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 
 from bot.errors import BotError, MalformedDeclaration
+from bot.platforms.git.program import version as git_version
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
 from bot.service.checks.doctor_github import check_github
 from bot.service.checks.doctor_hub import check_hub
@@ -67,11 +67,10 @@ def _faults(name: str, error: BotError, advice: str) -> Iterator[Diagnosis]:
 def check_git(case: ServiceCase) -> Diagnosis:
     """Tell whether git is there: folders need it, and sources on the Hub where very many files changed."""
     if shutil.which("git") is None:
-        status: Status = "wrong" if case.addresses("") else "warning"
-        return Diagnosis("git", status, "not found; folders and sources of very many files need it", "install git")
-    done = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False)
-    said = " ".join((done.stdout or done.stderr).split())
-    return Diagnosis("git", "wrong", said, "repair git") if done.returncode else Diagnosis("git", "ok", said)
+        missing: Status = "wrong" if case.addresses("") else "warning"
+        return Diagnosis("git", missing, "not found; folders and sources of very many files need it", "install git")
+    status, said = git_version()
+    return Diagnosis("git", "wrong", said, "repair git") if status else Diagnosis("git", "ok", said)
 
 
 def check_state(case: ServiceCase) -> Diagnosis:

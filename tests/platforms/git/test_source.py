@@ -103,14 +103,6 @@ def test_a_folder_inside_a_repository_is_refused_with_the_root_to_name(folder: F
         GitSource(folder.path / "runs" / "2026").head()
 
 
-def test_a_repository_of_another_account_is_named_as_such(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder.push({"x.json": b"1"})
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git then takes us for somebody else
-
-    with pytest.raises(Refused, match=f"another account.*git config --global --add safe.directory {folder.path}"):
-        GitSource(folder.path).head()
-
-
 def test_a_name_that_is_not_utf_8_is_named_and_stops_nothing(folder: Folder, source: GitSource) -> None:
     old = folder.push({"a.json": b"1"})
     (folder.path / os.fsdecode(b"caf\xe9.json")).write_bytes(b"2")

@@ -1,0 +1,111 @@
+"""The one place that starts git.
+
+Git gets an environment of its own: no secret, no settings of the user or the machine, and no protocol but the one that
+a fetch needs. It is always told which repository it works on, and that one has no settings but ours.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from bot.errors import CallError
+
+PASSED = ("PATH", "TMPDIR")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+NETWORK = (*PROXIES, *map(str.lower, PROXIES), "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
+NAME, ADDRESS = "leaderboard-bot", "leaderboard-bot@localhost"
+ALWAYS = {
+    "GIT_ASKPASS": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_AUTHOR_EMAIL": ADDRESS,
+    "GIT_AUTHOR_NAME": NAME,
+    "GIT_COMMITTER_EMAIL": ADDRESS,
+    "GIT_COMMITTER_NAME": NAME,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+# They outrank the settings of any repository; each of them could start a program, or make git ask another machine.
+SETTINGS = {
+    "core.attributesFile": os.devnull,
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.quotePath": "false",
+    "credential.helper": "",
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "http.followRedirects": "false",
+    "maintenance.auto": "false",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+}
+
+
+def start(
+    *args: str,
+    git_dir: Path | None,
+    stdin: int | IO[bytes] = subprocess.DEVNULL,
+    stdout: int | IO[bytes] = subprocess.DEVNULL,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+    more: Mapping[str, str] | None = None,
+    protocol: str = "",
+) -> subprocess.Popen[bytes]:
+    """Start git on the repository in `git_dir`, which must be one of ours; None is for `init` and `version`.
+
+    `protocol` is the only one that it may fetch by, "" for none. `more` are further variables. Raises CallError where
+    git is not installed.
+    """
+    passed = (*PASSED, *NETWORK) if protocol else PASSED
+    environment = {name: os.environ[name] for name in passed if name in os.environ}
+    environment |= ALWAYS | {"GIT_ALLOW_PROTOCOL": protocol} | dict(more or {})
+    if git_dir is not None:
+        environment["GIT_DIR"] = str(git_dir)
+    settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    try:
+        return subprocess.Popen(
+            ["git", *settings, *args],
+            cwd=git_dir or "/",
+            env=environment,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+        )
+    except FileNotFoundError:
+        raise CallError("git is not installed, and a folder with results or rows needs it") from None
+
+
+def run(
+    *args: str,
+    git_dir: Path | None,
+    data: bytes = b"",
+    more: Mapping[str, str] | None = None,
+    timeout: float,
+) -> tuple[int, bytes, bytes]:
+    """Run git to its end: its exit status, what it prints, and what it says of faults.
+
+    Raises subprocess.TimeoutExpired.
+    """
+    pipe = subprocess.PIPE
+    process = start(*args, git_dir=git_dir, stdin=pipe, stdout=pipe, stderr=pipe, more=more)
+    try:
+        out, err = process.communicate(data, timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return process.returncode, out, err
+
+
+def version() -> tuple[int, str]:
+    """The exit status of `git --version`, and what it says."""
+    status, out, err = run("--version", git_dir=None, timeout=10)
+    return status, " ".join((out or err).decode("utf-8", "replace").split())
