@@ -28,8 +28,7 @@ from bot.pages.addresses import row_page  # noqa: E402 - the same
 from bot.pages.environment import asset  # noqa: E402 - the same
 from bot.pages.write import write_site  # noqa: E402 - the same
 from bot.platforms.registry import Access, Opener  # noqa: E402 - the same
-from bot.server.app import make_app  # noqa: E402 - the same
-from bot.server.pages import make_pages  # noqa: E402 - the same
+from bot.server.app import make_app, make_pages  # noqa: E402 - the same
 from bot.server.service import Service  # noqa: E402 - the same
 from bot.service.context import ContextFactory  # noqa: E402 - the same
 from bot.service.items import Mark  # noqa: E402 - the same

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from starlette.types import ASGIApp
 
-    from bot.server.deliveries import DeliveryLog
     from bot.server.service import Service
+    from bot.server.webhooks import DeliveryLog
     from bot.service.jobs.queue import Jobs
     from bot.service.settings.config import Settings
     from bot.service.watch.passes import WatchPass
@@ -126,7 +126,8 @@ def serve(
 ) -> None:
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
-    from bot.server.run import require_github_secret, require_webhook_secret, run
+    from bot.server.access import require_github_secret, require_webhook_secret
+    from bot.server.run import run
     from bot.service.store.lock import state_lock
 
     secret = webhook_secret()
@@ -153,9 +154,7 @@ def _application(
     service: Service, registry: CollectorRegistry, host: str, secret: str | None, github_secret: str | None
 ) -> tuple[ASGIApp, DeliveryLog]:
     """Make the web application for a host, and its log of deliveries."""
-    from bot.server.app import make_app
-    from bot.server.pages import make_pages
-    from bot.server.run import is_loopback
+    from bot.server.app import make_app, make_pages
 
     log, pages = make_pages(service, operator_token(), host)
     app = make_app(
@@ -165,8 +164,8 @@ def _application(
         pages=pages,
         log=log,
         github_secret=github_secret,
-        is_loopback=is_loopback(host),
-        public_url=(lambda: service.contexts.public_url) if is_loopback(host) else None,
+        bound_to=host,
+        public_url=lambda: service.contexts.public_url,
     )
     return app, log
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -10,7 +13,6 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.pages.environment import POLICY
-from bot.server.boards import Page
 
 # A Space is shown inside of a page of the Hub; the pages of a board may be shown inside of any.
 # A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
@@ -27,6 +29,22 @@ TYPES = {
     "jsonl": "application/jsonl",
     "atom": "application/atom+xml",
 }
+SMALL = 500  # bytes that are not worth compressing
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The bytes of a page, the same compressed where that is worth it, and what names them for a browser's cache."""
+
+    data: bytes
+    packed: bytes | None
+    etag: str
+
+
+def page_of(data: bytes) -> Page:
+    """A page of these bytes."""
+    packed = gzip.compress(data, 6, mtime=0) if len(data) > SMALL else None
+    return Page(data, packed, f'W/"{hashlib.sha256(data).hexdigest()[:32]}"')
 
 
 def type_of(path: str) -> str:

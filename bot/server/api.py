@@ -1,7 +1,8 @@
-"""`GET /api/v1/…`: what the pages show, as JSON. A test holds the OpenAPI document to these routes."""
+"""`GET /api/v1/…`: what the pages show, as JSON, and the OpenAPI document that is made from the same routes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot import __version__
 from bot.errors import BotError
 from bot.publishing.board import Board, records
 from bot.publishing.entry import Entry
-from bot.server.answers import answer_page
-from bot.server.boards import ShownBoard, page_of
+from bot.server.answers import answer_page, page_of
+from bot.server.boards import ShownBoard
 from bot.server.models import (
     BoardView,
     ItemList,
@@ -28,21 +30,55 @@ from bot.server.models import (
     VerdictView,
     WatchList,
 )
-from bot.server.openapi import BASE, DOCUMENT, ApiError, Operation, Parameter, openapi
 from bot.server.views import Views, place_of
 from bot.service.store.views import STATES, ItemState
 
 JSON = "application/json"
 USUAL, MOST = 100, 1_000  # things in one answer
 MOST_ENTRIES = 100  # of which each may have 512 KB
+Make = Callable[[Request], Any]
+T = TypeVar("T")
+BASE = "/api/v1"
+DOCUMENT = f"{BASE}/openapi.json"
+
+
+class ApiError(msgspec.Struct, frozen=True):
+    """Why there is no answer."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Something that a query may hold; `values` are the only ones, where there are any."""
+
+    name: str
+    description: str
+    type: str = "string"
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a route gives: its path as the server takes it, in one sentence, and the type of its answer."""
+
+    path: str
+    summary: str
+    answer: type
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def template(self) -> str:
+        """The path as OpenAPI writes it."""
+        return re.sub(r":\w+}", "}", self.path)
+
+
 LIMIT = Parameter("limit", f"How many to return: {USUAL} by default, at most {MOST}.", "integer")
 LIMIT_ENTRIES = Parameter("limit", f"How many to return, at most {MOST_ENTRIES}.", "integer")
 FIRST = Parameter("first", "How many to skip at the beginning.", "integer")
 AFTER = Parameter("after", "Where the previous page ended; `next` has this value.")
 STATE = Parameter("state", "Only items in this state.", values=STATES)
 STATUS = Parameter("status", "Only submissions with this verdict.", values=("accepted", "rejected", "unread"))
-Make = Callable[[Request], Any]
-T = TypeVar("T")
 
 
 class BadParameter(Exception):
@@ -209,3 +245,47 @@ def _endpoint(make: Make) -> Callable[[Request], Any]:
         return answer_page(request, page_of(msgspec.json.encode(found)), JSON, status)
 
     return endpoint
+
+
+def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
+    """The document: OpenAPI 3.1, with a schema for each answer."""
+    types = list(dict.fromkeys(one.answer for one in operations))
+    _, schemas = msgspec.json.schema_components([*types, ApiError], ref_template="#/components/schemas/{name}")
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "leaderboard-bot",
+            "version": __version__,
+            "description": "The state of a service, for programs. Every answer has an ETag; lists are paged by `next`.",
+        },
+        "paths": {one.template: {"get": _described(one)} for one in operations},
+        "components": {"schemas": schemas},
+    }
+
+
+def _described(one: Operation) -> dict[str, Any]:
+    named = re.findall(r"{(\w+)}", one.template)
+    inside = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in named]
+    answers = {
+        "200": _answer("The answer.", one.answer),
+        "304": {"description": "The client's copy is current."},
+        "400": _answer("A parameter is wrong.", ApiError),
+        "404": _answer("Not found.", ApiError),
+        "503": _answer("The state or a declaration cannot be read now.", ApiError),
+    }
+    return {
+        "operationId": "_".join(re.findall(r"\w+", one.template.removeprefix(BASE))),
+        "summary": one.summary,
+        "parameters": [*inside, *map(_in_query, one.parameters)],
+        "responses": answers,
+    }
+
+
+def _in_query(one: Parameter) -> dict[str, Any]:
+    schema = {"type": one.type, **({"enum": list(one.values)} if one.values else {})}
+    return {"name": one.name, "in": "query", "required": False, "description": one.description, "schema": schema}
+
+
+def _answer(description: str, of: type) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{of.__name__}"}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}

@@ -1,33 +1,33 @@
-"""The routes: a webhook's delivery is checked, acknowledged and passed to the watches; others only read."""
+"""The routes of one service: webhooks, health, metrics, and all pages over one view of the state."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bot.server.answers import Guarded, read_body
-from bot.server.deliveries import DeliveryLog
-from bot.server.github_hook import GitHubDeliveries
-from bot.server.hosts import OwnNames
-from bot.server.operator import same_secret
-from bot.service.watch.event import Event, parse_event
+from bot.server.access import OwnNames, is_loopback
+from bot.server.answers import Guarded
+from bot.server.api import Api
+from bot.server.boards import BoardCache, board_routes
+from bot.server.operator import OperatorRoutes
+from bot.server.service import Service
+from bot.server.views import Declarations, Views
+from bot.server.webhooks import DeliveryLog, Webhooks
+from bot.service.watch.event import Event
 
-BODY_LIMIT = 1_000_000  # bytes; the largest payload holds one comment of 65,536 characters
-BODY_SECONDS = 10.0  # in which a body must be there
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class ServiceView(Protocol):
-    """The service as the routes use it."""
+    """The service as webhooks and health use it."""
 
     def take(self, event: Event) -> bool:
         """Hint the watches that an event may concern; whether there was one. Never waits."""
@@ -38,14 +38,15 @@ class ServiceView(Protocol):
         ...
 
 
-def metrics_route(registry: CollectorRegistry) -> Endpoint:
-    """The metrics, for Prometheus."""
-
-    async def metrics(_: Request) -> Response:
-        text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state
-        return Response(text, media_type=CONTENT_TYPE_LATEST)
-
-    return metrics
+def make_pages(service: Service, token: str | None, bound_to: str) -> tuple[DeliveryLog, list[BaseRoute]]:
+    """The routes of a service that listens on `bound_to`, and the log of deliveries that they show."""
+    store = service.contexts.store
+    boards = BoardCache(store, lambda: service.watches_settings)
+    declarations = Declarations(service.contexts.leaderboard, lambda name: service.states[name].settled)
+    log = DeliveryLog(store, service.clock)
+    views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock, log)
+    operator = OperatorRoutes(views, service.hint, token, bound_to)
+    return log, [*operator.routes(), *Api(views).routes(), *board_routes(boards)]
 
 
 def make_app(
@@ -55,79 +56,27 @@ def make_app(
     registry: CollectorRegistry,
     pages: Sequence[BaseRoute] = (),
     github_secret: str | None = None,
-    is_loopback: bool = False,
+    bound_to: str = "",
     log: DeliveryLog | None = None,
-    public_url: Callable[[], str] | None = None,
+    public_url: Callable[[], str] = str,
 ) -> ASGIApp:
-    """The application; `secret` None takes every delivery, which only loopback may do.
+    """The application; where it is `bound_to` loopback, names of loopback and that in `public_url` are answered only.
 
-    Without `github_secret` GitHub is heard on loopback only. `pages` are the routes of all pages, `log` remembers the
-    deliveries for them. With `public_url` only names of loopback and the name in that address are answered.
+    The secrets are those of deliveries, see Webhooks. `pages` are the routes of all pages, `log` remembers the
+    deliveries for them.
     """
-    log = log or DeliveryLog()
-    take = log.listen(service.take)
-    github = GitHubDeliveries(take, github_secret, is_open=is_loopback)
-    answers: dict[str, Endpoint] = {
-        "/webhooks/hub": lambda request: take_delivery(take, request, secret),
-        "/webhooks/github": github.answer,
-    }
+    deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
+    webhooks = Webhooks(service.take, log or DeliveryLog(), deliveries, secret, github_secret, bound_to)
     app = Starlette(
         routes=[
-            *webhook_routes(answers, log, registry),
+            *webhooks.routes(),
             Route("/healthz", health_route(service)),
             Route("/metrics", metrics_route(registry)),
             *pages,
         ]
     )
     app.router.redirect_slashes = False  # it would send people to the address that a stranger's Host names
-    return Guarded(app if public_url is None else OwnNames(app, public_url))
-
-
-def webhook_routes(answers: Mapping[str, Endpoint], log: DeliveryLog, registry: CollectorRegistry) -> Iterator[Route]:
-    """A route for each path of deliveries; how each is answered is counted, and remembered in `log`."""
-    deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
-
-    def counted(answered: Endpoint) -> Endpoint:
-        async def endpoint(request: Request) -> Response:
-            answer = await answered(request)
-            deliveries.labels(str(answer.status_code)).inc()
-            log.note(answer.status_code)
-            return answer
-
-        return endpoint
-
-    for path, answered in answers.items():
-        yield Route(path, counted(answered), methods=["POST"])
-
-
-async def take_delivery(take: Callable[[Event], bool], request: Request, secret: str | None) -> Response:
-    """Answer a delivery: 413, 408, 401 or 403 to strangers without a word, 202 to everything authentic."""
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > BODY_LIMIT:
-        return Response(status_code=413)
-    refused = refuse_strangers(request, secret)
-    if refused is not None:
-        return refused
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            body = await read_body(request, BODY_LIMIT)
-    except (TimeoutError, ClientDisconnect):
-        return Response(status_code=408, headers={"connection": "close"})
-    if body is None:
-        return Response(status_code=413, headers={"connection": "close"})
-    event = parse_event(body)
-    taken = event is not None and take(event)
-    return JSONResponse({"taken": taken}, status_code=202)
-
-
-def refuse_strangers(request: Request, secret: str | None) -> Response | None:
-    """401 without the secret, 403 with a wrong one; compared in constant time."""
-    if secret is None:
-        return None
-    given = request.headers.get("x-webhook-secret") or request.query_params.get("secret")
-    if given is None:
-        return Response(status_code=401)
-    return None if same_secret(given, secret) else Response(status_code=403)
+    return Guarded(OwnNames(app, public_url) if is_loopback(bound_to) else app)
 
 
 def health_route(service: ServiceView) -> Endpoint:
@@ -138,3 +87,13 @@ def health_route(service: ServiceView) -> Endpoint:
         return JSONResponse(health, status_code=503 if health["status"] == "failed" else 200)
 
     return healthz
+
+
+def metrics_route(registry: CollectorRegistry) -> Endpoint:
+    """The metrics, for Prometheus."""
+
+    async def metrics(_: Request) -> Response:
+        text = await run_in_threadpool(generate_latest, registry)  # no delivery waits for the state
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    return metrics

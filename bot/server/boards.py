@@ -1,17 +1,24 @@
-"""The boards on the pages, made from the state: a visitor costs no request to a service."""
+"""The pages of the boards below `/board/<watch>/`, made from the state: a visitor costs no request to a service.
+
+They are the bytes that `site` writes, but for comparing rows.
+"""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from threading import Lock, Thread
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
 from bot.pages.compare_table import compare_live
 from bot.pages.site import Site
+from bot.server.answers import Page, answer_page, page_of, type_of
 from bot.service.board_content import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import KeptBoard, Store
@@ -19,25 +26,11 @@ from bot.service.watch.heads import MOVED
 
 PAGE_BYTES = 64_000_000  # of pages of one board that are kept for the next visitor
 ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last
-SMALL = 500  # bytes that are not worth compressing
 FIRST = "index.html"
 COMPARE = "compare.html"
+LONGEST = 2_000  # letters of a query that names rows
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The bytes of a page, the same compressed where that is worth it, and what names them for a browser's cache."""
-
-    data: bytes
-    packed: bytes | None
-    etag: str
-
-
-def page_of(data: bytes) -> Page:
-    """A page of these bytes."""
-    packed = gzip.compress(data, 6, mtime=0) if len(data) > SMALL else None
-    return Page(data, packed, f'W/"{hashlib.sha256(data).hexdigest()[:32]}"')
+LONGEST = 2_000  # letters of a query that names rows
 
 
 @dataclass
@@ -174,3 +167,31 @@ class BoardCache:
             while len(self.shown) > 1 and sum(one.rows for one in self.shown.values()) > ROWS:
                 self.shown.popitem(last=False)
         return shown
+
+
+def board_routes(boards: BoardCache) -> list[Route]:
+    """The routes of all boards."""
+
+    def find(request: Request, watch: str, path: str) -> Page | None:
+        if path == COMPARE and len(request.scope["query_string"]) <= LONGEST:
+            return boards.compare(watch, asked_rows(request))
+        return boards.page(watch, path)
+
+    async def page(request: Request) -> Response:
+        watch, path = request.path_params["watch"], request.path_params["path"]
+        found = await run_in_threadpool(find, request, watch, path)
+        if found is None:
+            return PlainTextResponse("There is no such page on this board.\n", 404)
+        return answer_page(request, found, type_of(path or FIRST))
+
+    async def to_folder(request: Request) -> Response:
+        # The dot keeps a name such as `http:evil.example` a name: alone it would be another site's address.
+        return RedirectResponse(f"./{request.path_params['watch']}/", 308)
+
+    return [Route("/board/{watch}", to_folder), Route("/board/{watch}/{path:path}", page)]
+
+
+def asked_rows(request: Request) -> list[str]:
+    """The rows that an address names: `?rows=a,b`, or the fields of the form, `?row=a&row=b`."""
+    query = request.query_params
+    return [*query.getlist("row"), *(name for text in query.getlist("rows") for name in text.split(","))]

@@ -17,7 +17,9 @@ from bot.errors import BotError, Unavailable
 from bot.reporting.escape import brief
 from bot.server.health import (
     SHOWN,
+    Metrics,
     State,
+    StoreCollector,
     has_moved,
     in_state,
     named,
@@ -25,15 +27,13 @@ from bot.server.health import (
     shown,
     status_of,
 )
-from bot.server.marking import MarkWriter
-from bot.server.metrics import Metrics, StoreCollector
 from bot.service.context import ContextFactory
 from bot.service.items import Mark, marks
 from bot.service.settings.config import Settings, Watch
 from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
-from bot.service.watch.workers import QUIET, WatchWorker
+from bot.service.watch.workers import QUIET, MarkWriter, WatchWorker
 
 if TYPE_CHECKING:  # the extra `postgres`
     from bot.server.sharing import Sharing

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -16,7 +17,6 @@ from bot.pages.addresses import evidence_url
 from bot.platforms.answer_counts import ANSWERS
 from bot.publishing.entry import Evidence
 from bot.server.boards import BoardCache
-from bot.server.deliveries import DeliveryLog
 from bot.server.models import (
     FindingView,
     ItemView,
@@ -29,6 +29,7 @@ from bot.server.models import (
     WatchView,
     moment,
 )
+from bot.server.webhooks import DeliveryLog
 from bot.service.items import Item
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
@@ -36,6 +37,7 @@ from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState
 from bot.service.verdicts import verdict_on
 
 PAGE = 50  # lines of one page
+Stamp = tuple[Watch, object]
 
 
 @dataclass
@@ -225,3 +227,23 @@ def place_of(text: str) -> ItemPlace | None:
         return msgspec.json.decode(text, type=tuple[str, str, str])
     except (msgspec.MsgspecError, UnicodeError):
         return None
+
+
+@dataclass
+class Declarations:
+    """Keeps the declaration of each watch; `read` reads one, `settled` changes with each settlement of a watch."""
+
+    read: Callable[[Watch], Leaderboard]
+    settled: Callable[[str], object]
+    known: dict[str, tuple[Stamp, Leaderboard]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def of(self, watch: Watch) -> Leaderboard:
+        """The declaration of a watch. Raises what reading it raises, where none was read before."""
+        stamp = (watch, self.settled(watch.name))
+        with self.lock:
+            known = self.known.get(watch.name)
+            if known is None or known[0] != stamp:
+                known = stamp, self.read(watch)
+                self.known[watch.name] = known
+            return known[1]

@@ -11,10 +11,9 @@ from starlette.types import ASGIApp
 from bot.evaluation.submission import UnreadPath, one_file, parse_submission
 from bot.platforms.registry import Access
 from bot.publishing.plan import Plan, PlannedRow
-from bot.server.app import make_app
-from bot.server.deliveries import DeliveryLog
-from bot.server.pages import make_pages
+from bot.server.app import make_app, make_pages
 from bot.server.service import Service
+from bot.server.webhooks import DeliveryLog
 from bot.service.context import ContextFactory
 from bot.service.items import Item, Mark
 from bot.service.settings.config import parse_settings
@@ -103,13 +102,8 @@ def make_web(service: Service, token: str | None = None, bound_to: str = "127.0.
     """The application of a service, with some deliveries in its log."""
     log, pages = make_pages(service, token, bound_to)
     log.clock = lambda: NOW
-    take = log.listen(lambda event: event.scope == "repo.content")
-    for event in (
-        Event("datasets/acme/results", "repo.content", "update"),
-        Event("datasets/<script>x</script>", "repo", "x"),
-    ):
-        take(event)
-        log.note(202)
+    log.note(202, Event("datasets/acme/results", "repo.content", "update"), is_taken=True)
+    log.note(202, Event("datasets/<script>x</script>", "repo", "x"))
     log.note(401)
     log.write()
     return make_app(service, secret=None, registry=CollectorRegistry(), pages=pages, log=log), log

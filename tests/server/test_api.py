@@ -12,8 +12,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bot.publishing.board import records
-from bot.server.openapi import DOCUMENT
-from bot.server.pages import make_pages
+from bot.server.api import DOCUMENT
+from bot.server.app import make_pages
 from bot.server.service import Service
 from tests.pages.boards import HOSTILE, board_of_rows, generated, hostile
 from tests.server.services import make_service, make_web, read_examples

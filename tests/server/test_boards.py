@@ -14,8 +14,7 @@ from starlette.testclient import TestClient
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.server.app import make_app
-from bot.server.board_routes import board_routes
-from bot.server.boards import BoardCache
+from bot.server.boards import BoardCache, board_routes
 from bot.service.board_content import board_content
 from tests.pages.boards import found
 from tests.server.test_server import Taken

@@ -17,9 +17,9 @@ import pytest
 import uvicorn
 from prometheus_client import CollectorRegistry
 
-from bot.server import app as routes
+from bot.server import webhooks
 from bot.server.app import make_app
-from bot.server.connections import PatientProtocol
+from bot.server.run import PatientProtocol
 from tests.server.test_server import PUSH, SECRET, Taken
 from tests.world.local_git import git
 
@@ -96,7 +96,7 @@ def test_a_second_request_has_a_deadline_too(port: int) -> None:
 
 
 def test_a_body_that_never_comes_is_given_up(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(webhooks, "BODY_SECONDS", 0.2)
     with connected(port) as client:
         client.sendall(HEAD + b"Content-Length: 10\r\n\r\n12345")
         assert client.recv(65536).startswith(b"HTTP/1.1 408")
@@ -104,7 +104,7 @@ def test_a_body_that_never_comes_is_given_up(port: int, monkeypatch: pytest.Monk
 
 
 def test_a_body_without_end_ends_with_the_request(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "BODY_SECONDS", 1000.0)
+    monkeypatch.setattr(webhooks, "BODY_SECONDS", 1000.0)
     with connected(port) as client:
         client.sendall(HEAD + b"Content-Length: 10\r\n\r\n12345")
         assert is_ended(client)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.server.deliveries import DeliveryLog
+from bot.server.webhooks import DeliveryLog
 from bot.service.store import Store, connect
 from bot.service.store.deliveries import KEPT_DELIVERIES
 from bot.service.watch.event import Event
@@ -23,8 +23,7 @@ def stores(tmp_path: Path) -> Iterator[list[Store]]:
 
 
 def tell(log: DeliveryLog, repository: str) -> None:
-    log.listen(lambda _: True)(Event(repository, "repo.content", "update"))
-    log.note(202)
+    log.note(202, Event(repository, "repo.content", "update"), is_taken=True)
 
 
 def test_another_process_shows_it_and_so_does_one_that_starts_later(stores: list[Store]) -> None:

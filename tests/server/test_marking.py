@@ -10,9 +10,9 @@ from shutil import rmtree
 
 import pytest
 
-from bot.server.marking import MarkWriter
 from bot.service.items import Kind, Mark
 from bot.service.store import Store, connect
+from bot.service.watch.workers import MarkWriter
 
 REVIEWS, REQUEST = Mark("reviews"), Mark("request", "7", "hf://datasets/acme/board")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from bot.server.operator import refuse_change
+from bot.server.access import refuse_change
 
 TOKEN = "MARKER-TOKEN"
 

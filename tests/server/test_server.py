@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import logging
 from collections.abc import Mapping
@@ -12,14 +14,18 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from bot.errors import CallError
+from bot.server.access import require_webhook_secret
 from bot.server.app import make_app
-from bot.server.run import require_webhook_secret
 from bot.service.watch.event import Event
 
 SECRET = "MARKER-SECRET"
 PUSH = json.dumps({
     "event": {"action": "update", "scope": "repo.content"},
     "repo": {"type": "dataset", "name": "acme/results"},
+})  # fmt: skip
+# The same as a delivery of both services.
+BOTH = json.dumps({
+    **json.loads(PUSH), "repository": {"full_name": "acme/results", "default_branch": "main"}, "ref": "refs/heads/main",
 })  # fmt: skip
 
 
@@ -84,10 +90,68 @@ def test_a_body_of_10_mb_is_refused(web: TestClient, service: Taken) -> None:
     assert service.events == []
 
 
-def test_without_a_secret_every_delivery_is_taken(service: Taken) -> None:
-    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry()))
+@pytest.fixture
+def unguarded(service: Taken) -> TestClient:
+    """On loopback and without a secret, as on somebody's laptop."""
+    app = make_app(service, secret=None, registry=CollectorRegistry(), bound_to="127.0.0.1")
+    return TestClient(app, base_url="http://127.0.0.1:7860")
 
-    assert post(web) == 202
+
+WEBHOOKS = pytest.mark.parametrize("url", ["/webhooks/hub", "/webhooks/github"])
+
+
+@WEBHOOKS
+def test_without_a_secret_programs_on_this_machine_deliver(unguarded: TestClient, service: Taken, url: str) -> None:
+    assert post(unguarded, BOTH, url, **{"X-GitHub-Event": "push"}) == 202
+    assert post(unguarded, BOTH, url, **{"X-GitHub-Event": "push", "Host": "localhost:7860"}) == 202
+    assert len(service.events) == 2
+
+
+@WEBHOOKS
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost:7860", ""])
+def test_without_a_secret_no_web_page_elsewhere_delivers(
+    unguarded: TestClient, service: Taken, url: str, origin: str
+) -> None:
+    """What a page can send without asking first: a POST of text/plain; the browser adds its Origin."""
+    headers = {"Origin": origin, "Content-Type": "text/plain", "X-GitHub-Event": "push"}
+    assert post(unguarded, BOTH, url, **headers) == 403
+    assert service.events == []
+
+
+@WEBHOOKS
+@pytest.mark.parametrize("host", ["rebound.example:7860", "", "127.0.0.1.evil.example", "10.0.0.1", "["])
+def test_without_a_secret_a_strangers_name_delivers_nothing(
+    unguarded: TestClient, service: Taken, url: str, host: str
+) -> None:
+    headers = {"Host": host, "X-GitHub-Event": "push"}
+    assert post(unguarded, BOTH, url, **headers) == 403
+    assert post(unguarded, BOTH, url, **headers, Origin=f"http://{host}") == 403
+    assert service.events == []
+
+
+@WEBHOOKS
+def test_without_a_secret_nothing_is_delivered_but_on_loopback(service: Taken, url: str) -> None:
+    app = make_app(service, secret=None, registry=CollectorRegistry(), bound_to="0.0.0.0")
+    web = TestClient(app, base_url="http://localhost")
+    assert post(web, BOTH, url, **{"X-GitHub-Event": "push"}) == 403
+    assert service.events == []
+
+
+@pytest.mark.parametrize("of", ["secret", "github_secret"])
+def test_one_secret_counts_for_both_services(service: Taken, of: str) -> None:
+    """A server on loopback with one secret must not take the other service's deliveries from anybody."""
+    given = {"secret": None, "github_secret": None} | {of: SECRET}
+    app = make_app(service, registry=CollectorRegistry(), bound_to="127.0.0.1", **given)
+    web = TestClient(app, base_url="http://localhost")
+    signature = hmac.new(SECRET.encode(), BOTH.encode(), hashlib.sha256).hexdigest()
+    for url, header, right in (
+        ("/webhooks/hub", "X-Webhook-Secret", SECRET),
+        ("/webhooks/github", "X-Hub-Signature-256", f"sha256={signature}"),
+    ):
+        assert post(web, BOTH, url, **{"X-GitHub-Event": "push"}) == 401
+        assert post(web, BOTH, url, **{"X-GitHub-Event": "push", header: "sha256=00"}) == 403
+        assert post(web, BOTH, url, **{"X-GitHub-Event": "push", header: right}) == 202
+    assert len(service.events) == 2
 
 
 def test_health_is_503_only_where_nothing_moves(web: TestClient, service: Taken) -> None:
@@ -132,7 +196,9 @@ def test_without_a_secret_nothing_else_may_be_served(host: str) -> None:
 def at_home(service: Taken) -> TestClient:
     """On loopback, behind a proxy for people."""
     url = "https://board.example/boards"
-    return TestClient(make_app(service, secret=SECRET, registry=CollectorRegistry(), public_url=lambda: url))
+    return TestClient(
+        make_app(service, secret=SECRET, registry=CollectorRegistry(), bound_to="::1", public_url=lambda: url)
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,6 +224,6 @@ def test_on_loopback_deliveries_come_under_any_name_and_need_the_secret(at_home:
 
 
 def test_without_a_public_address_only_names_of_loopback_are_answered(service: Taken) -> None:
-    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), public_url=lambda: ""))
+    web = TestClient(make_app(service, secret=None, registry=CollectorRegistry(), bound_to="localhost"))
     assert web.get("/healthz", headers={"host": "localhost:7860"}).status_code == 200
     assert web.get("/healthz", headers={"host": ""}).status_code == 421

@@ -12,8 +12,7 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from bot.server.app import make_app
-from bot.server.board_routes import board_routes
-from bot.server.boards import BoardCache
+from bot.server.boards import BoardCache, board_routes
 from bot.service.watch.heads import is_time, look_up_heads
 from bot.service.watch.settle import run_pass
 from tests.server.test_server import Taken

@@ -1,0 +1,131 @@
+"""Who may ask and who may change anything: names of loopback, the origin of a browser's request, and secrets."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Callable, Sequence
+from typing import Literal
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.errors import CallError
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+DELIVERIES = "/webhooks/"  # a proxy hands them on under any name; their own guard is in webhooks.py
+REFUSED = (
+    "This server listens on loopback only and does not know the name {name!r}. "
+    "Ask for 127.0.0.1 or localhost; behind a proxy set public_url in bot.toml to the address that people use.\n"
+)
+Who = Literal["token", "local", "nobody"]
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach what listens on host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def require_webhook_secret(host: str, secret: str | None) -> None:
+    """Raise CallError where anybody could send deliveries."""
+    if not secret and not is_loopback(host):
+        raise CallError(
+            f"WEBHOOK_SECRET is not set, so anybody could send deliveries to {host}: "
+            "set it here and in the webhook, or listen on 127.0.0.1"
+        )
+
+
+def require_github_secret(host: str, secret: str | None, watched: Sequence[str]) -> None:
+    """Raise CallError where anybody could send the deliveries of GitHub; `watched` are the addresses of all watches."""
+    names = [name for name in watched if name.startswith("github://")]
+    if names and not secret and not is_loopback(host):
+        raise CallError(
+            f"GITHUB_WEBHOOK_SECRET is not set, and {names[0]} is watched: "
+            "set it here and in the webhook at GitHub, or listen on 127.0.0.1"
+        )
+
+
+def same_secret(given: str, secret: str) -> bool:
+    """Tell whether two secrets are the same, compared in constant time."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode("utf-8", "surrogatepass"))
+
+
+def who_may(token: str | None, bound_to: str) -> Who:
+    """Who may change anything: whoever has the token, whoever sits at this machine, or nobody."""
+    return "token" if token is not None else "local" if is_loopback(bound_to) else "nobody"
+
+
+def refuse_change(request: Request, token: str | None, bound_to: str, given: str | None = None) -> Response | None:
+    """Refuse a request that would change the state, None if it may.
+
+    With `token` (OPERATOR_TOKEN) it must come with the request, as `Authorization: Bearer …` or in the form that was
+    sent (`given`): 401 without, 403 with a wrong one. No cookie holds it, so no other page can send it along. Without a
+    token only a server that is bound to loopback (`bound_to`), and was asked by a name of loopback, takes changes: a
+    page elsewhere whose name resolves to 127.0.0.1 has another name. A browser's Origin must be the Host, whatever the
+    token: no other page posts in an operator's name. A GET changes nothing: 405.
+    """
+    if request.method in SAFE:
+        return Response(status_code=405)
+    host = request.headers.get("host", "")
+    if not _is_same_origin(request.headers.get("origin"), host):
+        return Response(status_code=403)
+    if token is None:
+        is_ours = is_loopback(bound_to) and is_loopback(name_in(host))
+        return None if is_ours else Response(status_code=403)
+    sent = _token_in(request) or given
+    if not sent:
+        return Response(status_code=401, headers={"www-authenticate": "Bearer"})
+    return None if same_secret(sent, token) else Response(status_code=403)
+
+
+def _token_in(request: Request) -> str | None:
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    return value.strip() if kind.lower() == "bearer" else None
+
+
+def _is_same_origin(origin: str | None, host: str) -> bool:
+    """Tell whether a browser sent the request from a page of this host; other programs send no Origin."""
+    if origin is None:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(host) and parts.netloc.lower() == host.lower()
+
+
+def name_in(host: str) -> str:
+    """The name in a Host header, "" if there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+class OwnNames:
+    """An application that answers under names of loopback and under that of `public_url` only, 421 under others.
+
+    A page elsewhere may let its own name lead to 127.0.0.1 (DNS rebinding) and read what a browser on this machine can;
+    it cannot choose the Host that the browser sends.
+    """
+
+    def __init__(self, app: ASGIApp, public_url: Callable[[], str]) -> None:
+        self.app = app
+        self.public_url = public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse the name."""
+        app = self.app
+        if scope["type"] == "http" and not scope["path"].startswith(DELIVERIES):
+            name = name_in(Headers(scope=scope).get("host", ""))
+            if not is_loopback(name) and name != urlsplit(self.public_url()).hostname:
+                app = PlainTextResponse(REFUSED.format(name=name), 421)
+        await app(scope, receive, send)

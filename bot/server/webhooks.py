@@ -1,0 +1,209 @@
+"""Deliveries of webhooks: each is checked, answered at once, passed to the watches, and remembered for the page.
+
+https://huggingface.co/docs/hub/webhooks
+https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import re
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from threading import Lock, Timer
+from time import time
+
+import prometheus_client
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.errors import StateUnavailable
+from bot.reporting.escape import brief
+from bot.server.access import refuse_change, same_secret
+from bot.server.answers import read_body
+from bot.server.models import DeliveryView, moment
+from bot.service.store.deliveries import KEPT_DELIVERIES, Deliveries, StoredDelivery
+from bot.service.watch.event import ANY, Event, parse_event, parse_github_event
+
+HUB_BYTES = 1_000_000  # the largest body of the Hub holds one comment of 65,536 characters
+GITHUB_BYTES = 25_000_000  # GitHub sends no more
+KEPT_BYTES = 1_000_000  # of a body of GitHub; a longer one is still checked by its signature, but not read
+BODY_SECONDS = 10.0  # in which a body must be there
+SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
+TAKEN = 202
+LONGEST = 200  # letters of a name on the page of deliveries
+SOON = 1.0  # seconds after which new deliveries are written into the state
+
+
+class Refusal(Exception):
+    """A delivery that is not taken: it has only an HTTP status, so that strangers learn nothing."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@dataclass
+class DeliveryLog:
+    """Remembers the last deliveries, with a store those to every process; strangers' are only counted, by answer.
+
+    Nothing here waits for the state: a delivery is answered at once, and written soon after.
+    """
+
+    store: Deliveries | None = None
+    clock: Callable[[], float] = time
+    refused: Counter[int] = field(default_factory=Counter)
+    _unwritten: deque[StoredDelivery] = field(default_factory=lambda: deque(maxlen=KEPT_DELIVERIES))
+    _lock: Lock = field(default_factory=Lock)  # held for a moment only
+    _writing: Lock = field(default_factory=Lock)
+    _timer: Timer | None = None
+
+    def note(self, answer: int, event: Event | None = None, *, is_taken: bool = False) -> None:
+        """Remember the delivery that is answered now; `is_taken` says that a watch was hinted."""
+        if answer != TAKEN:
+            self.refused[answer] += 1
+            return
+        repository = brief(event.repository, LONGEST) if event else ""
+        kind = brief(f"{event.scope} {event.action}".strip(), LONGEST) if event else ""
+        with self._lock:
+            self._unwritten.append(StoredDelivery(self.clock(), answer, repository, kind, is_taken))
+            if self.store is not None and self._timer is None:
+                self._timer = Timer(SOON, self.write)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def write(self) -> None:
+        """Write what came into the state; where that cannot be, it is kept for the next time."""
+        if self.store is None:
+            return
+        with self._writing:
+            with self._lock:
+                came, self._timer = list(self._unwritten), None
+                self._unwritten.clear()
+            try:
+                if came:
+                    self.store.add_deliveries(came)
+            except StateUnavailable:
+                with self._lock:
+                    self._unwritten.extendleft(reversed(came))
+
+    def newest(self) -> list[DeliveryView]:
+        """All that are remembered, the newest first. Raises StateUnavailable."""
+        self.write()
+        known = self.store.deliveries() if self.store is not None else []
+        return [
+            DeliveryView(moment(one.at) or "", one.answer, one.repository, one.event, one.is_taken)
+            for one in (*reversed(list(self._unwritten)), *known)
+        ]
+
+
+@dataclass
+class Webhooks:
+    """The routes of both services; `take` hints the watches that an event may concern, and says whether there was one.
+
+    Where only one of the two secrets is set, it counts for both services. Where none is, a delivery is taken like
+    any other change: only by a server that is bound to loopback (`bound_to`) and asked by a name of loopback, and
+    from no page of another origin.
+    """
+
+    take: Callable[[Event], bool]
+    log: DeliveryLog
+    counter: prometheus_client.Counter
+    secret: str | None
+    github_secret: str | None
+    bound_to: str
+
+    def routes(self) -> list[Route]:
+        """`POST /webhooks/hub` and `POST /webhooks/github`."""
+        readers = {"/webhooks/hub": self.read_hub, "/webhooks/github": self.read_github}
+        return [Route(path, self._endpoint(read), methods=["POST"]) for path, read in readers.items()]
+
+    def _endpoint(self, read: Callable[[Request], Awaitable[Event | None]]) -> Callable[[Request], Awaitable[Response]]:
+        """Answer 413, 408, 401 or 403 to strangers without a word, and 202 to everything authentic."""
+
+        async def endpoint(request: Request) -> Response:
+            status, event = TAKEN, None
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    event = await read(request)
+            except Refusal as refusal:
+                status = refusal.status
+            except (TimeoutError, ClientDisconnect):
+                status = 408
+            is_taken = event is not None and self.take(event)
+            self.counter.labels(str(status)).inc()
+            self.log.note(status, event, is_taken=is_taken)
+            if status == TAKEN:
+                return JSONResponse({"taken": is_taken}, status_code=TAKEN)
+            # A connection of which the rest of a body may still come is of no further use.
+            return Response(status_code=status, headers={"connection": "close"} if status in {408, 413} else None)
+
+        return endpoint
+
+    async def read_hub(self, request: Request) -> Event | None:
+        """The event of a delivery of the Hub, None if it says nothing to us. Raises Refusal."""
+        secret = self.secret or self.github_secret
+        given = request.headers.get("x-webhook-secret") or request.query_params.get("secret")
+        self._check(request, HUB_BYTES, secret, given)
+        if secret is not None and not same_secret(given or "", secret):
+            raise Refusal(403)
+        body = await read_body(request, HUB_BYTES)
+        if body is None:
+            raise Refusal(413)
+        return parse_event(body)
+
+    async def read_github(self, request: Request) -> Event | None:
+        """The event of a delivery of GitHub, None if it says nothing to us. Raises Refusal.
+
+        One that comes again is taken again: people redeliver what went wrong, and to look once more costs little.
+        """
+        secret, given = self.github_secret or self.secret, request.headers.get("x-hub-signature-256")
+        self._check(request, GITHUB_BYTES, secret, given)
+        body = await read_signed(request, secret or "")
+        if secret is not None and not is_signature(given or "", body.signature):
+            raise Refusal(403)
+        if body.is_cut:
+            return ANY
+        kind, content_type = request.headers.get("x-github-event", ""), request.headers.get("content-type", "")
+        return parse_github_event(kind, body.start, content_type)
+
+    def _check(self, request: Request, limit: int, secret: str | None, given: str | None) -> None:
+        """Refuse, before its body is read, a delivery that is too long, shows no secret, or is of another page."""
+        length = request.headers.get("content-length", "")
+        if length.isdigit() and int(length) > limit:
+            raise Refusal(413)
+        if secret is not None and given is None:
+            raise Refusal(401)
+        refused = refuse_change(request, None, self.bound_to) if secret is None else None
+        if refused is not None:
+            raise Refusal(refused.status_code)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedBody:
+    """A body that was read to its end: its first bytes, and the signature that it should have."""
+
+    start: bytes
+    signature: str
+    is_cut: bool
+
+
+async def read_signed(request: Request, secret: str) -> SignedBody:
+    """Read a body and sign it; of a long one no more than its start is kept. Raises Refusal past the limit."""
+    signature, start, size = hmac.new(secret.encode(), digestmod=hashlib.sha256), bytearray(), 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > GITHUB_BYTES:
+            raise Refusal(413)
+        signature.update(piece)
+        start += piece[: KEPT_BYTES - len(start)]
+    return SignedBody(bytes(start), f"sha256={signature.hexdigest()}", size > KEPT_BYTES)
+
+
+def is_signature(given: str, right: str) -> bool:
+    """Tell whether a signature is the right one, compared in constant time."""
+    return SIGNATURE.fullmatch(given) is not None and hmac.compare_digest(given, right)
