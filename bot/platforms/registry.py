@@ -1,7 +1,7 @@
 """The platforms by the scheme of their addresses, and the one opener of sources, targets and discussions.
 
-A platform is one object here, or an entry point of another package in the group `leaderboard_bot.platforms` that names
-one. Nobody asks what kind of thing was opened: what a platform has not, such as discussions, it gives as None.
+A platform is one object. Nobody asks what kind of thing was opened: a platform without discussions returns None for
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.errors import CallError
 from bot.platforms.bounded import Contents, Latest
@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # `check` opens no target, and starts faster without what wri
     from bot.publishing.publication import Form
 
 T = TypeVar("T")
-GROUP = "leaderboard_bot.platforms"
 GITHUB_API_URL = "https://api.github.com"
 HF_ENDPOINT = "https://huggingface.co"
 NO_ADDRESS = "the address of a proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY) or of the service is not valid: set it again"
@@ -96,7 +95,6 @@ class GitRemote:
     token: str | None = field(default=None, repr=False)
 
 
-@runtime_checkable
 class Platform(Protocol):
     """One kind of place for results and rows: `scheme` begins its addresses, `address` shows how one is written."""
 
@@ -166,33 +164,14 @@ def platform_of(name: str) -> Platform:
     scheme, separator, _ = name.partition("://")
     if not separator:
         return _load("")
-    if scheme in BUILT_IN:
-        return _load(scheme)
-    found = others().get(scheme)
-    if found is None:
+    if scheme not in BUILT_IN:
         refuse_pasted(name)
-        known = [*(_load(each).address for each in BUILT_IN), *(each.address for each in others().values())]
+        known = [_load(each).address for each in BUILT_IN]
         raise CallError(f"{name}: write {', '.join(known[:-1])} or {known[-1]}")
-    return found
+    return _load(scheme)
 
 
 @cache
 def _load(scheme: str) -> Platform:
     platform: Platform = import_module(BUILT_IN[scheme]).PLATFORM
     return platform
-
-
-@cache
-def others() -> dict[str, Platform]:
-    """The platforms of other packages by scheme. Raises CallError for an entry point that names none."""
-    from importlib.metadata import entry_points  # few calls name a scheme that is not built in
-
-    return {each.scheme: each for each in (_checked(point.name, point.load()) for point in entry_points(group=GROUP))}
-
-
-def _checked(name: str, found: object) -> Platform:
-    if not isinstance(found, Platform):
-        raise CallError(f"the entry point {name!r} in {GROUP} does not name a Platform")
-    if found.scheme in BUILT_IN:
-        raise CallError(f"the entry point {name!r} in {GROUP} has the scheme of a built-in platform")
-    return found

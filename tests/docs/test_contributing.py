@@ -55,7 +55,14 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
     for name in ("pyproject.toml", "CHANGELOG.md"):
         shutil.copy(ROOT / name, folder)
-    for section in ("Add a rule", "Add a result format", "Add a leaderboard", "Add a command", "Add a page"):
+    for section in (
+        "Add a rule",
+        "Add a result format",
+        "Add a leaderboard",
+        "Add a target",
+        "Add a command",
+        "Add a page",
+    ):
         found = blocks(section)
         assert found
         for kind, path, text in found:
@@ -125,6 +132,16 @@ def test_a_format_a_leaderboard_and_a_command_are_there(clone: Path) -> None:
     assert "rivers has 41 samples" in faulty[1]
     assert formats[0] == 0
     assert "quiz-lab         Quiz Lab" in formats[1].splitlines()
+
+
+def test_a_target_is_one_file_and_a_line(clone: Path) -> None:
+    put = ("publish", "run.json", "--leaderboard", "quiz-night", "--to", "drive://board", "--as", "commit")
+    first, second = call(clone, put, put)
+    listed = ["git", "-C", clone / "drive" / "board", "ls-files", "entries"]
+
+    assert (first[0], second[0]) == (0, 0), first[2] + second[2]
+    assert second[1].startswith("unchanged ")
+    assert len(subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()) == 1
 
 
 def test_a_page_is_one_file_a_template_and_a_line(clone: Path) -> None:

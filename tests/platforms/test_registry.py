@@ -1,4 +1,4 @@
-"""One opener for every address: what is opened follows from the scheme, and others add theirs by entry point."""
+"""One opener for every address: what is opened follows from the scheme."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.platforms import registry
 from bot.platforms.registry import Access, Kept, Opener, open_target
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.git import Repository
@@ -68,18 +67,3 @@ def test_an_address_of_no_platform_is_refused_with_those_there_are(name: str) ->
     for open_it in (Opener(Access()).source, Opener(Access()).target, Opener(Access()).discussions):
         with pytest.raises(CallError, match=f"{name}: write a folder, hf://datasets/org/name or github://owner/name"):
             open_it(name)
-
-
-def test_an_entry_point_that_names_no_platform_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "odd_package.py").write_text("PLATFORM = 3\n")
-    info = tmp_path / "odd_package-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[leaderboard_bot.platforms]\nodd = odd_package:PLATFORM\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    registry.others.cache_clear()
-    try:
-        with pytest.raises(CallError, match=r"the entry point 'odd' in leaderboard_bot\.platforms does not name"):
-            Opener(Access()).target("odd://board")
-    finally:
-        registry.others.cache_clear()
