@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.errors import Unavailable
-from bot.platforms.budget import Budgets, bulk_work
+from bot.platforms.net import Budgets, bulk_work
 from bot.processes import processors
 from bot.server.service import SHORTEST_WAIT
 from bot.service.items import Item, Kind, Mark, wait_after

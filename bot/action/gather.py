@@ -12,18 +12,16 @@ from pathlib import Path
 
 from bot.action.inputs import Inputs
 from bot.action.trigger import TriggerContext
-from bot.errors import BotError, CallError
+from bot.errors import BotError, CallError, Gone
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import most_bytes
+from bot.platforms.digest import blob_id
 from bot.platforms.files import read_file
 from bot.platforms.git.repository import Repository
-from bot.platforms.github.blobs import blob_id
-from bot.platforms.github.errors import NotThere
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.inputs import Place, hub_places
-from bot.platforms.patterns import is_wanted
 from bot.platforms.registry import Access
-from bot.platforms.source import Change, TooLarge
+from bot.platforms.source import Change, TooLarge, is_wanted
 
 MAGIC = frozenset("*?[")
 
@@ -78,7 +76,7 @@ def _size(change: Change, source: GitHubSource, commit: str) -> int | None:
         return len(source.read_content(change.oid or "", most_bytes(change.path)))
     except TooLarge:
         return most_bytes(change.path) + 1
-    except NotThere:
+    except Gone:
         if source.is_submodule(change.path, commit):
             return None
         raise

@@ -27,7 +27,7 @@ from bot.evaluation.judgement import Judgement
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.github.client import GitHubAddress
+from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, evidence_of, reader_of

@@ -12,9 +12,9 @@ from bot.action.job import Run, one_line
 from bot.action.outputs import Outputs, write_outputs, write_summary
 from bot.errors import BotError
 from bot.evaluation.finding import Severity
-from bot.platforms.github.client import GitHubAddress, GitHubClient
-from bot.platforms.github.refs import RequestSource
-from bot.platforms.github.threads import GitHubDiscussions
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.registry import Opener, open_target
 from bot.publishing.publication import find_marker
 from bot.publishing.verified_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark

@@ -57,8 +57,8 @@ def put_site(target: str, out: str, leaderboard: str, *, heads: bool) -> tuple[B
 
 def _heads(board: Board, opener: Opener) -> Mapping[str, str]:
     """Read the commit at the main branch of each model."""
-    from bot.platforms.hub.heads import read_heads
     from bot.platforms.hub.platform import HubPlatform
+    from bot.platforms.hub.source import read_heads
 
     return read_heads(HubPlatform.client(opener), (row.entry.model.id for row in board.rows))
 

@@ -30,7 +30,7 @@ def open_leaderboard(name: str, access: Access) -> Leaderboard:
 
 def _read(name: str, access: Access) -> bytes:
     from bot.platforms.hub.address import parse_address
-    from bot.platforms.hub.pinned import open_pinned
+    from bot.platforms.hub.source import open_pinned
 
     address = parse_address(name)
     if not address.path:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from bot.platforms.duplicates import Duplicate
 from bot.platforms.source import Source
+from bot.platforms.target import Duplicate
 
 Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]

@@ -80,7 +80,7 @@ def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
 def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
     """The files at an `hf://` address, pinned to the commit that its revision names now."""
     from bot.platforms.hub.address import parse_address
-    from bot.platforms.hub.pinned import open_pinned
+    from bot.platforms.hub.source import open_pinned
 
     address = parse_address(name)
     source, commit = open_pinned(address, name, access)

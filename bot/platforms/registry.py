@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.errors import CallError
-from bot.platforms.bounded import Contents, Latest
-from bot.platforms.intents import Intend, nobody_else
+from bot.platforms.caches import Contents, Latest
 from bot.platforms.pasted import refuse_pasted
+from bot.platforms.writes import Intend, nobody_else
 from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
     from bot.platforms.discussions import Discussions
-    from bot.platforms.sites import SiteHost
     from bot.platforms.source import Source
-    from bot.platforms.target import Target
+    from bot.platforms.target import SiteHost, Target
     from bot.publishing.publication import Form
 
 T = TypeVar("T")

@@ -8,42 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from bot.errors import CallError
 from bot.pages.site import Site
 from bot.pages.write import Written, write_site
-from bot.platforms.chunks import BYTES, FILES
 from bot.platforms.digest import is_content
 from bot.platforms.registry import Opener, platform_of
+from bot.platforms.target import SiteHost
+from bot.platforms.writes import BYTES, FILES
 
 LIST = "leaderboard-bot-site.json"
 SCHEMA = "leaderboard-bot/site/1"
 TITLE = "Update the site from the board"
 MAX_LIST = 50_000_000  # bytes
 Part = dict[str, bytes | None]
-
-
-class SiteHost(Protocol):
-    """A repository that a site is published in, as it stood when it was first looked at."""
-
-    @property
-    def name(self) -> str:
-        """Its address as people write it."""
-        ...
-
-    def files(self) -> Mapping[str, str]:
-        """The object ids of all files by path. Raises CallError if no site can be published here."""
-        ...
-
-    def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a file, None if there is none."""
-        ...
-
-    def write(self, files: Mapping[str, bytes | None], title: str) -> None:
-        """One commit; None deletes. Raises Stale if somebody else wrote meanwhile."""
 
 
 class SiteList(msgspec.Struct, frozen=True):

@@ -1,17 +1,18 @@
-"""The interface of all targets of entries: only a target writes, and it decides nothing."""
+"""The interfaces of all targets of entries and of all places of a site: only these write, and they decide nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Protocol
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from bot.platforms.conversations import Conversations
-from bot.platforms.duplicates import Duplicate
-from bot.platforms.filling import Filling
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
-from bot.publishing.publication import CurrentState, Form, Marker, Publication, Reply
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, Publication, Reply
+
+REASON = "Two processes wrote this at the same time; {kept} stays."
 
 
 class Target(Protocol):
@@ -89,4 +90,63 @@ class Target(Protocol):
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A later text of the bot with the mark of an earlier one; `name` and `kept` are as the platform names them."""
+
+    kind: Literal["request", "discussion", "comment"]
+    mark: Marker
+    name: str
+    kept: str
+
+
+def later_ones(
+    kind: Literal["request", "discussion", "comment"], marked: Iterable[tuple[Marker, str]]
+) -> list[Duplicate]:
+    """All but the first of each mark; `marked` are open ones, oldest first, each with its name."""
+    kept: dict[Marker, str] = {}
+    found: list[Duplicate] = []
+    for mark, name in marked:
+        first = kept.setdefault(mark, name)
+        if first != name:
+            found.append(Duplicate(kind, mark, name, first))
+    return found
+
+
+class SiteHost(Protocol):
+    """A repository that a site is published in, as it stood when it was first looked at."""
+
+    @property
+    def name(self) -> str:
+        """Its address as people write it."""
+        ...
+
+    def files(self) -> Mapping[str, str]:
+        """The object ids of all files by path. Raises CallError if no site can be published here."""
+        ...
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """The bytes of a file, None if there is none."""
+        ...
+
+    def write(self, files: Mapping[str, bytes | None], title: str) -> None:
+        """One commit; None deletes. Raises Stale if somebody else wrote meanwhile."""
+
+
+class Filling(Protocol):
+    """Where many new rows go: the main branch, or the one request with a mark."""
+
+    def paths(self) -> set[str]:
+        """The entries that stand there, or are proposed there."""
+        ...
+
+    def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The current or proposed content at the paths of these files."""
+        ...
+
+    def write(self, files: Mapping[str, bytes], text: PostText) -> str:
+        """Write new files, and say where. Raises Stale if somebody else wrote meanwhile."""
         ...

@@ -15,7 +15,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from bot import __version__
-from bot.platforms.answer_counts import ANSWERS
+from bot.platforms.net import ANSWERS
 from bot.reporting.escape import brief
 from bot.service.items import Item
 from bot.service.store import Store

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.errors import BotError
-from bot.platforms.budget import BUDGETS, Budgets
+from bot.platforms.net import BUDGETS, Budgets
 from bot.server.health import State, state_from, state_text
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.items import RowJob

@@ -14,7 +14,7 @@ from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row import Row
 from bot.pages.addresses import evidence_url
-from bot.platforms.answer_counts import ANSWERS
+from bot.platforms.net import ANSWERS
 from bot.publishing.entry import Evidence
 from bot.server.boards import BoardCache
 from bot.server.models import (

@@ -22,12 +22,12 @@ from bot.pages.site import Site
 from bot.pages.write import Written
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
-from bot.platforms.github.answers import AnswersInStore
+from bot.platforms.github.commits import AnswersInStore
 from bot.platforms.hub.address import MODELS, parse_address
 from bot.platforms.hub.client import HubClient
-from bot.platforms.hub.heads import read_heads
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
+from bot.platforms.hub.source import read_heads
 from bot.platforms.registry import Access, Kept, Opener
 from bot.platforms.sites import publish_site
 from bot.platforms.source import Source

@@ -13,7 +13,7 @@ from bot.evaluation.submission import Parsed
 from bot.platforms.registry import Access
 
 if TYPE_CHECKING:  # `check` asks GitHub nothing by default, and starts faster without its client
-    from bot.platforms.github.answers import Answers
+    from bot.platforms.github.commits import Answers
     from bot.service.commit_lookup import CommitLookup
 
 LookUp = Callable[[Iterable[Parsed], Leaderboard, Facts], Facts]

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from bot.platforms.discussions import Discussions, ReviewedSource
-from bot.platforms.patterns import is_wanted
+from bot.platforms.source import is_wanted
 from bot.publishing.verdict_texts import is_merged_text, merged_text
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, LONGEST_WAIT, Item

@@ -12,8 +12,7 @@ from bot.evaluation.formats import formats
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.discussions import ReviewedSource
 from bot.platforms.inputs import read_whole_files
-from bot.platforms.patterns import is_wanted
-from bot.platforms.source import Change
+from bot.platforms.source import Change, is_wanted
 from bot.service import quotas
 from bot.service.context import WatchContext
 from bot.service.reading import is_named_as_result, unread_for_size

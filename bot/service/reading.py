@@ -14,9 +14,9 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
-from bot.platforms.held import check_held
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import LastCommit, Source
+from bot.platforms.writes import check_held
 from bot.publishing.entry import digest_of
 from bot.publishing.made_entries import MadeEntries
 from bot.service.context import WatchContext

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard
-from bot.platforms.retry import Backoff
+from bot.platforms.net import Backoff
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, parse_entry

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bot.errors import MalformedEntry
-from bot.platforms.patterns import is_wanted
+from bot.platforms.source import is_wanted
 from bot.platforms.target import Target
 from bot.publishing.comment_row import entry_in
 from bot.publishing.entry import Entry, entry_path

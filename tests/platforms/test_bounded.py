@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.platforms.bounded import Contents, Latest
+from bot.platforms.caches import Contents, Latest
 
 
 def test_contents_are_kept_up_to_so_many_bytes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import Unavailable
-from bot.platforms.budget import Budgets, bulk_work, key_of
+from bot.platforms.net import Budgets, bulk_work, key_of
 
 
 class Clock:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import Barrier
 
-from bot.platforms.kept import kept_property
+from bot.platforms.caches import kept_property
 
 TOGETHER = Barrier(2, timeout=20)
 

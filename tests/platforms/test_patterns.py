@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.platforms.patterns import is_wanted
+from bot.platforms.source import is_wanted
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import Stale, Unavailable
-from bot.platforms.retry import Backoff
+from bot.platforms.net import Backoff
 
 
 def failing(times: int, failure: Callable[[], Exception]) -> Callable[[], str]:

@@ -146,8 +146,8 @@ def test_a_large_site_is_several_commits_and_one_that_was_cut_off_is_finished(
 @contextmanager
 def cut_after(commits: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every commit after the first few fails as a process that is killed does: nothing is tidied up."""
-    from bot.platforms.github.site import GitHubSite
-    from bot.platforms.hub.site import HubSite
+    from bot.platforms.github.platform import GitHubSite
+    from bot.platforms.hub.platform import HubSite
 
     done = []
     with monkeypatch.context() as patch:

@@ -14,9 +14,8 @@ from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Accepted, Leaderboard, parse_leaderboard
 from bot.evaluation.rules.rule import NO_FACTS
 from bot.evaluation.submission import one_file, parse_submission
-from bot.platforms.github.answers import AnswersInFile
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.commits import Commits
+from bot.platforms.github.commits import AnswersInFile, Commits
 from bot.service.commit_lookup import CommitLookup, askable
 from bot.service.judging import with_commits
 from tests.platforms.github.fixtures import github

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bot.platforms.github.answers import AnswersInStore
+from bot.platforms.github.commits import AnswersInStore
 from bot.publishing.publication import find_marker
 from bot.service.store import Store, connect
 from tests.platforms.github.fixtures import github

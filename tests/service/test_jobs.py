@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import StateUnavailable, Unavailable
-from bot.platforms.budget import Budgets, bulk_work
+from bot.platforms.net import Budgets, bulk_work
 from bot.server.service import Service
 from bot.server.sharing import RowJobs, SharedBudgets
 from bot.service.items import RowJob

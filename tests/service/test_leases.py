@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from bot.errors import InUse, LeaseLost
 from bot.platforms.git.target import Folder
-from bot.platforms.held import check_held, held_by
+from bot.platforms.writes import check_held, held_by
 from bot.publishing.publication import Commit, Marker, PostText
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK

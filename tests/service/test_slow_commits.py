@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.limits import TIMEOUT
-from bot.platforms.retry import UNKNOWN_FATE
+from bot.platforms.net import TIMEOUT, UNKNOWN_FATE
 from bot.service.watch.settle import SWEEP_EVERY, settle
 from tests.service.stories import Story
 from tests.world.hub import Hub

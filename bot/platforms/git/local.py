@@ -16,8 +16,8 @@ from tempfile import mkdtemp
 from bot.errors import BotError, CallError, Unavailable
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository
-from bot.platforms.held import check_held
-from bot.platforms.limits import DEADLINE
+from bot.platforms.net import DEADLINE
+from bot.platforms.writes import check_held
 
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"

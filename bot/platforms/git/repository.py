@@ -19,7 +19,7 @@ from shutil import rmtree
 
 from bot.errors import Gone, Stale, Unavailable
 from bot.platforms.git import program
-from bot.platforms.limits import DEADLINE
+from bot.platforms.net import DEADLINE
 
 ZERO = "0" * 40
 FILE = "100"  # begins the mode of a file; symbolic links and submodules have others

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Refused
+from bot.platforms.caches import kept_property
 from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository, checked_name, find_layout
-from bot.platforms.kept import kept_property
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
 

@@ -13,10 +13,9 @@ from github.GitRef import GitRef
 from github.InputGitTreeElement import InputGitTreeElement
 from github.Repository import Repository
 
-from bot.errors import Stale
-from bot.platforms.chunks import in_chunks, part_title
+from bot.errors import Gone, Stale
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.errors import NotThere
+from bot.platforms.writes import in_chunks, part_title
 from bot.publishing.publication import Marker
 
 PREFIX = "leaderboard-bot/"
@@ -47,11 +46,11 @@ class Branches:
         """A branch's ref as it is now, None if there is none."""
         try:
             return self._call(lambda: self._repo.get_git_ref(f"heads/{branch}"))
-        except NotThere:
+        except Gone:
             return None
 
     def head(self) -> GitRef:
-        """The default branch's ref. Raises NotThere if the repository is empty."""
+        """The default branch's ref. Raises Gone if the repository is empty."""
         return self._call(lambda: self._repo.get_git_ref(f"heads/{self.main}"))
 
     def commit_to_main(self, files: Mapping[str, bytes | None], message: str) -> str:
@@ -139,7 +138,7 @@ class Branches:
     def _has(self, commit: GitCommit, path: str) -> bool:
         try:
             self._call(lambda: self._repo.get_contents(path, ref=commit.sha))
-        except NotThere:
+        except Gone:
             return False
         return True
 

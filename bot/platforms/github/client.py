@@ -11,27 +11,26 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
+import jwt
 from github import Auth, Github, GithubException
 from github.Repository import Repository
 from requests.exceptions import InvalidURL, RequestException
 from urllib3.exceptions import LocationValueError
 
 from bot.errors import CallError, Gone, Refused, Unavailable
-from bot.platforms.bounded import Contents
-from bot.platforms.github.accounts import account_of
-from bot.platforms.github.address import GitHubAddress, parse_address
-from bot.platforms.github.errors import SERVICE, rate_limit_wait, translated
-from bot.platforms.github.wire import Asked, install_connections, note, noted
-from bot.platforms.kept import kept_property
-from bot.platforms.limits import DEADLINE, TIMEOUT, current_limits, within
+from bot.platforms.caches import Contents, kept_property
+from bot.platforms.github.errors import rate_limit_wait, translated
+from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted
+from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, within
 from bot.platforms.registry import GITHUB_API_URL, NO_ADDRESS, GitHubApp
-from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
 
 T = TypeVar("T")
 PATIENCE = 180.0  # seconds that one run may wait for rate limits in all; beyond, it ends and names the time
 # Errors from invalid answers: PyGithub does not check them, and asserts the host of a next page.
 ODD_ANSWERS = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RuntimeError, OverflowError)
+BAD_KEY = "GITHUB_APP_PRIVATE_KEY is not an RSA private key in PEM form; GitHub gives one in the settings of the app"
+SHOWN = 5  # installations that a message names
 
 
 def seconds_between_writes(api_url: str) -> float:
@@ -205,4 +204,29 @@ def said_in(body: bytes) -> Any:
         return None
 
 
-__all__ = ["GitHubAddress", "GitHubClient", "parse_address"]
+def account_of(token: str | None, app: GitHubApp | None, **options: Any) -> Auth.Auth | None:
+    """The credentials of calls, None if there are none; an app comes before a token.
+
+    `options` are PyGithub's own. Raises CallError for an invalid key, or if the app has not exactly one installation.
+    """
+    if app is None:
+        return Auth.Token(token) if token else None
+    account = Auth.AppAuth(app.app_id, app.private_key)
+    try:
+        _ = account.token
+    except (ValueError, TypeError, jwt.PyJWTError):
+        raise CallError(BAD_KEY) from None
+    return account.get_installation_auth(app.installation or _only_installation(account, **options))
+
+
+def _only_installation(account: Auth.AppAuth, **options: Any) -> int:
+    """The number of the one installation of an app."""
+    requester = Github(auth=account, **options).requester
+    _, rows = requester.requestJsonAndCheck("GET", "/app/installations", parameters={"per_page": 100})
+    if len(rows) == 1:
+        return int(rows[0]["id"])
+    known = ", ".join(f"{row['id']} at {row['account']['login']}" for row in rows[:SHOWN])
+    raise CallError(
+        f"the app has {len(rows)} installations{f' ({known})' if known else ''}: "
+        + ("name one by GITHUB_APP_INSTALLATION_ID" if rows else "install it on the repositories of the settings")
+    )

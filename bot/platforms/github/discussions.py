@@ -1,142 +1,363 @@
-"""The comments of the bot on GitHub, one for each mark, on a given issue or on one of its own.
-
-A comment is ours when this account wrote it and the mark is in it: anybody can copy a mark.
-"""
+"""Issues and pull requests of a repository of results, and the commits that they propose."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
+import json
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
 
 from github.Issue import Issue
-from github.IssueComment import IssueComment
+from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import Stale, Unavailable
-from bot.platforms.duplicates import Duplicate, later_ones
-from bot.platforms.github.client import GitHubAddress, GitHubClient
-from bot.platforms.github.errors import SERVICE, NotThere
-from bot.platforms.github.rights import author_of, is_edited
-from bot.platforms.intents import Intend, held, nobody_else
-from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
-from bot.publishing.texts import board_text
+from bot.errors import Gone, Unavailable
+from bot.platforms.caches import kept_property
+from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
+from bot.platforms.github.source import GitHubSource
+from bot.platforms.target import Duplicate, later_ones
+from bot.platforms.writes import Intend, held, nobody_else
+from bot.publishing.publication import find_marker
+
+PAGE = 100  # rows of one page, the most that GitHub gives
+TITLE_LIMIT = 200  # characters; GitHub takes 256
+OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
+COMMAND = re.compile(r"^\s*/", re.MULTILINE)  # a line that may be a command
+EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
+  issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
+} }"""
+MAIN = "refs/heads/main"
+REQUEST = re.compile(r"refs/pr/([1-9]\d*)")
+LISTINGS = 200  # folders of which the listings are asked for to learn what one request changes
 
 
-class GitHubComments:
-    """The comments of one repository: on a given issue or request, else on our issue for the leaderboard."""
+@dataclass
+class GitHubDiscussions:
+    """Reads and writes the issues and pull requests of one repository.
 
-    def __init__(
-        self, client: GitHubClient, repo: Repository, address: GitHubAddress, intend: Intend = nobody_else
-    ) -> None:
-        self._call = client
-        self._repo = repo
-        self._name, self._number = address.name, address.number
-        self._intend = intend
+    `memory` may remember, by number, what was read of our own issues: whatever is not in it is read again. `intend` is
+    held around what must be written once. `counts` has a number that changes with each comment on what was listed.
+    """
 
-    def keys(self, leaderboard: str) -> set[str]:
-        """The rows that the bot's comments on one leaderboard are about."""
-        issue = self._issue(Marker("entry", "", leaderboard))
-        comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        marks = [find_marker(one.body or "") for one in comments if author_of(one) == self._call.login]
-        return {mark.key for mark in marks if mark and mark.kind == "entry" and mark.leaderboard == leaderboard}
+    client: GitHubClient
+    address: GitHubAddress
+    memory: MutableMapping[int, bytes]
+    source: RequestSource
+    intend: Intend = field(default=nobody_else, repr=False)
+    counts: dict[int, int | None] = field(default_factory=dict, repr=False)
 
-    def find(self, mark: Marker) -> IssueComment | None:
-        """The comment that carries the mark, the oldest where there are several."""
-        issue = self._issue(mark)
-        return next(iter(self._ours(issue, mark)), None) if issue else None
+    @property
+    def _repo(self) -> Repository:
+        return self.client.repo(self.address.name)
 
-    def replies(self, mark: Marker) -> list[Reply]:
-        """The comments of others on the issue that holds the comment of a mark."""
-        issue = self._issue(mark)
-        comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        others = [one for one in comments if author_of(one) != self._call.login]
-        return [Reply(author_of(one), one.body or "", is_edited(one)) for one in others]
+    @kept_property
+    def _rights(self) -> WriteRights:
+        return WriteRights(self.client, self.address.name)
 
-    def post(self, mark: Marker, text: PostText) -> str:
-        """Write a comment and give its URL; where another run was faster, its comment is kept and says this.
+    def listed(self, kind: Kind, status: Status, author: str = "") -> list[Listed]:
+        """The issues or pull requests that the filters name."""
+        filters = {"state": status} | ({"creator": author} if author else {})
+        found = [row for page in self._pages("issues", **filters) for row in page]
+        for row in found:
+            self._rights.learn(row)
+        self.counts |= {row["number"]: _count(row) for row in found}
+        rows = [_listed(row, self.counts[row["number"]]) for row in found]
+        return [row for row in rows if row.pull_request == (kind == "pull_request")]
 
-        Raises Unsettled if another process of this service may be writing it.
+    def _pages(self, what: str, **filters: str) -> Iterator[list[Row]]:
+        """The pages of a list; PyGithub's objects would ask for each row once more."""
+        for page in count(1):
+            rows: list[Row] = self.client.get(f"{self._api}/{what}", **filters, per_page=PAGE, page=page)
+            yield rows
+            if len(rows) < PAGE:
+                return
+
+    @property
+    def _api(self) -> str:
+        return f"/repos/{self.client.repo(self.address.name).full_name}"
+
+    def read(self, num: int) -> Thread:
+        """One issue or pull request with its comments, now."""
+        issue: Row = self.client.get(f"{self._api}/issues/{num}")
+        comments = [row for page in self._pages(f"issues/{num}/comments") for row in page]
+        for row in [issue, *comments]:
+            self._rights.learn(row)
+        at, changed = _at(issue, "created_at"), self._edited(issue)
+        opening = Comment(OPENING, login_of(issue), issue["body"] or "", at, changed, edited=at != changed)
+        return Thread(
+            num,
+            issue["title"],
+            _status(issue),
+            login_of(issue),
+            _is_pull(issue),
+            (opening, *(_as_comment(row, place) for place, row in enumerate(comments, 1))),
+            _closed_by(issue),
+            opening,
+        )
+
+    def _edited(self, issue: Row) -> float:
+        """When the opening text was last edited, which only GraphQL says.
+
+        It is asked for our own issues, and for texts of others that may hold a command; of the rest it does not matter.
         """
-        with held(self._intend, f"github://{self._name}", text.body, self._call.unknown_until):
-            return self._post(mark, text)
+        is_ours = login_of(issue) == self.client.user
+        matters = not _is_pull(issue) if is_ours else COMMAND.search(issue["body"] or "")
+        if not matters:
+            return _at(issue, "created_at")
+        owner, _, name = self.address.name.partition("/")
+        asked = {"owner": owner, "name": name, "number": issue["number"]}
+        found: Row = self.client.ask_graphql(EDITED, asked, lambda data: data["repository"]["issueOrPullRequest"])
+        return _at(found if found["lastEditedAt"] else {"lastEditedAt": issue["created_at"]}, "lastEditedAt")
 
-    def _post(self, mark: Marker, text: PostText) -> str:
-        issue = self._issue(mark) or self._open_issue(mark)
-        try:
-            self._call(lambda: issue.create_comment(text.body))
-        except Unavailable as failure:
-            self._call.landed(failure, lambda: self._ours(issue, mark) or None)
-        first, *later = self._ours(issue, mark)
-        for comment in later:
-            with suppress(NotThere):  # the other run tidies up too
-                self._call(comment.delete)
-        if first.body.strip() != text.body.strip():
-            self._call(lambda: first.edit(text.body))
-        return first.html_url
+    def _issue(self, num: int) -> Issue:
+        return self.client(lambda: self._repo.get_issue(num))
 
-    def edit(self, comment_id: int, mark: Marker, text: PostText) -> str:
-        """Change a comment in place and give its URL."""
-        comment = self.find(mark)
-        if comment is None or comment.id != comment_id:
-            raise Stale(f"{SERVICE}: comment {comment_id} was deleted after it was read")
-        self._call(lambda: comment.edit(text.body))
-        return comment.html_url
+    # what is ours
 
-    def find_duplicates(self) -> list[Duplicate]:
-        """The open issues of the bot, and the comments on our issues, that repeat an earlier mark."""
-        issues = [(mark, issue) for issue in self._issues() if (mark := find_marker(issue.body or ""))]
-        found = later_ones("discussion", [(mark, str(issue.number)) for mark, issue in issues if issue.state == "open"])
-        number = self._number
-        theirs = [self._call(lambda: self._repo.get_issue(number))] if number else []
-        for issue in [*theirs, *(issue for _, issue in issues)]:
-            found += self._repeated_comments(issue)
+    def ours(self, kind: Kind, *, whole: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+        """Every issue or request that we opened, oldest first: its number, and what finds it again.
+
+        The list begins with what changed last, and is read no further than to what is known; `whole` reads all of it.
+        """
+        for issue in reversed(self._changed(whole=whole)):  # what is known is then never newer than what is not
+            self.memory[issue["number"]] = json.dumps(_known(issue)).encode()
+        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
+        yield from ((num, row) for num, row in rows if row["kind"] == kind and row["mark"])
+
+    def _changed(self, *, whole: bool) -> list[Row]:
+        found: list[Row] = []
+        us = self.client.user
+        for page in self._pages("issues", state="all", creator=us, sort="updated", direction="desc"):
+            found += [row for row in page if login_of(row) == us]
+            if not whole and any(self._is_known(row) for row in page):
+                break
         return found
 
-    def _repeated_comments(self, issue: Issue) -> list[Duplicate]:
-        comments = self._call(lambda: list(issue.get_comments()))
-        ours = sorted((one for one in comments if author_of(one) == self._call.login), key=lambda one: one.id)
-        marked = [(find_marker(one.body or ""), f"{issue.number} {one.id}") for one in ours]
-        return later_ones("comment", [(mark, name) for mark, name in marked if mark])
+    def _is_known(self, issue: Row) -> bool:
+        data = self.memory.get(issue["number"])
+        return data is not None and json.loads(data)["updated"] == issue["updated_at"]
+
+    def ours_known(self, kind: Kind) -> Iterator[tuple[int, dict[str, str]]]:
+        """The remembered issues that the bot opened, without a request."""
+        rows = ((num, json.loads(data)) for num, data in sorted(self.memory.items()))
+        return ((num, row) for num, row in rows if row["kind"] == kind)
+
+    def may_have_answers(self) -> list[int]:
+        """The issues and requests in which we answered; all comments of the repository are read, a hundred at once."""
+        rows = (row for page in self._pages("issues/comments") for row in page if login_of(row) == self.client.user)
+        marked = ((row["issue_url"], find_marker(row["body"] or "")) for row in rows)
+        urls = dict.fromkeys(url for url, mark in marked if mark is not None and mark.kind == "reply")
+        return [int(url.rpartition("/")[2]) for url in urls]
+
+    # what is written
+
+    def open_discussion(self, title: str, text: str) -> int:
+        """Open an issue; its number."""
+        with self._writing(text):
+            try:
+                made = self.client(lambda: self._repo.create_issue(title[:TITLE_LIMIT], body=text))
+            except Unavailable as failure:
+                return self.client.landed(failure, lambda: self._find_own(title, text))
+            return made.number
+
+    def _writing(self, text: str) -> AbstractContextManager[object]:
+        return held(self.intend, f"github://{self.address.name}", text, self.client.unknown_until)
+
+    def _find_own(self, title: str, text: str) -> int | None:
+        for issue in sorted(self._changed(whole=True), key=lambda row: int(row["number"])):
+            is_same = issue["title"] == title[:TITLE_LIMIT] and (issue["body"] or "").strip() == text.strip()
+            if issue["state"] == "open" and is_same:
+                return int(issue["number"])
+        return None
+
+    def comment(self, num: int, text: str) -> None:
+        """Add a comment."""
+        issue = self._issue(num)
+        with self._writing(text):
+            try:
+                self.client(lambda: issue.create_comment(text))
+            except Unavailable as failure:
+                self.client.landed(failure, lambda: self._find_comment(num, text))
+
+    def _find_comment(self, num: int, text: str) -> str | None:
+        ours = self.read(num).comments_of(self.client.user)
+        return next((one.id for one in ours if one.text.strip() == text.strip()), None)
+
+    def edit(self, num: int, comment_id: str, text: str) -> None:
+        """Replace the text of a comment of the bot; the same text twice is harmless."""
+        issue = self._issue(num)
+        if comment_id == OPENING:
+            self.client(lambda: issue.edit(body=text))
+        else:
+            self.client(lambda: issue.get_comment(int(comment_id)).edit(text))
+
+    def edit_description(self, num: int, text: str) -> None:
+        """Replace the opening text of an issue of the bot."""
+        self.edit(num, OPENING, text)
+
+    def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
+        """Close or open an issue; the reason is said before, and once."""
+        if reason is not None:
+            last = self.read(num).comments[-1]
+            if last.author != self.client.user or last.text.strip() != reason.strip():
+                self.comment(num, reason)
+        issue = self._issue(num)
+        self.client(lambda: issue.edit(state=status))
+
+    def find_duplicates(self) -> list[Duplicate]:
+        """The open issues of the bot, and the comments in those, that repeat an earlier mark."""
+        nums = [(num, row) for num, row in self.ours("discussion", whole=True) if row["status"] == "open"]
+        marked = [(find_marker(row["mark"]), str(num)) for num, row in nums]
+        found = later_ones("discussion", [(mark, name) for mark, name in marked if mark])
+        for num, _ in nums:
+            ours = self.read(num).comments_of(self.client.user)
+            texts = [(find_marker(one.text), f"{num} {one.id}") for one in ours]
+            found += later_ones("comment", [(mark, name) for mark, name in texts if mark])
+        return found
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close an issue that repeats another, or delete a comment."""
-        number, _, comment_id = duplicate.name.partition(" ")
-        issue = self._call(lambda: self._repo.get_issue(int(number)))
+        num, _, comment_id = duplicate.name.partition(" ")
+        issue = self._issue(int(num))
         if not comment_id:
-            self._call(lambda: issue.edit(state="closed", state_reason="not_planned"))
+            self.client(lambda: issue.edit(state="closed", state_reason="not_planned"))
             return
-        with suppress(NotThere):  # another run tidies up too
-            self._call(lambda: issue.get_comment(int(comment_id)).delete())
+        with suppress(Gone):  # another process tidies up, too
+            self.client(lambda: issue.get_comment(int(comment_id)).delete())
 
-    def _ours(self, issue: Issue, mark: Marker) -> list[IssueComment]:
-        comments = self._call(lambda: list(issue.get_comments()))
-        ours = [one for one in comments if author_of(one) == self._call.login and find_marker(one.body or "") == mark]
-        return sorted(ours, key=lambda comment: comment.id)
+    # what GitHub tells and shows beside the threads
 
-    def _issue(self, mark: Marker) -> Issue | None:
-        if (number := self._number) and not mark.has_own_discussion:
-            return self._call(lambda: self._repo.get_issue(number))
-        return next(iter(self._our_issues(mark)), None)
+    def may_write(self, account: str) -> bool:
+        """Tell whether an account may push to the repository; False if we may not ask."""
+        return self._rights.has(account)
 
-    def _our_issues(self, mark: Marker) -> list[Issue]:
-        wanted = holder_of(mark)
-        return [one for one in self._issues() if find_marker(one.body or "") == wanted]
+    def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
+        """Show a verdict as the status of a commit; where the token may not, the comment has to do."""
+        CommitStatuses(self.client, self.address.name).show(head, name, state, text)
 
-    def _issues(self) -> list[Issue]:
-        """The issues and requests of the bot, oldest first."""
-        creator: Any = self._call.login  # a login will do, and spares the account's own page
-        found = self._call(lambda: list(self._repo.get_issues(state="all", creator=creator)))
-        ours = [one for one in found if author_of(one) == self._call.login]
-        return sorted(ours, key=lambda issue: issue.number)
 
-    def _open_issue(self, mark: Marker) -> Issue:
-        """Open the leaderboard's issue; where another run was faster, its issue is kept and ours is closed."""
-        text = board_text(holder_of(mark))
+def _is_pull(issue: Row) -> bool:
+    return "pull_request" in issue
+
+
+def _status(issue: Row) -> str:
+    if issue["state"] == "open":
+        return "open"
+    return "merged" if (issue.get("pull_request") or {}).get("merged_at") else "closed"
+
+
+def _closed_by(issue: Row) -> str:
+    """Who closed it, "" while it is open."""
+    return "" if issue["state"] == "open" else str((issue.get("closed_by") or {}).get("login") or "")
+
+
+def _at(row: Row, name: str) -> float:
+    return datetime.fromisoformat(row[name]).timestamp()
+
+
+def _count(issue: Row) -> int:
+    """A number that changes with each comment: how many there are, and when something last happened."""
+    return int(_at(issue, "updated_at")) * 1000 + int(issue["comments"]) % 1000
+
+
+def _listed(issue: Row, count: int | None) -> Listed:
+    return Listed(issue["number"], issue["title"], _status(issue), login_of(issue), _is_pull(issue), count)
+
+
+def _known(issue: Row) -> dict[str, str]:
+    """The stored fields by which the bot finds its issue again."""
+    mark = find_marker(issue["body"] or "")
+    return {
+        "kind": "pull_request" if _is_pull(issue) else "discussion",
+        "status": _status(issue),
+        "closed_by": _closed_by(issue),
+        "mark": mark.render() if mark else "",
+        "updated": issue["updated_at"],
+    }
+
+
+def _as_comment(row: Row, place: int) -> Comment:
+    times = _at(row, "created_at"), _at(row, "updated_at")
+    return Comment(str(row["id"]), login_of(row), row["body"] or "", *times, place, edited=times[0] != times[1])
+
+
+@dataclass
+class RequestSource(GitHubSource):
+    """A repository in which others open requests: what these change is read within a bound.
+
+    A fork's request is read here, too: GitHub keeps its commits in the repository that it is proposed to. `bases` has,
+    by head, the commit of the branch that a merged request was merged into.
+    """
+
+    most_listings: int | None = LISTINGS
+    bases: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def refs(self, *, requests: bool = False) -> Mapping[str, str]:
+        """The default branch as `refs/heads/main`, and each request as `refs/pr/7` where asked for."""
+        return Heads(self, has_requests=requests)
+
+    def fork_point(self, one: str, other: str) -> str | None:
+        """The newest commit that both histories hold, as they were when `one` was merged, where it is."""
+        return super().fork_point(one, self.bases.get(one, other))
+
+    def open_pulls(self) -> list[PullRequest]:
+        """Every open request."""
+        return self.client(lambda: list(self._repo.get_pulls(state="open")))
+
+
+class Heads(Mapping[str, str]):
+    """The refs of one moment, asked for when they are needed: the list of requests once, a closed one by itself.
+
+    A request for another branch than the default one is left out: merging it changes no result.
+    """
+
+    def __init__(self, source: RequestSource, *, has_requests: bool) -> None:
+        self._source = source
+        self._has_requests = has_requests
+
+    @kept_property
+    def _main(self) -> str:
+        return self._source.head()
+
+    @kept_property
+    def _open(self) -> dict[str, str | None]:
+        """The heads of the open requests, None for those of another branch."""
+        pulls = self._source.open_pulls() if self._has_requests else []
+        return {f"refs/pr/{pull.number}": self._head_of(pull) for pull in pulls}
+
+    def _head_of(self, pull: PullRequest) -> str | None:
+        repository = self._source.client.repo(self._source.address.name)
+        return pull.head.sha if pull.base.ref == repository.default_branch else None
+
+    def __getitem__(self, ref: str) -> str:
+        if ref == MAIN:
+            return self._main
+        match = REQUEST.fullmatch(ref) if self._has_requests else None
+        if match is None:
+            raise KeyError(ref)
+        head = self._open[ref] if ref in self._open else self._closed(int(match[1]))
+        if head is None:
+            raise KeyError(ref)
+        return head
+
+    def _closed(self, number: int) -> str | None:
+        repository = self._source.client.repo(self._source.address.name)
         try:
-            made = self._call(lambda: self._repo.create_issue(text.title, body=text.body))
-        except Unavailable as failure:
-            made = self._call.landed(failure, lambda: next(iter(self._our_issues(mark)), None))
-        first = next(iter(self._our_issues(mark)), made)
-        if first.number != made.number:
-            self._call(lambda: made.edit(state="closed", state_reason="not_planned"))
-        return first
+            pull = self._source.client(lambda: repository.get_pull(number))
+        except Gone:
+            return None
+        if pull.merged_at is not None:
+            self._source.bases[pull.head.sha] = pull.base.sha
+        return self._head_of(pull)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([MAIN, *(ref for ref, head in self._open.items() if head is not None)])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -9,7 +9,7 @@ from github import GithubException
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Stale, Unavailable
 from bot.platforms.github.wire import SERVICE, Asked
-from bot.platforms.retry import seconds_in
+from bot.platforms.net import seconds_in
 
 ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
 SECONDARY_WAIT = 60.0  # GitHub's advice if an answer names no time
@@ -24,7 +24,6 @@ TOKEN = "the token is wrong or has expired; set GITHUB_TOKEN"  # noqa: S105 - a 
 RIGHT = "the token may not do this; give it the right (in a workflow, under `permissions:`)"
 GONE = "it is not there, or the token may not see it"
 EMPTY = "make a first commit in it, for example a README"
-NotThere = Gone
 
 
 def rate_limit_wait(error: GithubException) -> float | None:
@@ -85,6 +84,3 @@ def _refusal(status: int, said: str, asked: Asked) -> Refused:
     kind = NoWriteAccess if status == 403 and asked.is_write else Refused
     why = {401: f": {TOKEN}", 403: f": {RIGHT}"}.get(status, "")
     return kind(SERVICE, asked.about(f"{status}: {said}{why}"))
-
-
-__all__ = ["SERVICE", "NotThere", "rate_limit_wait", "said_by", "translated"]

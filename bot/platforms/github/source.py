@@ -1,32 +1,38 @@
 """A repository of GitHub as a source: which files changed between two commits or in a pull request, and their bytes.
 
-Nothing is checked out: files come one by one through the API, by the id of their content.
+Nothing is checked out: files come through the API, by the ids of their contents, a hundred in one GraphQL query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from github.File import File
 from github.GitTree import GitTree
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import Refused, Stale
-from bot.platforms.github.blobs import fetch_blobs, read_blob
-from bot.platforms.github.client import GitHubAddress, GitHubClient
-from bot.platforms.github.errors import SERVICE, NotThere
+from bot.errors import Gone, Refused, Stale
+from bot.platforms.digest import check_content, is_content
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import author_of
-from bot.platforms.source import Change, LastCommit, Source, named_change
+from bot.platforms.github.wire import SERVICE
+from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
 MOST_FILES = 3000  # GitHub lists no more of a pull request
 LINK = "120000"  # the mode of a symbolic link, whose content is a path
 FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
 KEPT = 64  # folders whose listings are kept
 TRIES = 3
+BATCH = 100  # ids in one GraphQL question
+ONE_BY_ONE = 3  # contents that are asked for one by one
+OID = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ class GitHubSource:
             self._count_listing()
             try:
                 known, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha)))
-            except NotThere:
+            except Gone:
                 return None
             if is_cut:
                 raise Refused(SERVICE, f"{self.name} has more files in one folder than GitHub lists; split it")
@@ -145,14 +151,14 @@ class GitHubSource:
         repo = self._repo
         try:
             return self.client(lambda: repo.compare(other, one).merge_base_commit.sha)
-        except NotThere:
+        except Gone:
             return None
 
     def knows(self, commit: str) -> bool:
         """Tell whether a commit is still there; a rewritten history may have lost it."""
         try:
             self.client(lambda: self._repo.get_git_commit(commit))
-        except NotThere:
+        except Gone:
             return False
         return True
 
@@ -182,7 +188,7 @@ class GitHubSource:
             return None  # a client would walk up the API's path
         try:
             found = self.client(lambda: self._repo.get_contents(path, ref=commit))
-        except NotThere:
+        except Gone:
             return None
         if isinstance(found, list):
             return None
@@ -280,3 +286,46 @@ def proposal(pull: PullRequest, files: list[File]) -> PullRequestFiles:
     """The needed fields of a pull request; its deletions are not needed."""
     changed = tuple(change(file) for file in files if file.status != "removed")
     return PullRequestFiles(pull.number, pull.head.sha, pull.base.ref, author_of(pull), pull.state == "open", changed)
+
+
+def fetch_blobs(client: GitHubClient, repository: str, oids: Iterable[str]) -> None:
+    """Ask for many contents at once, as far as GraphQL gives them; they are kept in `client.blobs`."""
+    missing = [oid for oid in dict.fromkeys(oids) if oid not in client.blobs]
+    if client.has_account and len(missing) > ONE_BY_ONE:
+        for start in range(0, len(missing), BATCH):
+            client.blobs.update(_ask(client, repository, missing[start : start + BATCH]))
+
+
+def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> bytes:
+    """The bytes behind an id, asked for where they were not yet; raises TooLarge past `limit`.
+
+    Raises Unavailable if bytes came that the id does not name.
+    """
+    data = client.blobs.get(oid)
+    if data is None:
+        where = f"github://{repository} object {oid[:12]}"
+        path = f"/repos/{repository}/git/blobs/{oid}"
+        data = client.download(path, limit, lambda data: check_content(data, oid, SERVICE, where))
+        client.blobs[oid] = data
+    if len(data) > limit:
+        raise TooLarge(f"more than {limit:,} bytes")
+    return data
+
+
+def _ask(client: GitHubClient, repository: str, oids: Sequence[str]) -> dict[str, bytes]:
+    """The blobs that GraphQL gives as text; leaves out those that are binary, cut off, or not equal to their id."""
+    asked = {f"b{number}": oid for number, oid in enumerate(oids) if OID.fullmatch(oid)}
+    parts = " ".join(f'{name}: object(oid: "{oid}") {{ ... on Blob {{ text }} }}' for name, oid in asked.items())
+    query = f"query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) {{ {parts} }} }}"
+    owner, _, name = repository.partition("/")
+    variables = {"owner": owner, "name": name}
+    try:
+        rows = client.ask_graphql(query, variables, lambda data: _texts(data["repository"], asked))
+    except Refused:
+        return {}  # reading one by one shows what is wrong, if anything is
+    found = {oid: text.encode() for oid, text in rows.items() if isinstance(text, str)}
+    return {oid: data for oid, data in found.items() if is_content(data, oid)}
+
+
+def _texts(answer: dict[str, Any], asked: Mapping[str, str]) -> dict[str, Any]:
+    return {oid: (answer.get(name) or {}).get("text") for name, oid in asked.items()}

@@ -7,17 +7,16 @@ from collections.abc import Collection, Mapping, MutableMapping
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import CallError, Refused, Unavailable
-from bot.platforms.duplicates import Duplicate
+from bot.errors import CallError, Gone, Refused, Unavailable
+from bot.platforms.caches import kept_property
+from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.branches import Branches, branch_name
-from bot.platforms.github.client import GitHubAddress, GitHubClient
-from bot.platforms.github.conversations import GitHubConversations
-from bot.platforms.github.discussions import GitHubComments
-from bot.platforms.github.errors import NotThere
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.comments import GitHubComments, GitHubConversations
 from bot.platforms.github.rights import author_of
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.intents import Intend, nobody_else
-from bot.platforms.kept import kept_property
+from bot.platforms.target import Duplicate
+from bot.platforms.writes import Intend, nobody_else
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -101,7 +100,7 @@ class GitHubTarget:
         """The commit at the default branch, "" if the repository is empty."""
         try:
             return self._branches.head().object.sha
-        except NotThere:
+        except Gone:
             return ""
 
     def read_entries(self) -> list[Entry]:

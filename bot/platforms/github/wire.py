@@ -17,11 +17,9 @@ import requests
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester, RequestsResponse
 
 from bot.errors import Unavailable
-from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.github.address import place_of
-from bot.platforms.held import check_held
-from bot.platforms.limits import current_limits
-from bot.platforms.retry import seconds_in
+from bot.platforms.net import BUDGETS, current_limits, key_of, seconds_in
+from bot.platforms.writes import check_held
 
 SERVICE = "GitHub"
 MOST_BYTES = 256_000_000  # of one answer, unpacked; GitHub's largest has 100 MB in base64

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Unavailable
-from bot.platforms.budget import bulk_work
 from bot.platforms.digest import check_content
 from bot.platforms.git.fetch import FetchedCommit, fetched, is_fetched
 from bot.platforms.hub.address import HubAddress
+from bot.platforms.net import bulk_work
 from bot.platforms.source import Change, LastCommit, Source
 
 MANY = 500  # files beyond which one fetch costs less than a request for each

@@ -13,23 +13,23 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import RemoteEntryNotFoundError
-from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are loaded when asked for
+from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are loaded when asked for  # type: ignore[attr-defined]  # they are loaded when asked for
     get_session,
     hf_raise_for_status,
+    parse_ratelimit_headers,
 )
 
 from bot import __version__
 from bot.errors import Refused, Unavailable
+from bot.platforms.caches import kept_property
 from bot.platforms.digest import check_content
-from bot.platforms.held import check_held
 from bot.platforms.hub.address import HubAddress, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory
-from bot.platforms.kept import kept_property
-from bot.platforms.limits import DEADLINE, LISTING, TIMEOUT, within
+from bot.platforms.net import DEADLINE, LISTING, TIMEOUT, UNKNOWN_FATE, Backoff, within
 from bot.platforms.registry import Access
-from bot.platforms.retry import UNKNOWN_FATE, Backoff
 from bot.platforms.source import TooLarge
+from bot.platforms.writes import check_held
 
 ENDPOINT = "https://huggingface.co"
 T = TypeVar("T")
@@ -225,3 +225,36 @@ def _last_of_the_hub(response: httpx2.Response) -> httpx2.Response:
 def hub_client(access: Access) -> HubClient:
     """The client of the account that `access` names."""
     return HubClient(access.hf_endpoint, access.hf_token, keyless=access.hf_keyless, cache=access.cache)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidBeside:
+    """What an answer says of the service: its date as in the header, and what is left of a budget of requests.
+
+    `reset` are the seconds until the budget is whole again. None stands for what the answer does not say.
+    """
+
+    date: str | None = None
+    remaining: int | None = None
+    reset: float | None = None
+
+
+def role_of(account: Mapping[str, Any]) -> str:
+    """What kind of token we have: "read", "write", "fineGrained", "" if the Hub does not say."""
+    auth = account.get("auth")
+    token = auth.get("accessToken") if isinstance(auth, dict) else None
+    return str(token.get("role") or "") if isinstance(token, dict) else ""
+
+
+def check_write(client: HubClient, address: HubAddress) -> None:
+    """Ask whether we may write the content of a repository. Raises Refused if we may not, or Unavailable."""
+    client.read(client.api.auth_check, address.name, repo_type=address.kind, write=True)
+
+
+def said_beside(client: HubClient, address: HubAddress) -> SaidBeside:
+    """The date and the limit in the headers of an answer about a repository, also of a refusal. Raises Unavailable."""
+    url = f"{client.endpoint}/api/{address.kind}s/{address.name}"
+    headers = client.patiently(lambda: get_session().get(url, headers=client.headers).headers, address.url)
+    limit = parse_ratelimit_headers(headers)
+    left, reset = (None, None) if limit is None else (limit.remaining, float(limit.reset_in_seconds))
+    return SaidBeside(headers.get("date"), left, reset)

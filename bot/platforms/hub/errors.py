@@ -21,10 +21,9 @@ from bot.errors import (
     Stale,
     Unavailable,
 )
-from bot.platforms.budget import LONGEST_WINDOW
 from bot.platforms.hub.address import place_of
+from bot.platforms.net import LONGEST_WINDOW, seconds_in
 from bot.platforms.registry import NO_ADDRESS
-from bot.platforms.retry import seconds_in
 
 SERVICE = "the Hub"
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})

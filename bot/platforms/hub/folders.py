@@ -23,7 +23,7 @@ from bot.platforms.git.trees import FOLDER, SUBMODULE, Tree, TreeEntry, differen
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.errors import SERVICE, hub_errors
-from bot.platforms.limits import within
+from bot.platforms.net import within
 from bot.platforms.source import TooLarge
 
 MOST = 100_000_000  # bytes of one answer, and of the folders in it: more than a million entries

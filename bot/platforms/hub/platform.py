@@ -1,17 +1,25 @@
-"""The Hugging Face Hub as a platform."""
+"""The Hugging Face Hub as a platform: it opens sources, targets, discussions, and Spaces that hold a site."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bot.errors import CallError
 from bot.platforms.hub.address import MODELS, HubAddress, parse_address
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.models import HubModels
-from bot.platforms.hub.site import HubSite
 from bot.platforms.hub.source import HubSource, SourceMemory
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.registry import Access, GitRemote, Opener
 from bot.publishing.publication import Form
+from bot.publishing.yaml_text import front_matter
+
+CARD = "README.md"
+CARD_LIMIT = 1_000_000  # bytes
+STATIC = re.compile(r"^sdk:\s*[\"']?static[\"']?\s*$", re.MULTILINE)
 
 
 class HubPlatform:
@@ -85,3 +93,32 @@ def whole_repository(name: str) -> HubAddress:
 
 
 PLATFORM = HubPlatform()
+
+
+@dataclass
+class HubSite:
+    """The files of one Space at its main branch."""
+
+    discussions: HubDiscussions
+    name: str
+    head: str = ""
+    oids: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def files(self) -> Mapping[str, str]:
+        """The object ids of all files. Raises CallError if the Space does not show files, but runs a program."""
+        source = self.discussions.source
+        self.head = source.head()
+        self.oids = {change.path: change.oid or "" for change in source.changes(None, self.head)}
+        card = (self.read(CARD, CARD_LIMIT) or b"").decode("utf-8", "replace")
+        span = front_matter(card)
+        if span is None or not STATIC.search(card[slice(*span)]):
+            raise CallError(f"{self.name}: its README.md does not say `sdk: static`, so it cannot hold a site")
+        return self.oids
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        """The bytes of a file, None if there is none."""
+        return self.discussions.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
+
+    def write(self, files: Mapping[str, bytes | None], title: str) -> None:
+        """One commit. Raises Stale if the branch is no longer where it was."""
+        self.head, _ = self.discussions.commits.write(files, title, "", parent=self.head)

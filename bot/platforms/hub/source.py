@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from typing import TypeVar
@@ -12,19 +15,22 @@ from urllib.parse import quote
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
-from bot.errors import Refused
-from bot.platforms.hub.address import HubAddress
+from bot.errors import CallError, Refused
+from bot.platforms.hub.address import HubAddress, parse_address
 from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
 from bot.platforms.hub.changes import CommitComparison, Listing, added, tree_item
-from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.folders import Held, LongFolders
+from bot.platforms.registry import Access
 from bot.platforms.source import Change, LastCommit, Source
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
 KEPT, KEPT_ITEMS = 64, 20_000  # listings that are kept, and the length beyond which one is not
 EXPANDED = 100  # paths of one question that also asks for their last commits
+COMMIT = re.compile(r"[0-9a-f]{40}")
+THREADS = 8
 
 
 @dataclass
@@ -208,3 +214,38 @@ def first_shared(one: Iterator[str], other: Iterator[str]) -> str | None:
                 return item
             seen[side].add(item or "")
     return None
+
+
+def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSource, str]:
+    """The repository, and the commit of the branch or ref in its address; `name` is what errors call it.
+
+    Raises CallError if there is no such branch.
+    """
+    source = HubSource(hub_client(access), address)
+    revision = address.revision or "main"
+    if COMMIT.fullmatch(revision):
+        return source, revision
+    refs = source.refs(requests=True)
+    found = refs.get(f"refs/heads/{revision}") or refs.get(revision)
+    if found is None:
+        raise CallError(f"{name}: there is no branch {revision!r}; a commit is named by its 40 digits")
+    return source, found
+
+
+def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
+    """The commit at main of each model, one request each; models that the bot may not see are left out.
+
+    Raises Unavailable if the Hub does not answer.
+    """
+
+    def head(model: str) -> str:
+        try:
+            return HubSource(client, parse_address(f"hf://models/{model}")).head()
+        except (CallError, Refused):
+            return ""
+
+    names = list(dict.fromkeys(models))
+    contexts = [copy_context() for _ in names]  # work that can wait can wait in the threads, too
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = pool.map(lambda context, name: context.run(head, name), contexts, names)
+        return {name: commit for name, commit in zip(names, found, strict=True) if commit}

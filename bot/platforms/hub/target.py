@@ -1,4 +1,4 @@
-"""A repository of the Hub as a target: reads its state, and carries out one publication."""
+"""A repository of the Hub as a target: reads its state, carries out one publication, keeps the bot's requests."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ from collections.abc import Collection, Mapping, MutableMapping, MutableSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.errors import BotError, Refused
-from bot.platforms.bounded import Contents, Latest
+from bot.errors import BotError, Gone, Refused, Stale
+from bot.platforms.caches import Contents, Latest, kept_property
 from bot.platforms.discussions import OPEN
-from bot.platforms.duplicates import Duplicate
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
-from bot.platforms.hub.comments import HubComments
-from bot.platforms.hub.conversations import HubConversations
+from bot.platforms.hub.comments import HubComments, HubConversations
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.errors import SERVICE
-from bot.platforms.hub.files import FILE_LIMIT, HubFiles
-from bot.platforms.hub.filling import HubFilling
+from bot.platforms.hub.files import FILE_LIMIT, HubFiles, HubFilling
 from bot.platforms.hub.known_threads import KnownKind, Row
-from bot.platforms.hub.requests import HubRequests
 from bot.platforms.hub.source import HubSource
-from bot.platforms.intents import Intend, nobody_else
-from bot.platforms.kept import kept_property
+from bot.platforms.target import Duplicate
+from bot.platforms.writes import Intend, nobody_else
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry
@@ -291,3 +287,63 @@ class HubTarget:
         """Where a request or discussion can be seen."""
         prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
         return f"{self.client.endpoint}/{prefix}{self.address.name}/discussions/{num}"
+
+
+@dataclass(frozen=True)
+class HubRequests:
+    """Writes the requests at one target."""
+
+    target: HubTarget
+
+    def open(self, publication: OpenRequest) -> int:
+        """Open a request, after a last look for one that another process opened meanwhile: its number.
+
+        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
+        and close their own where it is the later one.
+        """
+        text, mark, target = publication.text, publication.mark, self.target
+        with target.discussions.writing(text.body):
+            before, parent = target.requests_of(mark), target.head()  # as they stood when this was decided
+            target.look_again()
+            if target.requests_of(mark) != before:
+                raise Stale(f"{target.name}: the requests for this row are not the same as before")
+            oid, made = target.discussions.commits.write(
+                dict(publication.files), text.title, text.body, parent=parent, request=True
+            )
+            num = made or 0
+            target.own_commits.add(oid)
+            target.discussions.opened(num, mark)
+            target.look_again(is_after_write=True)
+            return self._keep_first(mark, num)
+
+    def _keep_first(self, mark: Marker, num: int) -> int:
+        """Close our new request where an earlier one has its mark: the number of the one that stays."""
+        same = [other for other, row in self.target.requests_of(mark) if row["status"] in OPEN]
+        first = min([num, *same])
+        if first != num:
+            self.target.discussions.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
+            self.target.look_again()
+        return first
+
+    def update(self, publication: UpdateRequest) -> int:
+        """Bring a request's files, title and description to what they should be, in this order: its number."""
+        request, files, text = publication.request, publication.files, publication.text
+        num, body = int(request.name), publication.text.body
+        changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
+        dropped = [path for path in request.files if path not in files]
+        back = self.target.files.read(dropped, self.target.head())
+        changes |= {path: back.get(path) for path in dropped}
+        ref = f"refs/pr/{num}"
+        if changes and ref not in self.target.refs:
+            raise Gone(SERVICE, f"{self.target.name} {ref}: the ref of request #{num} is gone; close the request")
+        if changes:
+            oid, _ = self.target.discussions.commits.write(
+                changes, text.title, body, revision=ref, parent=self.target.refs[ref]
+            )
+            self.target.own_commits.add(oid)
+            self.target.look_again()
+        if request.text.title != text.title:
+            self.target.discussions.rename(num, text.title)
+        if request.text.body.strip() != body.strip():
+            self.target.discussions.edit_description(num, body)
+        return num

@@ -12,13 +12,10 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 from huggingface_hub.utils._http import hf_request_event_hook  # without its hook there is no offline mode
 
 from bot.errors import CallError, Gone, Unavailable
-from bot.platforms.answer_counts import ANSWERS
-from bot.platforms.budget import BUDGETS, key_of
 from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
-from bot.platforms.limits import TIMEOUT, Limits, current_limits
+from bot.platforms.net import ANSWERS, BUDGETS, LONGEST_WAIT, TIMEOUT, Limits, current_limits, key_of
 from bot.platforms.registry import NO_ADDRESS
-from bot.platforms.retry import LONGEST_WAIT
 
 SMALL_FILES = "/api/resolve-cache/"  # where the Hub sends who asks for a small file of a public repository
 MOST_BYTES = 256_000_000  # of one answer of the API, unpacked; files are read with limits of their own

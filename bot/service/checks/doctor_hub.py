@@ -8,9 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import BotError, Gone, Refused
 from bot.platforms.hub.address import parse_address
-from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.client import HubClient, check_write, role_of, said_beside
 from bot.platforms.hub.platform import HubPlatform
-from bot.platforms.hub.rights import check_write, role_of, said_beside
 from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
 from bot.service.checks.diagnosis import (
     Diagnosis,

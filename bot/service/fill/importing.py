@@ -16,10 +16,8 @@ from dataclasses import dataclass, field, replace
 from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.row_key import key_start
-from bot.platforms.budget import bulk_work
-from bot.platforms.filling import Filling
-from bot.platforms.retry import Backoff
-from bot.platforms.target import Target
+from bot.platforms.net import Backoff, bulk_work
+from bot.platforms.target import Filling, Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide
 from bot.publishing.repeat import check_command

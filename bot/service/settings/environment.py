@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
-from bot.platforms.github.answers import AnswersInFile
+from bot.platforms.github.commits import AnswersInFile
 from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
 
 

@@ -14,7 +14,7 @@ from threading import Lock
 from sqlalchemy import Connection, func, select, text
 
 from bot.errors import BotError, LeaseLost
-from bot.platforms.held import held_by
+from bot.platforms.writes import held_by
 from bot.service.store.database import Database
 
 LOOK = 0.25  # seconds between two tries

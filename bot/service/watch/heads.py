@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from bot.platforms.budget import bulk_work
+from bot.platforms.net import bulk_work
 from bot.service.context import WatchContext
 from bot.service.store import Store
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, is_of_a_run
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Problem, unread_submission
-from bot.platforms.patterns import is_wanted
-from bot.platforms.source import Change
+from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Mark, marks
 from bot.service.settings.config import Watch, WatchTarget

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.errors import BotError, LeaseLost
-from bot.platforms.held import check_held
+from bot.platforms.writes import check_held
 from bot.publishing.plan import Plan
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form, find_marker

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import NoWriteAccess
-from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.publishing.publication import Form
 from tests.platforms.git.publisher import entry

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
-from bot.platforms.budget import bulk_work
-from bot.platforms.github.client import GitHubAddress, GitHubClient, seconds_between_writes
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient, seconds_between_writes
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
+from bot.platforms.net import bulk_work
 from bot.publishing.publication import Commit, Marker, OpenRequest, PostComment, PostText
 from tests.platforms.github.fixtures import BOARD, github
 from tests.platforms.github.publishing import board, ours, proposed, requests, target

@@ -11,7 +11,8 @@ from itertools import pairwise
 import pytest
 
 from bot.errors import BotError, CallError, Refused, Unavailable
-from bot.platforms.github.client import GitHubAddress, GitHubClient
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.publishing.publication import Form, Marker, PostComment, PostText
 from bot.service.publish import publish

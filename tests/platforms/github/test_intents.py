@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Unsettled
-from bot.platforms.github.client import GitHubAddress, GitHubClient
-from bot.platforms.github.refs import RequestSource
+from bot.platforms.github.address import GitHubAddress
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.github.threads import GitHubDiscussions
-from bot.platforms.intents import Intend
+from bot.platforms.writes import Intend
 from bot.publishing.publication import Marker, PostComment, PostText
 from bot.service.store import Store, connect
 from tests.platforms.github.fixtures import BOARD, github

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import CallError, Refused, Unavailable
-from bot.platforms.github.client import GitHubAddress, GitHubClient, parse_address
-from bot.platforms.github.errors import NotThere
+from bot.errors import CallError, Gone, Refused, Unavailable
+from bot.platforms.github.address import GitHubAddress, parse_address
+from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.source import Change, TooLarge
 from tests.platforms.github.fixtures import BOARD, github
@@ -106,7 +106,7 @@ def test_a_request_with_more_files_than_github_lists_is_refused(github: GitHubSe
 
 
 def test_a_request_that_is_not_there_says_so(github: GitHubServer) -> None:
-    with pytest.raises(NotThere, match="it is not there, or the token may not see it"):
+    with pytest.raises(Gone, match="it is not there, or the token may not see it"):
         source(github).read_proposal(7)
 
 
@@ -224,5 +224,5 @@ def test_a_repository_without_a_commit_is_said_to_be_empty(github: GitHubServer)
     github.state.add_repo("acme/new")
     client = GitHubClient("bot-token", github.url)
 
-    with pytest.raises(NotThere, match=r"acme/new.*is empty: make a first commit in it, for example a README"):
+    with pytest.raises(Gone, match=r"acme/new.*is empty: make a first commit in it, for example a README"):
         GitHubSource(client, GitHubAddress("acme/new")).head()

@@ -6,12 +6,12 @@ import pytest
 
 from bot.errors import BotError, LeaseLost, Refused
 from bot.evaluation.leaderboard import parse_leaderboard
+from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.branches import branch_name
-from bot.platforms.github.client import GitHubAddress, GitHubClient
-from bot.platforms.github.refs import RequestSource
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.github.threads import GitHubDiscussions
-from bot.platforms.held import held_by
+from bot.platforms.writes import held_by
 from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
 from bot.service.publish import publish

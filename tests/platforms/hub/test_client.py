@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused, Unavailable
-from bot.platforms.budget import bulk_work
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource
+from bot.platforms.net import bulk_work
 from bot.platforms.source import TooLarge
 from tests.world.git import Repository
 from tests.world.hub import Hub

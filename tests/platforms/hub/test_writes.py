@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from bot.errors import Gone, Unavailable
-from bot.platforms.chunks import in_chunks
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.target import HubTarget
+from bot.platforms.writes import in_chunks
 from bot.publishing.publication import CloseRequest, Commit, Marker, OpenRequest, PostComment, PostText, UpdateRequest
 from tests.world.git import Repository
 from tests.world.hub import Hub

@@ -1,16 +1,43 @@
-"""A memory between two passes with bounds: the oldest entry is removed first."""
+"""Memories: a property that is computed once, and two collections with bounds that live between two passes."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, MutableMapping, MutableSet
+from collections.abc import Callable, Iterator, MutableMapping, MutableSet
+from typing import Any, Generic, Self, TypeVar, overload
 
+T = TypeVar("T")
 MOST_BYTES = 256 * 1024 * 1024  # of contents that are kept
 MOST_COMMITS = 10_000  # commits of the bot that are remembered
 
 
+class kept_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+    """`functools.cached_property` without its lock; `del` of the attribute forgets the value.
+
+    Python 3.11 holds one lock for a property of all instances while it is worked out, so that threads wait for each
+    other's requests; Python 3.12 dropped it. Two threads at one instance may both work it out here.
+    """
+
+    def __init__(self, method: Callable[[Any], T]) -> None:
+        self.method, self.name, self.__doc__ = method, "", method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type | None = None) -> T | Self:
+        if instance is None:
+            return self
+        value = self.method(instance)
+        instance.__dict__[self.name] = value  # found before this descriptor from now on
+        return value
+
+
 class Contents(MutableMapping[str, bytes]):
-    """Contents by object id, of at most so many bytes in all; one that is larger is not kept."""
+    """Contents by object id, of at most so many bytes in all: the oldest goes first, a larger one is not kept."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most, self._size = most, 0
@@ -45,7 +72,7 @@ class Contents(MutableMapping[str, bytes]):
 
 
 class Latest(MutableSet[str]):
-    """The words that were added last, so many of them."""
+    """A set of the words that were added last: at most so many, the oldest goes first."""
 
     def __init__(self, most: int = MOST_COMMITS) -> None:
         self._most = most

@@ -1,0 +1,294 @@
+"""Calls to services: repeated if they fail, ended in time, counted against the budget of their account.
+
+All workers of a process share one budget for each service, account and kind of request. What other processes spend
+shows in the next answer; processes with one database also tell each other. Bulk work stops where half of a window is
+left, so that a person who waits for an answer gets one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TypeVar
+
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    retry_if_exception_type,
+    retry_if_result,
+)
+from tenacity.retry import retry_base
+
+from bot.errors import Stale, Unavailable, Unsettled
+
+T = TypeVar("T")
+TRIES = 4
+LONGEST_WAIT = 120.0  # seconds that a service may ask us to wait; beyond, the call ends and names the time
+UNKNOWN_FATE = 60.0  # seconds to look for a write that may have landed, before it may be sent again
+MOST_DIGITS = 12  # of a time in a header; GitHub names seconds since 1970
+LONGEST_LOOK = 8.0  # seconds between two looks
+LONGEST_STALL = 60.0  # seconds between two tries of a long step, where the service asks for no time
+Told = Callable[[float, BaseException | None], None]
+LONGEST_WINDOW = 3600.0  # seconds; a wrong clock or service blocks nobody for longer
+BULK_SHARE = 0.5  # of a window that bulk work leaves to people
+SAME_WINDOW = 5.0  # seconds by which two processes may see the end of one window apart
+_is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
+TIMEOUT = 30.0  # seconds for a connection, and for each read of an answer
+DEADLINE = 300.0  # seconds for one operation with all its tries
+SLOWEST = 200_000  # bytes a second at which a service may read our request
+LISTING = 1800.0  # seconds for a listing with all its pages
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Repeats a call that failed: after as long as the service asks, else `pause` seconds, doubled each time."""
+
+    pause: float = 0.5
+    tries: int = TRIES
+    longest: float = LONGEST_WAIT
+    sleep: Callable[[float], None] = time.sleep
+
+    def __call__(self, call: Callable[[], T]) -> T:
+        """Call, and again while the failures pass; raises the last one."""
+        return self._retrying(retry_if_exception_type(Unavailable))(call)
+
+    def unless_landed(self, call: Callable[[], T]) -> T:
+        """Call, and again while the failures pass, but not where a write may have landed; raises the last one."""
+        return self._retrying(retry_if_exception(_may_be_repeated))(call)
+
+    def until_settled(self, look_and_write: Callable[[], T]) -> T:
+        """Look and write, and both again where the write failed or was overtaken; raises the last failure."""
+        return self._retrying(retry_if_exception_type((Stale, Unavailable)))(look_and_write)
+
+    def while_it_moves(self, step: Callable[[], T], left: Callable[[], object], told: Told) -> T:
+        """Do a long step, and again what is left of it; raises the last failure.
+
+        A failure counts only where `left` is what it was at the failure before. `told` hears of each wait.
+        """
+        stalls = Stalls(left)
+        return Retrying(
+            retry=retry_if_exception_type((Stale, Unavailable)),
+            after=stalls.count,
+            wait=lambda state: _retry_after_or(state, min(self.pause * 2.0**stalls.failures, LONGEST_STALL)),
+            stop=lambda state: stalls.failures >= self.tries or state.upcoming_sleep > self.longest,
+            before_sleep=lambda state: told(state.upcoming_sleep, _failure(state)),
+            sleep=self.sleep,
+            reraise=True,
+        )(step)
+
+    def _retrying(self, kind: retry_base) -> Retrying:
+        return Retrying(retry=kind, wait=self.seconds, stop=self._is_over, sleep=self.sleep, reraise=True)
+
+    def seconds(self, state: RetryCallState) -> float:
+        """The wait before the next try."""
+        return _retry_after_or(state, self.pause * 2.0 ** (state.attempt_number - 1))
+
+    def _is_over(self, state: RetryCallState) -> bool:
+        return state.attempt_number >= self.tries or (_retry_after(state) or 0.0) > self.longest
+
+    def landed(self, failure: Unavailable, look: Callable[[], T | None], seconds: float) -> T:
+        """The result, found by `look`, of a write whose answer was lost; raises the failure if none is found in time.
+
+        A service may work on a large commit long after it, or something before it, gave up waiting.
+        """
+        found = self.look_until(look, seconds) if failure.may_have_landed else None
+        if found is None:
+            raise failure
+        return found
+
+    def look_until(self, look: Callable[[], T | None], seconds: float) -> T | None:
+        """The result of `look`, which is called repeatedly for so many seconds; None if it finds nothing.
+
+        A look that fails says nothing: the next one may.
+        """
+        return Retrying(
+            retry=retry_if_result(_is_none) | retry_if_exception_type(Unavailable),
+            wait=lambda state: min(LONGEST_LOOK, self.pause * 2.0 ** (state.attempt_number - 1)),
+            stop=lambda state: state.idle_for >= seconds,
+            sleep=self.sleep,
+            retry_error_callback=lambda _: None,
+        )(look)
+
+
+@dataclass
+class Stalls:
+    """Counts the failures one after the other between which nothing moved: `left` says how much is still to be done."""
+
+    left: Callable[[], object]
+    failures: int = 0
+    known: object = None
+
+    def count(self, _: RetryCallState) -> None:
+        """Count one more failure, or start again at zero."""
+        left = self.left()
+        self.failures = self.failures + 1 if left == self.known else 0
+        self.known = left
+
+
+def seconds_in(text: str) -> float | None:
+    """The number of seconds that a header names, None if it is not such a number."""
+    return float(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+def _failure(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _retry_after_or(state: RetryCallState, seconds: float) -> float:
+    """The seconds that the service asked for, else these."""
+    asked = _retry_after(state)
+    return seconds if asked is None else asked
+
+
+def _retry_after(state: RetryCallState) -> float | None:
+    """The seconds that the service asked for."""
+    failure = _failure(state)
+    return failure.retry_after if isinstance(failure, Unavailable | Unsettled) else None
+
+
+def _may_be_repeated(failure: BaseException) -> bool:
+    return isinstance(failure, Unavailable) and not failure.may_have_landed
+
+
+def _is_none(found: object) -> bool:
+    return found is None
+
+
+@contextmanager
+def bulk_work() -> Iterator[None]:
+    """Requests in this block are bulk work: they can wait, because no person waits for them."""
+    token = _is_bulk.set(True)
+    try:
+        yield
+    finally:
+        _is_bulk.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What an answer says: so many requests of `limit` are left until `ends`, on the clock of the budgets."""
+
+    limit: int
+    remaining: int
+    ends: float
+
+
+@dataclass
+class Budgets:
+    """The windows of all services and accounts, as their last answers told; `clock` gives seconds."""
+
+    clock: Callable[[], float] = time.monotonic
+    _windows: dict[str, Window] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def learn(self, key: str, limit: int | None, remaining: int, seconds: float) -> None:
+        """Note what an answer says; without a limit, the most that was ever left counts as the whole of it."""
+        with self._lock:
+            known = self._windows.get(key)
+            whole = limit or max(remaining, known.limit if known else 0)
+            self._windows[key] = Window(whole, remaining, self.clock() + min(seconds, LONGEST_WINDOW))
+
+    def take_over(self, key: str, limit: int, remaining: int, seconds: float) -> None:
+        """Note what another process knows of one that ends in so many seconds; of the same one the least is left."""
+        with self._lock:
+            known, ends = self._windows.get(key), self.clock() + seconds
+            if known is None or known.ends < ends - SAME_WINDOW:
+                self._windows[key] = Window(limit, remaining, ends)
+            elif abs(known.ends - ends) <= SAME_WINDOW:
+                self._windows[key] = Window(known.limit, min(remaining, known.remaining), known.ends)
+
+    def spend(self, key: str, service: str) -> None:
+        """Count one request. Raises Unavailable, with the seconds to wait, where none may be sent now."""
+        with self._lock:
+            known = self._windows.get(key)
+            left = known.ends - self.clock() if known else 0.0
+            if known is None or left <= 0:
+                self._windows.pop(key, None)
+                return
+            floor = int(known.limit * BULK_SHARE) if _is_bulk.get() else 0
+            if known.remaining <= floor:
+                why = "bulk work used its half of the requests" if floor else "all requests of this window are used"
+                raise Unavailable(service, f"{why}; the next window begins in {left:.0f} s", retry_after=max(left, 1.0))
+            self._windows[key] = Window(known.limit, known.remaining - 1, known.ends)
+
+    def left(self) -> dict[str, Window]:
+        """The windows as they are now."""
+        with self._lock:
+            return {key: one for key, one in self._windows.items() if one.ends > self.clock()}
+
+
+BUDGETS = Budgets()
+
+
+def key_of(host: str, secret: str, kind: str) -> str:
+    """The name of one budget; nothing of the secret can be read in it."""
+    return f"{host} {hashlib.sha256(secret.encode()).hexdigest()[:12]} {kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`timeout` is in seconds, `end` on the monotonic clock."""
+
+    timeout: float = TIMEOUT
+    end: float = float("inf")
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left, never below zero."""
+        return max(0.0, self.end - time.monotonic())
+
+    def answer_seconds(self, sent: int) -> float:
+        """How long the answer to so many bytes may take to begin: a large commit takes its time."""
+        return max(0.05, min(self.timeout + sent / SLOWEST, self.left))
+
+
+NO_LIMITS = Limits()
+_current: ContextVar[Limits] = ContextVar("limits", default=NO_LIMITS)
+
+
+def current_limits() -> Limits:
+    """The limits of the call that runs."""
+    return _current.get()
+
+
+@contextmanager
+def within(seconds: float, timeout: float | None = None) -> Iterator[None]:
+    """Let what is called in this block end within so many seconds; an outer block that ends before still counts."""
+    outer = _current.get()
+    limits = Limits(outer.timeout if timeout is None else timeout, min(outer.end, time.monotonic() + seconds))
+    token = _current.set(limits)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@dataclass
+class AnswerCounts:
+    """Counts answers by service and status; `remaining` is what the last answer said is left of the budget."""
+
+    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    remaining: dict[str, float] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def count(self, service: str, status: int, remaining: float | None = None) -> None:
+        """Note one answer."""
+        with self._lock:
+            self.answers[service, str(status)] += 1
+            if remaining is not None:
+                self.remaining[service] = remaining
+
+    def seen(self) -> tuple[dict[tuple[str, str], int], dict[str, float]]:
+        """The counts and what is left, as they are now."""
+        with self._lock:
+            return dict(self.answers), dict(self.remaining)
+
+
+ANSWERS = AnswerCounts()
