@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.row import Row
@@ -21,6 +22,12 @@ from bot.reporting.text import files_by_key
 CLAIM_LIMIT = 20_000_000  # bytes of a report that somebody else wrote
 SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
 CUT = "\n… cut: the report has all submissions.\n"
+
+
+class Claim(msgspec.Struct):
+    """What is read of somebody else's report; all else of it is skipped, and takes no memory."""
+
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +93,8 @@ def read_claim(path: str) -> str | None:
     """
     try:
         with Path(path).open("rb") as file:
-            return str(json.loads(file.read(CLAIM_LIMIT + 1)[:CLAIM_LIMIT])["digest"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return msgspec.json.decode(file.read(CLAIM_LIMIT), type=Claim).digest
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return None
 
 

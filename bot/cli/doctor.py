@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.service import CONFIG, need_extra
-from bot.reporting.escape import visible
+from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.settings.environment import (
     database_url,
     github_webhook_secret,
@@ -47,9 +47,9 @@ def doctor(
     for one in examine(case):
         found.append(one)
         if form is DoctorFormat.TEXT:
-            typer.echo(_line(one))
+            typer.echo(without_commands(_line(one)))
     if form is DoctorFormat.JSON:
-        typer.echo(json.dumps([asdict(one) for one in found], indent=2))
+        typer.echo(plain_json(json.dumps([asdict(one) for one in found], indent=2)))
     if any(one.status == "wrong" for one in found):
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ import typer
 from bot.cli.judging import DEFAULT, LEADERBOARD, NO_PROGRESS
 from bot.cli.service import need_extra, open_jobs
 from bot.errors import CallError
-from bot.reporting.escape import visible
+from bot.reporting.escape import visible, without_commands
 from bot.service.settings.environment import database_url, read_access, settings_path
 
 if TYPE_CHECKING:  # modules that need an extra are imported only when it is known to be installed
@@ -51,7 +51,7 @@ def import_board(
     if result is None:
         return
     for line in result.lines():
-        typer.echo(visible(line))
+        typer.echo(without_commands(visible(line)))
     if result.unread or result.refused:
         raise typer.Exit(1)
 
@@ -72,7 +72,7 @@ def _import(
         run = Import(context, tell)
         with nullcontext() if dry_run else import_lease(store, to, Path.cwd(), row_targets):
             for line in run.plan().lines(source, to):
-                typer.echo(visible(line))
+                typer.echo(without_commands(visible(line)))
             result = run.run() if yes and not dry_run else None
         if result is None and not dry_run:  # others may write to the board while a person decides: read it again
             typer.confirm(f"Import into {visible(to)}?", abort=True, err=True)

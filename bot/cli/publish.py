@@ -30,6 +30,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.registry import open_target
 from bot.publishing.made_entries import make_entries
+from bot.reporting.escape import without_commands
 from bot.reporting.lines import with_lines
 from bot.reporting.text import files_by_key, terminal_row, unreadable_text
 from bot.service.settings.environment import read_access
@@ -89,7 +90,7 @@ def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
     publication = result.decision.publication
     what = describe(publication)["do"] if publication else "unchanged"
     would = "would " if is_dry_run and publication else ""
-    typer.echo(f"{would}{what}  {result.subject}  {result.where}".rstrip())
+    typer.echo(without_commands(f"{would}{what}  {result.subject}  {result.where}".rstrip()))
     warn(f"  {result.decision.why}")
 
 

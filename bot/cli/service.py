@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.errors import CallError
+from bot.reporting.escape import plain_json, without_commands
 from bot.service.settings.environment import (
     database_url,
     github_webhook_secret,
@@ -111,10 +112,10 @@ def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
     from bot.service.watch.passes import exit_status
 
     if form is PlanFormat.JSON:
-        typer.echo(json.dumps([one.to_json() for one in passes], indent=2))
+        typer.echo(plain_json(json.dumps([one.to_json() for one in passes], indent=2)))
     else:
         for line in (line for one in passes for line in one.lines(dry_run=dry_run)):
-            typer.echo(line)
+            typer.echo(without_commands(line))
     if status := exit_status(passes):
         raise typer.Exit(status)
 

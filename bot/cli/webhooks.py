@@ -8,6 +8,7 @@ import typer
 
 from bot.cli.service import CONFIG
 from bot.errors import CallError
+from bot.reporting.escape import visible, without_commands
 from bot.service.settings.environment import read_access, settings_path, webhook_secret
 
 webhook = typer.Typer(help="Manage the webhook at the Hub.", no_args_is_help=True)
@@ -60,7 +61,7 @@ def delete_webhook(
     from bot.platforms.hub.webhooks import delete
 
     for line in delete(read_access(), which):
-        typer.echo(line)
+        typer.echo(without_commands(visible(line)))
 
 
 @webhook.command("list")
@@ -69,4 +70,4 @@ def list_webhooks() -> None:
     from bot.platforms.hub.webhooks import listed
 
     for line in listed(read_access()):
-        typer.echo(line)
+        typer.echo(without_commands(visible(line)))

@@ -13,7 +13,7 @@ COMMAND_LINE = re.compile(r"(^|[\r\n])(\s*)(?=::)")
 COMMAND_INSIDE = re.compile(r"#(?=#\w*\[)")
 # What GitHub and others act on in a title or a commit message: references, mentions, marks that skip a run.
 REFERENCE = re.compile(r"#(?=\d)|\bGH-(?=\d)|/(?:issues|pull|discussions)(?=/\d)", re.IGNORECASE)
-MENTION = re.compile(r"(?<!\w)@(?=\w)")
+MENTION = re.compile(r"(?<![A-Za-z0-9_])@(?=\w)")  # GitHub: after a letter that is not ASCII, too
 SKIP_MARK = re.compile(
     r"\[(?=(?:skip|no|ci|actions)[ _-]+\w+\s*\])|skip-(?=checks\s*:)|NO(?=_CI(?![^\W_]))", re.IGNORECASE
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from bot.action.outputs import read_claim
 from bot.action.run import main
 from tests.action.jobs import BAD, GOOD, bad_result, propose, push
 from tests.platforms.github.fixtures import BOARD, github
@@ -176,6 +178,17 @@ def test_a_claimed_report_that_agrees_is_silent_and_one_that_does_not_is_a_warni
     )
     assert not any("everyone" in line for line in differs.log)
     assert differs.outputs["verdict"] == "rejected"
+
+
+def test_a_claimed_report_takes_little_more_memory_than_its_bytes(tmp_path: Path) -> None:
+    claim = tmp_path / "claim.json"
+    claim.write_text('{"rows": [' + "[]," * 5_000_000 + '[]], "digest": "abc"}')
+    tracemalloc.start()
+    try:
+        assert read_claim(str(claim)) == "abc"
+        assert tracemalloc.get_traced_memory()[1] < 2 * claim.stat().st_size
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"submissions": 3}', "[" * 100_000, '{"submissions": [{}]}', "\0"])

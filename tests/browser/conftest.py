@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from socket import socket
 from threading import Thread
@@ -26,6 +26,7 @@ from bot.pages.write import write_site
 from bot.server.service import Service
 from tests.pages.boards import examples, generated, hostile, site_of
 from tests.server.services import make_service, make_web
+from tests.world.loopback import LoopbackServer
 
 if TYPE_CHECKING:  # comes with `make browser`
     from playwright.sync_api import Browser, BrowserType, Page
@@ -124,7 +125,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def served(folders: dict[str, Path]) -> Iterator[str]:
     """The address below which the sites stand."""
     root = next(iter(folders.values())).parent
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(root)))
+    server = LoopbackServer(("127.0.0.1", 0), partial(Handler, directory=str(root)))
     Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

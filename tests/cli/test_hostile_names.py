@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.command import bot
 from tests.evaluation.judging import base, patched
+from tests.world.local_git import git
 
 NAMES = {
     "::set-output name=verdict::accepted.json": {},
@@ -29,6 +31,15 @@ def folder(tmp_path: Path) -> Path:
         text = json.dumps(patched(dict(changes), base()))
         (tmp_path / name).write_text(text)
     return tmp_path
+
+
+SETTINGS = """
+[[watches]]
+name = "open-llm"
+leaderboard = "open-llm-v2"
+source = "results"
+targets = [{ to = "board" }]
+"""
 
 
 @pytest.mark.parametrize(
@@ -52,3 +63,24 @@ def test_no_report_is_a_command_or_moves_a_cursor(folder: Path, words: tuple[str
     if "csv" in options:
         cells = [cell for row in csv.reader(out.splitlines()) for cell in row[:2]]
         assert not [cell for cell in cells if cell[:1] in "=+-@\t" and cell]
+
+
+@pytest.mark.parametrize("words", [("settle",), ("settle", "--format", "json"), ("settle", "--dry-run"), ("rescore",)])
+def test_no_outcome_of_a_pass_is_a_command(tmp_path: Path, words: tuple[str, ...]) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    for name, changes in NAMES.items():
+        (results / name).write_text(
+            json.dumps(patched({**changes, "/results/leaderboard_mmlu_pro/acc,none": 7.0}, base()))
+        )
+    git(results, "init", "-q", "-b", "main")
+    git(results, "add", "-A")
+    git(results, "commit", "-qm", "results")
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+
+    environ = {**os.environ, "GITHUB_ACTIONS": "true", "DATABASE_URL": ""}
+    status, out, err = bot(*words, "--config", tmp_path / "bot.toml", cwd=tmp_path, env=environ)
+    assert status in {0, 1}, err
+    assert "[error]a.json" in out
+    lines = re.split("[\\r\\n]", out + err)
+    assert [line for line in lines if line.strip().startswith("::") or re.search(r"##\w*\[", line)] == []

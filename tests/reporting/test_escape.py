@@ -118,7 +118,7 @@ def test_a_cell_of_a_csv_file_is_one_line_that_neither_a_spreadsheet_nor_a_runne
 
 
 CLOSES = re.compile(r"#\d|\bGH-\d|://\S*/(issues|pull)/\d", re.IGNORECASE)
-CALLS = re.compile(r"(?<!\w)@\w")
+CALLS = re.compile(r"(?<![A-Za-z0-9_])@\w")  # GitHub hears `é@octocat`
 SKIPS = re.compile(
     r"\[(skip[ -]ci|ci[ -]skip|no ci|skip actions|actions skip)\]|skip-checks\s*:|\*NO_CI\*", re.IGNORECASE
 )
@@ -131,6 +131,12 @@ def test_a_title_or_commit_message_closes_nothing_calls_nobody_and_skips_nothing
         assert not CALLS.search(safe)
         assert not SKIPS.search(safe)
     assert without_references(without_references(text)) == without_references(text)
+
+
+@pytest.mark.parametrize("before", ["é", "β", "名", " ", ".", "", "ª"])
+def test_no_letter_before_a_mention_makes_it_heard(before: str) -> None:
+    assert without_references(f"{before}@octocat") == f"{before}@ octocat"
+    assert without_references("a@octocat") == "a@octocat"
 
 
 def test_names_as_they_are_stay_readable_in_a_title() -> None:

@@ -9,11 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.world.github_state import Account, Fault, GitHubState
+from tests.world.loopback import LoopbackServer
 
 RESET = "4102444800"
 
@@ -66,8 +67,7 @@ class GitHubServer:
 
     def __init__(self, state: GitHubState | None = None) -> None:
         self.state = state or GitHubState()
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.http.daemon_threads = True
+        self.http = LoopbackServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
 
     def answer(self, request: Request) -> Answer:

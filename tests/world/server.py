@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -19,6 +19,7 @@ from . import routes_talk as talk
 from .faults import WRITES, Fault
 from .git import Repository
 from .hub import Call, Hub
+from .loopback import LoopbackServer
 from .reply import Failure, Moved, Reply, answer, no_repository
 
 KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
@@ -265,8 +266,7 @@ class Connection(BaseHTTPRequestHandler):
 def served(hub: Hub) -> Iterator[Hub]:
     """Serve this hub on a free port of loopback."""
     handler = type("Connection", (Connection,), {"hub": hub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = LoopbackServer(("127.0.0.1", 0), handler)
     hub.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

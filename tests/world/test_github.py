@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import struct
+import time
+
 import pytest
 from github import GithubException, InputGitTreeElement, UnknownObjectException
 from requests.exceptions import ConnectionError as LineClosed
@@ -235,3 +239,24 @@ def test_faults_come_on_order_and_may_land(github: GitHubServer) -> None:
     with pytest.raises(LineClosed):
         repo.get_issue(1)
     assert repo.get_issue(1).title == "landed"
+
+
+def test_a_client_that_is_killed_is_no_error_of_the_server(
+    github: GitHubServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A connection that is reset in the middle of a request prints no traceback; a fault of the server does."""
+    for _ in range(3):
+        client = socket.create_connection(github.http.server_address[:2])
+        client.sendall(b"GET /user HTTP/1.1\r\nContent-Le")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # its end is a reset
+        client.close()
+    github.state.requests = None  # type: ignore[assignment]
+    with socket.create_connection(github.http.server_address[:2]) as client:
+        client.sendall(b"GET /user HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert client.recv(100) == b""
+    said, end = "", time.monotonic() + 30
+    while "AttributeError" not in said and time.monotonic() < end:
+        time.sleep(0.05)
+        said += capfd.readouterr().err
+    assert "AttributeError" in said
+    assert "ConnectionResetError" not in said
