@@ -32,6 +32,7 @@ class Inputs:
     site: str = ""
     badge: str = ""
     config: str = ""
+    sources: tuple[str, ...] = ()
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
@@ -54,6 +55,7 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         changed_only=one_of(environ, "changed-only", ("true", "false")) == "true",
         badge=environ.get("INPUT_BADGE", "").strip(),
         config=environ.get("INPUT_CONFIG", "").strip(),
+        sources=tuple(line.strip() for line in environ.get("INPUT_SOURCES", "").splitlines() if line.strip()),
         claimed_report=environ.get("INPUT_CLAIMED_REPORT", "").strip(),
         site=_site(environ, mode),
     )

@@ -34,8 +34,8 @@ def verify(run: Run) -> int:
     today = run.leaderboard if run.inputs.leaderboard != DEFAULT else None
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
-    opener = Opener(run.access, run.trigger.workspace)
-    rows = list(Verifier(target, opener, today, asks_models=True, table=table).verify())
+    opener, sources = Opener(run.access), [run.trigger.workspace / name for name in run.inputs.sources]
+    rows = list(Verifier(target, opener, today, asks_models=True, table=table, sources=sources).verify())
     for row in rows:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
@@ -40,8 +41,9 @@ def verify(
     ] = "",
     form: Annotated[VerifyFormat, typer.Option("--format", "-f", help="The output format.")] = VerifyFormat.TEXT,
     sources: Annotated[
-        Path, typer.Option("--sources", help="The folder that relative paths of local sources start at.")
-    ] = Path(),
+        list[Path] | None,
+        typer.Option("--sources", metavar="DIR", help="A folder in which evidence may be read; several are possible."),
+    ] = None,
     *,
     badge: Annotated[
         Path | None, typer.Option("--badge", help="Also write a badge there: an SVG, or .json for shields.io.")
@@ -63,12 +65,20 @@ def verify(
     opened.check_readable()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     table = table_at(opened, target, config) if config is not None else None
-    found = Verifier(opened, Opener(access, sources), today, models, table).verify(entries or [])
+    found = Verifier(opened, Opener(access), today, models, table, source_folders(sources or [])).verify(entries or [])
     rows = _print_rows(found, form, is_quiet=quiet)
     if badge is not None:
         write_badge(badge, rows)
     if not all(row.follows for row in rows):
         raise typer.Exit(1)
+
+
+def source_folders(names: Sequence[Path]) -> Sequence[Path]:
+    """The folders in which evidence may be read. Raises CallError for what is no folder."""
+    for name in names:
+        if not name.is_dir():
+            raise CallError(f"{name}: --sources names a folder, and there is none")
+    return names
 
 
 def _print_rows(found: Iterable[VerifiedRow], form: VerifyFormat, *, is_quiet: bool) -> list[VerifiedRow]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 from bot.errors import BotError, CallError, MalformedDeclaration, MalformedEntry
@@ -56,7 +57,7 @@ class Verifier:
     """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one.
 
     With `asks_models` the Hub is asked whether the revision of each model is still there; `table` is the one that the
-    rows stand beside, where there is one.
+    rows stand beside, where there is one. `sources` are the folders in which evidence may be read.
     """
 
     target: Target
@@ -64,6 +65,7 @@ class Verifier:
     today: Leaderboard | None = None
     asks_models: bool = False
     table: TableCells | None = None
+    sources: Sequence[Path] = ()
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
@@ -112,7 +114,7 @@ class Verifier:
 
     @cached_property
     def _evidence(self) -> EvidenceReader:
-        return EvidenceReader(self.opener)
+        return EvidenceReader(self.opener, self.sources)
 
     @cached_property
     def _models(self) -> ModelLookup:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
@@ -12,9 +14,14 @@ from bot.errors import BotError, Gone
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.platforms.files import read_file
+from bot.platforms.git.repository import find_layout, is_closed
+from bot.platforms.git.source import GitSource
 from bot.platforms.registry import Opener
-from bot.platforms.source import Source, TooLarge
+from bot.platforms.source import Change, LastCommit, Source, TooLarge
 from bot.publishing.entry import Evidence
+
+READ = ("hf://", "github://")  # addresses at which evidence is read; any other name is a label
 
 
 class Unfounded(Exception):
@@ -27,38 +34,157 @@ class Unfounded(Exception):
 
 @dataclass
 class EvidenceReader:
-    """Reads the files that rows name, each at its commit; the head of a source is asked for once."""
+    """Reads the files that rows name, each at its commit; the head of a source is asked for once.
+
+    A file comes from one of the `folders` where it lies there with the SHA-256 that the row names, and else from the
+    Hub or GitHub. No other folder is read, whatever a row says.
+    """
 
     opener: Opener
+    folders: Sequence[Path] = ()
     _heads: dict[str, str] = field(default_factory=dict, repr=False)
+    _opened: dict[tuple[Path, str], list[Source]] = field(default_factory=dict, repr=False)
 
     def read(self, file: Evidence) -> tuple[Parsed, float | None]:
         """A submission as it stands at its commit, and when that was committed, in Unix seconds.
 
         Raises Unfounded if it is not there, or is not what the row names.
         """
-        if not file.source or not file.commit:
-            raise Unfounded("untraceable", f"{file.path} names no repository and commit")
-        source = self.opener.source(file.source)
+        found, why = self._in_folders(file)
+        if found is None and not file.source.startswith(READ):
+            raise why or Unfounded("untraceable", _no_folder(file, self.folders))
+        if found is None and not file.commit:
+            raise Unfounded("untraceable", f"{file.path} names no commit")
+        source = found or self.opener.source(file.source)
         try:
             parsed = _read(source, file)
             last = source.touched([file.path], file.commit).get(file.path)
         except Gone as error:
             raise Unfounded("gone", f"{_gone(file)}: {error}") from None
         if parsed.sha256 != file.sha256:
-            raise Unfounded(
-                "evidence", f"{file.path} at {file.commit[:12]} is not the file that the row names: its SHA-256 differs"
-            )
+            raise _other_bytes(file)
         return parsed, last.date if last else None
 
     def since(self, file: Evidence) -> str:
         """The change of a file after the row was made; "" if there is none, or if no service answers."""
         with suppress(BotError):
-            source = self.opener.source(file.source)
+            found, _ = self._in_folders(file)
+            if found is None and not file.source.startswith(READ):
+                return ""
+            source = found or self.opener.source(file.source)
             if file.source not in self._heads:
                 self._heads[file.source] = source.head()
             return _moved_on(source, file, self._heads[file.source])
         return ""
+
+    def _in_folders(self, file: Evidence) -> tuple[Source | None, Unfounded | None]:
+        """The named folder in which a file lies as the row names it; else why what lies there is not the file."""
+        why: Unfounded | None = None
+        for folder in self.folders:
+            for source in self._sources(folder, file.source):
+                is_known = bool(file.commit) and source.knows(file.commit)
+                if isinstance(source, GitSource) and not is_known:
+                    if file.commit and source.folder != folder:
+                        why = why or Unfounded("gone", _gone(file))
+                    continue
+                try:
+                    if _read(source, file).sha256 == file.sha256:
+                        return source, None
+                    found = _other_bytes(file)
+                except Unfounded as unfounded:
+                    found = unfounded
+                if is_known:
+                    return None, found  # this is the commit that the row names
+                why = why or (found if found.outcome == "evidence" else None)
+        return None, why
+
+    def _sources(self, folder: Path, name: str) -> list[Source]:
+        """What may hold a source of this name: the folder below that has it, and the folder itself."""
+        if (folder, name) not in self._opened:
+            below = _below(folder, name)
+            places = [below, folder] if below is not None and below.is_dir() and below != folder else [folder]
+            found: list[Source] = []
+            for place in places:
+                layout = find_layout(place)
+                if layout is not None and is_closed(layout, folder):
+                    found.append(GitSource(place, name))
+                found.append(FolderFiles(place, folder))
+            self._opened[folder, name] = found
+        return self._opened[folder, name]
+
+
+@dataclass(frozen=True)
+class FolderFiles:
+    """The files of a folder as they lie there, none outside of `within`; they have no commits."""
+
+    folder: Path
+    within: Path
+
+    @property
+    def name(self) -> str:
+        """Its name on this machine."""
+        return str(self.folder)
+
+    def head(self) -> str:
+        """None."""
+        return ""
+
+    def knows(self, commit: str) -> bool:
+        """None is known."""
+        del commit
+        return False
+
+    def changes(self, old: str | None, new: str) -> Iterator[Change]:
+        """None can be told."""
+        del old, new
+        return iter(())
+
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
+        """Nobody knows when."""
+        del paths, commit
+        return {}
+
+    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
+        """The same."""
+        del commit, count
+        return nullcontext(self)
+
+    def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
+        """A file's bytes, None if it is not there, or leads out of the folder. Raises TooLarge past the limit."""
+        del commit, oid
+        place = _below(self.folder, path)
+        try:
+            if place is None or not place.resolve().is_relative_to(self.within.resolve()) or not place.is_file():
+                return None
+            if place.stat().st_size > limit:
+                raise TooLarge(f"more than {limit:,} bytes")
+            return read_file(str(place), limit)
+        except (OSError, ValueError):
+            return None
+
+
+def _below(folder: Path, name: str) -> Path | None:
+    """What a relative name means below a folder; None for a name that begins elsewhere, or leads out of it."""
+    parts = name.split("/")
+    if not name or name.startswith("/") or ".." in parts or "\0" in name or ":" in parts[0]:
+        return None
+    try:
+        place = folder / name
+        return place if place.resolve().is_relative_to(folder.resolve()) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _no_folder(file: Evidence, folders: Sequence[Path]) -> str:
+    where = f"of {file.source!r}" if file.source else "of a machine"
+    if folders:
+        return f"{file.path} {where} is not below {', '.join(map(str, folders))}: name its folder with --sources DIR"
+    return f"{file.path} {where} is no file of the Hub or GitHub: name the folder that holds it with --sources DIR"
+
+
+def _other_bytes(file: Evidence) -> Unfounded:
+    where = f" at {file.commit[:12]}" if file.commit else ""
+    return Unfounded("evidence", f"{file.path}{where} is not the file that the row names: its SHA-256 differs")
 
 
 def _gone(file: Evidence) -> str:

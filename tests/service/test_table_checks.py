@@ -61,7 +61,7 @@ def test_records_beside_the_table_let_anybody_check_a_row_and_outlive_the_state(
     def verified() -> list[tuple[str, str]]:
         opener = Opener(Access(hf_endpoint=hub.url, hf_token=story.token))
         target = opener.target("hf://datasets/acme/contents", "commit")
-        return [(row.key, row.outcome) for row in Verifier(target, opener).verify()]
+        return [(row.key, row.outcome) for row in Verifier(target, opener, sources=[opener.folder]).verify()]
 
     assert verified() == [(KEY, "follows")]
     hub.push(story.target, {entry_path(KEY): story.board_file(entry_path(KEY)).replace(b"0.7", b"0.8")})

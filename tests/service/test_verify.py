@@ -52,7 +52,7 @@ def place(tmp_path: Path) -> Path:
 def verify(place: Path, *names: str, today: str = "") -> list[VerifiedRow]:
     opener = Opener(Access(), place)
     declared = load_leaderboard(today) if today else None
-    return list(Verifier(opener.target("board"), opener, declared).verify(names))
+    return list(Verifier(opener.target("board"), opener, declared, sources=[place]).verify(names))
 
 
 def edit(place: Path, path: str, data: bytes | None) -> None:
@@ -212,5 +212,5 @@ def test_a_revision_that_is_gone_is_found_and_one_that_main_has_left_is_a_notice
     assert not ModelLookup(opener).look("../x", "e" * 40).is_gone
     assert ModelLookup(opener).look("acme/none", "main").said == "the row names no commit of the model"
 
-    rows = list(Verifier(opener.target("board"), opener, None, asks_models=True).verify())
+    rows = list(Verifier(opener.target("board"), opener, None, asks_models=True, sources=[place]).verify())
     assert outcomes(rows) == ["model", "model"]

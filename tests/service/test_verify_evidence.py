@@ -110,7 +110,7 @@ class Published:
 
     def verify(self) -> VerifiedRow:
         opener = Opener(self.access, self.folder)
-        [row] = Verifier(opener.target("board"), opener).verify()
+        [row] = Verifier(opener.target("board"), opener, sources=[self.folder]).verify()
         return row
 
 
@@ -176,7 +176,8 @@ def test_evidence_of_a_deleted_repository_is_gone(published: Published) -> None:
     published.source.delete()
 
     row = published.verify()
-    assert row.outcome == "gone"
+    is_folder = isinstance(published.source, FolderSource)  # it may lie elsewhere on the machine
+    assert row.outcome == ("untraceable" if is_folder else "gone")
     assert row.why
 
 
@@ -194,3 +195,90 @@ def test_evidence_that_names_another_commit_with_other_bytes_is_found(published:
     row = published.verify()
     assert row.outcome == "evidence"
     assert row.why == f"{FILE} at {head[:12]} is not the file that the row names: its SHA-256 differs"
+
+
+def renamed(place: Path, **fields: str) -> None:
+    """Change what the row of a board says of its evidence, as whoever writes the board can."""
+    [path] = (place / "board" / "entries").rglob("*.json")
+    whole = json.loads(path.read_text())
+    whole["evidence"][0] |= fields
+    path.write_text(json.dumps(whole))
+    Folder(place / "board").push({})
+
+
+def verified(place: Path, *sources: Path) -> VerifiedRow:
+    opener = Opener(Access())
+    [row] = Verifier(opener.target(str(place / "board")), opener, sources=sources).verify()
+    return row
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Path:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    source = FolderSource(tmp_path)
+    store = Store(connect(f"sqlite:///{tmp_path / 'bot.db'}"))
+    [watch] = parse_settings(SETTINGS.format(source=source.name), "bot.toml").watches
+    settle(ContextFactory(Access(), store, tmp_path).open_context(watch))
+    store.close()
+    return tmp_path
+
+
+def test_no_folder_is_read_that_the_caller_does_not_name(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(local)
+    for source in ("results", str(local / "results"), f"file://{local}/results", "ext::sh -c touch% canary", "", ".."):
+        renamed(local, source=source)
+        row = verified(local)
+        assert row.outcome == "untraceable"
+        assert "--sources DIR" in row.why
+
+    assert not (local / "canary").exists()
+
+
+def test_a_named_folder_holds_the_source_or_is_it(local: Path) -> None:
+    assert verified(local, local).outcome == "follows"
+    assert verified(local, local / "results").outcome == "follows"
+    assert verified(local, local / "board").outcome == "untraceable"
+    assert verified(local, local / "board", local / "results").outcome == "follows"
+
+
+def test_a_file_of_a_plain_folder_is_found_by_path_and_sha_256(local: Path) -> None:
+    plain = local / "plain" / FILE
+    plain.parent.mkdir(parents=True)
+    plain.write_bytes(result())
+    renamed(local, source="", commit="")
+
+    assert verified(local, local / "plain").outcome == "follows"
+    plain.write_bytes(EDITED)
+    assert verified(local, local / "plain").outcome == "evidence"
+
+
+@pytest.mark.parametrize("path", [f"../outside/{FILE}", f"linked/{FILE}", f"./../../outside/{FILE}"])
+def test_nothing_outside_of_a_named_folder_is_read(local: Path, path: str) -> None:
+    outside, named = local / "outside" / FILE, local / "named"
+    outside.parent.mkdir(parents=True)
+    outside.write_bytes(result())
+    named.mkdir()
+    (named / "linked").symlink_to(local / "outside")
+    for fields in ({"path": path}, {"source": path.removesuffix(f"/{FILE}"), "path": FILE}):
+        renamed(local, commit="", **fields)
+        assert verified(local, named).outcome == "untraceable"
+
+
+@pytest.mark.parametrize("how", ["file", "link", "alternates", "objects"])
+def test_a_repository_that_leads_out_of_a_named_folder_is_not_opened(local: Path, how: str) -> None:
+    named, real = local / "named" / "results", local / "results" / ".git"
+    if how == "file":
+        named.mkdir(parents=True)
+        (named / ".git").write_text(f"gitdir: {real}\n")
+    elif how == "link":
+        named.mkdir(parents=True)
+        (named / ".git").symlink_to(real)
+    else:
+        Folder(local / "named").git("clone", "--quiet", "--shared", str(local / "results"), "results")
+        if how == "objects":
+            rmtree(named / ".git" / "objects")
+            (named / ".git" / "objects").symlink_to(real / "objects")
+        (named / FILE).unlink()
+
+    assert verified(local, local / "named").outcome == "untraceable"
+    assert verified(local, local).outcome == "follows"

@@ -77,6 +77,22 @@ def find_layout(folder: Path) -> Layout | None:
     return Layout(git_dir.resolve(), common.resolve(), None if is_bare else folder.resolve(), formats)
 
 
+def is_closed(layout: Layout, within: Path) -> bool:
+    """Tell whether all that git would read of a repository lies below a folder: no link and no alternate leads out."""
+    root = within.resolve()
+    objects, inside = layout.common / "objects", [layout.git_dir, layout.common]
+    try:
+        inside += [layout.common / name for name in LINKED]
+        inside += [path for path in objects.rglob("*") if path.is_symlink()]
+        inside += [path for path in (layout.common / "refs").rglob("*") if path.is_symlink()]
+        alternates = objects / "info" / "alternates"
+        lines = alternates.read_text("utf-8", "surrogateescape").splitlines() if alternates.is_file() else []
+        inside += [objects / line for line in lines if line and not line.startswith("#")]
+        return all(path.resolve().is_relative_to(root) for path in inside)
+    except (OSError, ValueError):
+        return False
+
+
 def _text(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(MOST_HEAD).decode("utf-8", "surrogateescape")
