@@ -10,22 +10,27 @@ from bot.publishing.publication import Marker
 
 
 @dataclass(frozen=True, slots=True)
-class RequestComment:
-    """One comment; `is_newest` says that the newest commit of the request was there when it was written.
+class Comment:
+    """One comment; `id` is the service's.
 
-    `edited` says that the text is not the one that was posted.
+    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
+    all events of the discussion. `edited` says that the text is not the one that was posted: others than the author
+    may edit it. `saw_head` says that the newest commit of the bot's request was there when the comment was written.
     """
 
     id: str
     author: str
     text: str
-    is_newest: bool = False
+    at: float = 0.0
+    changed: float = 0.0
+    place: int = 0
     edited: bool = False
+    saw_head: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One request of the bot with what was said on it.
+    """One request of the bot with the comments on it, but for the opening one.
 
     `head` is its newest commit, of a merged one that which was merged, "" if that is not known. `is_ours` says that
     we wrote it: whoever else may push there can give a commit any author and date.
@@ -35,7 +40,7 @@ class Conversation:
     mark: Marker | None
     status: Literal["open", "closed", "merged"]
     head: str
-    comments: tuple[RequestComment, ...]
+    comments: tuple[Comment, ...]
     is_ours: bool = False
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from bot.platforms.conversations import Comment
 from bot.platforms.source import Source
 from bot.platforms.target import Duplicate
 
@@ -13,23 +14,6 @@ Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]
 VerdictState = Literal["success", "failure"]
 OPEN = frozenset({"open", "draft"})  # what a list shows of the open ones
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """One comment; `id` is the service's.
-
-    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
-    all events of the discussion. `edited` says that the text is not the one that was posted.
-    """
-
-    id: str
-    author: str
-    text: str
-    at: float = 0.0
-    changed: float = 0.0
-    place: int = 0
-    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +32,7 @@ class Listed:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether something can still come of it."""
+        """Tell whether it is neither closed nor merged."""
         return self.status in OPEN
 
 
@@ -86,13 +70,18 @@ class Thread:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether something can still come of it."""
+        """Tell whether it is neither closed nor merged."""
         return self.status in OPEN
+
+    @property
+    def replies(self) -> list[Comment]:
+        """The comments after the opening one."""
+        first = self.opening.id if self.opening else ""
+        return [one for one in self.comments if one.id != first]
 
     def comments_of(self, author: str) -> Iterator[Comment]:
         """The comments of one account after the opening one: only in those of the bot a mark of the bot counts."""
-        first = self.opening.id if self.opening else ""
-        return (one for one in self.comments if one.author == author and one.id != first)
+        return (one for one in self.replies if one.author == author)
 
 
 class ReviewedSource(Source, Protocol):

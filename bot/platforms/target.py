@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from bot.platforms.conversations import Conversations
+from bot.platforms.conversations import Comment, Conversations
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
-from bot.publishing.publication import CurrentState, Form, Marker, PostText, Publication, Reply
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, Publication
 
 REASON = "Two processes wrote this at the same time; {kept} stays."
 
@@ -65,8 +65,17 @@ class Target(Protocol):
         """The current state for one mark, and the files at these paths."""
         ...
 
-    def read_replies(self, mark: Marker) -> list[Reply]:
-        """The comments of others in the discussion that holds a comment of the bot; nothing if a target has none."""
+    def read_replies(self, mark: Marker) -> list[Comment]:
+        """The comments in the discussion that holds a comment of the bot, but for the opening one; none without one."""
+        ...
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Add a comment to the discussion that holds the one of a mark; nothing if a target has none."""
+        ...
+
+    @property
+    def account(self) -> str:
+        """The name of the bot's account there, "" where nobody needs one."""
         ...
 
     def apply(self, publication: Publication) -> str:

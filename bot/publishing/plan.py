@@ -14,6 +14,7 @@ from bot.publishing.board import rank_entries
 from bot.publishing.entry import Entry, digest_of
 
 RowAction = Literal["added", "changed", "removed", "unchanged"]
+DIGEST = 32  # hexadecimal digits of a plan's digest: 128 bits
 FEWEST = 5  # rows that may always go or change, however small the board
 
 
@@ -54,10 +55,10 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """The digest that a person approves: 12 digits of the SHA-256 of all changes, removals and first additions."""
+        """The digest that a person approves: 32 digits of the SHA-256 of all changes, removals and first additions."""
         large = {"changed", "removed", *(("added",) if self.is_first else ())}
         rows = sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
-        return hashlib.sha256(msgspec.json.encode((self.target, rows))).hexdigest()[:12]
+        return hashlib.sha256(msgspec.json.encode((self.target, rows))).hexdigest()[:DIGEST]
 
     @property
     def reasons(self) -> dict[str, int]:

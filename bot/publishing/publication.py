@@ -98,15 +98,6 @@ class PostedComment:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A comment of somebody else; `edited` says that the text is not the one that was posted."""
-
-    author: str
-    body: str
-    edited: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class CurrentState:
     """The current state of a target for one mark: files at its main branch, an open request, a comment.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.evaluation.finding import counted
-from bot.publishing.command_list import commands_line
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import FOOT, fitted
 from bot.reporting.escape import brief, code, code_in_table, in_title, visible
@@ -38,14 +37,19 @@ class Comparison:
     after: BoardPlace
 
 
-def push_text(folder: str, verdicts: Sequence[str], mark: Marker, rivals: Sequence[str] = ()) -> PostText:
-    """The discussion about pushed files that were rejected, or that others measured otherwise; all are Markdown."""
+def push_text(
+    folder: str, verdicts: Sequence[str], mark: Marker, commands: str, rivals: Sequence[str] = ()
+) -> PostText:
+    """The discussion about pushed files that were rejected, or that others measured otherwise; all are Markdown.
+
+    `commands` is the line that lists what people may write there.
+    """
     where = f"in {code(folder)}" if folder else "at the top of the repository"
     files = counted(len(verdicts), "file")
     were = "was" if len(verdicts) == 1 else "were"
     first = f"{files} {where} {were} rejected. Push corrected files and this discussion closes automatically."
     said = "\n".join(rivals)
-    body = "\n\n".join(filter(None, [first if verdicts else "", said, *verdicts, commands_line("source"), FOOT]))
+    body = "\n\n".join(filter(None, [first if verdicts else "", said, *verdicts, commands, FOOT]))
     shown = in_title(folder) or "the top folder"
     title = f"Results in {shown} were rejected" if verdicts else f"Results in {shown} differ from those of others"
     return fitted(title, body, mark)
@@ -88,8 +92,11 @@ class Effects:
     is_cut: bool
 
 
-def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Marker) -> PostText:
-    """The sticky comment on a pull request at the source: first what merging does, then the verdict on each file."""
+def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str) -> PostText:
+    """The sticky comment on a pull request at the source: first what merging does, then the verdict on each file.
+
+    `commands` is the line that lists what people may write there.
+    """
     files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
     shown = list(fitting(verdicts))
     left = len(verdicts) - len(shown)
@@ -100,7 +107,7 @@ def review_text(head: str, verdicts: Sequence[str], effects: Effects, mark: Mark
         comparison_table(effects.comparisons),
         *shown,
         more,
-        commands_line("source"),
+        commands,
         FOOT,
     ]
     return fitted("", "\n\n".join(filter(None, parts)), mark)

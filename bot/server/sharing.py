@@ -19,7 +19,7 @@ from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
 from bot.service.rows import RowPublisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
-from bot.service.waivers import parse_waivers
+from bot.service.talk.waivers import parse_waivers
 from bot.service.watch.leases import lease_name, pass_leases
 from bot.service.watch.outcome import Outcome, Report
 

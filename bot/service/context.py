@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, MutableSet, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, MutableSet, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -37,12 +37,34 @@ from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
 from bot.service.items import RowQueue
 from bot.service.judging import LookUp, no_look_up, open_look_up
-from bot.service.maintainers import Maintainers, nobody_writes
 from bot.service.settings.config import Settings, Watch, WatchTarget
 from bot.service.settings.environment import space_url
 from bot.service.settings.sources import open_settings
 from bot.service.store import Store, StoredSubmission, connect
 from bot.service.watch.event import account_id
+
+WRITERS = "@writers"  # in `maintainers`: all who may write to the repository; no account can have this name
+
+
+def nobody_writes(_: str) -> bool:
+    """The known rights of an account if no service can be asked."""
+    return False
+
+
+@dataclass(frozen=True)
+class Maintainers(Container[str]):
+    """The accounts that the settings name; with `@writers` also those that may write to the source.
+
+    `may_write` asks the source about an account; it is asked for no one else.
+    """
+
+    names: Sequence[str]
+    may_write: Callable[[str], bool] = nobody_writes
+
+    def __contains__(self, account: object) -> bool:
+        if account in self.names:
+            return account != WRITERS
+        return WRITERS in self.names and isinstance(account, str) and self.may_write(account)
 
 
 @dataclass

@@ -10,7 +10,6 @@ from bot.platforms.target import Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
 from bot.service.context import WatchContext
-from bot.service.declines import declined_of
 from bot.service.desired import DesiredRow, desired_together, is_from, migration_mark, rolling_mark
 from bot.service.gate import Gate, with_held
 from bot.service.items import FIRST_WAIT, Item, RowJob, Share, marks
@@ -19,6 +18,7 @@ from bot.service.reconcile import PublishResult, entries_of, parsed, reconcile
 from bot.service.row_looks import PlannedLook, RowLook, RowLooker, SharedStates
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
+from bot.service.talk.targets import declined_of
 from bot.service.watch.outcome import Report
 
 PART = 500  # rows that are looked at and published together

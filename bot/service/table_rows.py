@@ -12,7 +12,6 @@ from bot.publishing.entry import entry_path, parse_entry
 from bot.publishing.layout import Layout, RowChange
 from bot.publishing.tables.table_layout import table_layout
 from bot.service.context import WatchContext
-from bot.service.declines import declined_of
 from bot.service.desired import rolling_mark
 from bot.service.gate import Gate, with_held
 from bot.service.items import Item
@@ -21,6 +20,7 @@ from bot.service.reconcile import parsed, reconcile
 from bot.service.row_looks import RowLook, RowLooker, SharedStates, StandingRow
 from bot.service.settings.config import WatchTarget
 from bot.service.table_desired import DesiredTable, WrittenRow
+from bot.service.talk.targets import declined_of
 from bot.service.watch.outcome import Report
 
 

@@ -9,16 +9,14 @@ from typing import Protocol
 
 from bot.errors import DiscussionsDisabled
 from bot.platforms.target import Target
-from bot.service.approvals import approved_by
 from bot.service.boards import BoardUpdater
 from bot.service.context import WatchContext
-from bot.service.desired import plan_mark
 from bot.service.items import Item, Kind, Share
 from bot.service.model_rows import ModelPublisher
 from bot.service.rows import MOST_ROWS, RowPublisher, due_rows
 from bot.service.settings.config import WatchTarget
 from bot.service.table_rows import TablePublisher
-from bot.service.target_commands import TargetCommands
+from bot.service.talk.targets import TargetCommands, learn_approvals
 from bot.service.template_rows import TemplatePublisher
 from bot.service.watch.outcome import Report
 
@@ -106,14 +104,8 @@ class Targets:
         if plan is None or plan[1] or f"{to} {plan[0]}" in self.learned:
             return
         self.learned.add(f"{to} {plan[0]}")
-        mark = plan_mark(context.leaderboard.id, context.source.name)
         target, _ = context.targets_by_address[to]
-
-        def call() -> None:
-            if plan[0] in approved_by(target.read_replies(mark), context.watch.maintainers):
-                context.store.approve_plan(context.name, plan[0])
-
-        self.report.attempt([], call, subject=f"plan of {to}")
+        self.report.attempt([], lambda: learn_approvals(context, target, to), subject=f"plan of {to}")
 
     def derive(self) -> None:
         """Bring what is derived from the rows in step, at every target."""

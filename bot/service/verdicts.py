@@ -13,7 +13,7 @@ from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Verdict
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
-from bot.service.waivers import parse_waivers
+from bot.service.talk.waivers import parse_waivers
 
 MOST_FILES = 200  # of one row that are judged for a page
 

@@ -65,7 +65,7 @@ def with_rows(*rows: PlannedRow, **changes: object) -> Plan:
 
 def test_what_is_approved_is_all_that_would_change_or_go_in_any_order() -> None:
     rows = [["a", "changed", "a>A"], ["c", "removed", "c>"], ["d", "changed", "d>D"]]
-    expected = hashlib.sha256(msgspec.json.encode([TARGET, rows])).hexdigest()[:12]
+    expected = hashlib.sha256(msgspec.json.encode([TARGET, rows])).hexdigest()[:32]
 
     assert PLAN.digest == expected
     assert with_rows(*reversed(ROWS)).digest == expected

@@ -58,7 +58,7 @@ def test_a_plan_that_waits() -> None:
         said(text, PLAN_MARK)
         == """\
 1 row would be removed and 1 changed, more than the settings allow without approval. Nothing changes until a \
-maintainer writes `/approve a5a7ddf74167` here. Source: `hf://datasets/acme/results`.
+maintainer writes `/approve a5a7ddf741677ad23f6da4a3872bac02` here. Source: `hf://datasets/acme/results`.
 
 - 1 row: the declaration changed
 - 1 row: its file is gone
@@ -177,14 +177,14 @@ def test_the_discussion_that_holds_comments(kind: Kind, title: str, body: str) -
 
 
 def test_pushed_files_that_were_rejected() -> None:
-    text = push_text("a/b", ["### one", "### two"], MARK, ["- rival one", "- rival two"])
+    text = push_text("a/b", ["### one", "### two"], MARK, COMMANDS, ["- rival one", "- rival two"])
     rejected = "were rejected. Push corrected files and this discussion closes automatically."
 
     assert text.title == "Results in a/b were rejected"
     assert said(text) == (
         f"2 files in `a/b` {rejected}\n\n- rival one\n- rival two\n\n### one\n\n### two\n\n{COMMANDS}"
     )
-    text = push_text("", ["### one"], MARK)
+    text = push_text("", ["### one"], MARK, COMMANDS)
     assert text.title == "Results in the top folder were rejected"
     assert said(text) == (
         f"1 file at the top of the repository {rejected.replace('were', 'was')}\n\n### one\n\n{COMMANDS}"
@@ -192,7 +192,7 @@ def test_pushed_files_that_were_rejected() -> None:
 
 
 def test_pushed_files_that_others_measured_otherwise() -> None:
-    text = push_text("", [], MARK, ["- rival"])
+    text = push_text("", [], MARK, COMMANDS, ["- rival"])
     assert text.title == "Results in the top folder differ from those of others"
     assert said(text) == f"- rival\n\n{COMMANDS}"
 

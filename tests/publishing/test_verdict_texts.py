@@ -96,20 +96,23 @@ def test_the_first_names_and_how_many_more(words: Sequence[str], shown: str) -> 
 
 
 def test_a_review_begins_with_what_merging_does() -> None:
-    text = review_text("a" * 40, ["### one"], EVERYTHING, MARK)
+    text = review_text("a" * 40, ["### one"], EVERYTHING, MARK, COMMANDS)
 
     assert text.title == ""
     assert said(text) == "\n\n".join(
         ["1 result file judged, at `aaaaaaaaaaaa`.", "\n".join(LINES), TABLE, "### one", COMMANDS]
     )
-    assert said(review_text("a" * 40, [], NOTHING, MARK)) == f"0 result files judged, at `aaaaaaaaaaaa`.\n\n{COMMANDS}"
+    assert (
+        said(review_text("a" * 40, [], NOTHING, MARK, COMMANDS))
+        == f"0 result files judged, at `aaaaaaaaaaaa`.\n\n{COMMANDS}"
+    )
 
 
 def test_verdicts_that_do_not_fit_are_counted() -> None:
     verdict = "v" * (VERDICT_ROOM // 2)
     assert list(fitting([verdict] * 3)) == [verdict] * 2
     assert list(fitting([verdict * 3, verdict])) == [verdict * 3]
-    text = said(review_text("a" * 40, [verdict] * 4, NOTHING, MARK))
+    text = said(review_text("a" * 40, [verdict] * 4, NOTHING, MARK, COMMANDS))
     assert text.endswith(f"{verdict}\n\n… and 2 more files, which do not fit here.\n\n{COMMANDS}")
 
 
@@ -139,7 +142,7 @@ def test_a_review_in_one_line(
     ],
 )
 def test_a_review_that_was_merged_says_where_its_rows_are(links: list[str], standing: list[str], words: str) -> None:
-    review = review_text("a" * 40, [], NOTHING, MARK).body
+    review = review_text("a" * 40, [], NOTHING, MARK, COMMANDS).body
     start = review.removesuffix(MARK.render()).rstrip()
 
     merged = merged_text(review, links, standing, MARK)

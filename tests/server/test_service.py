@@ -16,7 +16,7 @@ import httpx
 import pytest
 from huggingface_hub import HfApi
 
-from bot.service.reviews import SHORT_LIST
+from bot.service.review.reviews import SHORT_LIST
 from bot.service.watch.workers import QUIET
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.publishing.command_list import commands_table
-from bot.service import quotas
+from bot.service.talk import quotas
+from bot.service.talk.commands import commands_table
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub

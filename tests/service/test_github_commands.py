@@ -97,8 +97,8 @@ def test_a_maintainer_merges_a_pull_request(github: GitHubServer, tmp_path: Path
     [pull] = story.pulls
     assert story.write(pull, "/merge", "eve") == ""
     assert story.write(pull, "/merge abc") == (
-        "The bot cannot read this command: write `/merge`, or `/merge COMMIT` with at least 7 digits of the request's "
-        "newest commit."
+        "The bot cannot read this command: write `/merge [COMMIT]`, where COMMIT is at least 12 digits of the "
+        "request's newest commit."
     )
     assert story.write(pull, "/merge").startswith("Merged at `")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.service import quotas
 from bot.service.items import Mark
-from bot.service.reviews import LISTED_FOR, SHORT_LIST
+from bot.service.review.reviews import LISTED_FOR, SHORT_LIST
+from bot.service.talk import quotas
 from bot.service.watch.settle import settle
 from tests.service.stories import Story
 from tests.world.hub import Hub

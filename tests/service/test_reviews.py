@@ -10,7 +10,7 @@ import pytest
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.publishing.card import declaration_path
 from bot.publishing.repeat import LATER
-from bot.service.proposals import parse_kept
+from bot.service.review.proposals import parse_kept
 from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
@@ -142,8 +142,8 @@ def test_a_maintainer_s_waiver_holds_for_the_request_and_for_what_is_merged(stor
     [
         ("ann", "/ignore missing-task until 2099-01-01 because I say so", "Only the maintainers"),
         ("meg", "/ignore missing-task", "The bot cannot read this command"),
-        ("meg", "/ignore no-such-rule until 2099-01-01 because why not", "The bot cannot read this command"),
-        ("meg", "/ignore missing-task until 2099-13-01 because why not", "The bot cannot read this command"),
+        ("meg", "/ignore no-such-rule until 2099-01-01 because why not", "There is no rule `no-such-rule`"),
+        ("meg", "/ignore missing-task until 2099-13-01 because why not", "`2099-13-01` is no date"),
         ("meg", "/ignore missing-task until 2001-01-01 because why not", "2001-01-01 has passed"),
         ("ann", "/explain no_such_task", "no_such_task"),
     ],
@@ -217,7 +217,7 @@ def test_a_changed_declaration_refreshes_open_reviews(story: Story) -> None:
 def test_refreshing_reviews_costs_a_bounded_number_of_requests(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.reviews.REFRESHED", 3)
+    monkeypatch.setattr("bot.service.review.reviews.REFRESHED", 3)
     story = Story(hub, tmp_path)
     for n in range(8):
         hub.open_request(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}")}, "x", "", f"eve{n}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.platforms.discussions import Comment, Pushed, Thread
-from bot.service.shown import is_newest, seen_files
+from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Pushed, Thread
+from bot.service.talk.waivers import is_newest, seen_files
 
 ONE, OTHER = "a" * 64, "b" * 64
 OURS = Comment("1", "bot", f"A result.\n\nSHA-256 `{ONE}`\n> SHA-256 `{OTHER}`\n", at=10.0, changed=10.0, place=1)

@@ -77,8 +77,8 @@ def test_a_request_that_changed_after_the_command_is_not_merged(story: Story) ->
     assert "The request got a newer commit" in write(story, request, f"/merge {old}")
     assert request.status == "open"
 
-    assert "write `/merge`, or `/merge COMMIT`" in write(story, request, f"/merge {head[:5]}")
-    assert write(story, request, f"/merge `{head[:10]}`") == f"Merged at `{head[:12]}`."
+    assert "at least 12 digits of the request's newest commit" in write(story, request, f"/merge {head[:11]}")
+    assert write(story, request, f"/merge `{head[:12]}`") == f"Merged at `{head[:12]}`."
     assert request.status == "merged"
     story.news()
 
@@ -219,7 +219,7 @@ def test_a_decline_that_names_no_row_says_so(hub: Hub, tmp_path: Path) -> None:
     story, request, key = rolling(hub, tmp_path)
     unknown = write(story, request, "/decline tiny/acme/`@eve`/x")
     assert unknown == "There is no row ``tiny/acme/`@eve`/x`` of this source."
-    assert write(story, request, "/decline") == "Name the row: `/decline KEY`."
+    assert "write `/decline KEY`, where KEY names the row" in write(story, request, "/decline")
     assert write(story, request, f"/decline {key}", "eve") == ""
 
     assert request.title == "Update 3 rows of tiny"

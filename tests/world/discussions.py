@@ -81,8 +81,9 @@ class Discussions:
     def find_comment(self, discussion: Discussion, comment_id: str) -> Json | None:
         return next((e for e in discussion.events if e["id"] == comment_id and e["type"] == "comment"), None)
 
-    def edit(self, event: Json, text: str) -> Json:
-        event["data"] = self._said(text, event["author"]["name"], edited=True)
+    def edit(self, event: Json, text: str, editor: str = "") -> Json:
+        """Edit a comment; its author stays, whoever the editor is."""
+        event["data"] = self._said(text, editor or event["author"]["name"], edited=True)
         return event
 
     def set_status(self, discussion: Discussion, status: str, author: str) -> Json:

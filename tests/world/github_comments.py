@@ -66,7 +66,7 @@ def edit_comment(state: GitHubState, request: Request) -> Answer:
     comment = repo.comments.get(int(request.parts[1])) if repo else None
     if comment is None or refused:
         return refused or refuse(404, "Not Found")
-    comment.body, comment.updated = request.body["body"], state.tick()
+    state.edit_comment(comment, request.body["body"])
     return Answer(200, _comment(request, repo, comment))
 
 

@@ -179,6 +179,10 @@ class GitHubState:
         self.repos[name].issues[number].updated = now
         return made
 
+    def edit_comment(self, comment: Comment, body: str) -> None:
+        """Edit a comment as whoever may write can: its author stays."""
+        comment.body, comment.updated = body, self.tick()
+
     def close(self, name: str, number: int, by: str = "ann") -> None:
         issue = self.repos[name].issues[number]
         issue.state, issue.closed_by, issue.updated = "closed", by, self.tick()

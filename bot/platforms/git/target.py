@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from bot.errors import Stale
 from bot.evaluation.row_key import key_start
+from bot.platforms.conversations import Comment
 from bot.platforms.git.local import LocalRepository
 from bot.platforms.target import Duplicate
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
@@ -30,7 +31,6 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Publication,
-    Reply,
     Request,
     UpdateRequest,
 )
@@ -149,10 +149,18 @@ class Folder:
     def conversations(self) -> None:
         """None: nobody writes comments on a branch."""
 
-    def read_replies(self, mark: Marker) -> list[Reply]:
+    @property
+    def account(self) -> str:
+        """The name of the bot's account."""
+        return ""
+
+    def read_replies(self, mark: Marker) -> list[Comment]:
         """Nobody writes comments in a folder."""
         del mark
         return []
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Do nothing: there is no discussion."""
 
     def apply(self, publication: Publication) -> str:
         """Carry it out, and return where it can be seen. Raises Stale if the target changed since it was read."""

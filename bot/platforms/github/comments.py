@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from github.Issue import Issue
@@ -15,14 +15,14 @@ from github.IssueComment import IssueComment
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, Stale, Unavailable
-from bot.platforms.conversations import Conversation, RequestComment
+from bot.platforms.conversations import Comment, Conversation
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.github.rights import author_of, is_edited
+from bot.platforms.github.rights import as_comment, author_of
 from bot.platforms.github.wire import SERVICE
 from bot.platforms.target import Duplicate, later_ones
 from bot.platforms.writes import Intend, held, nobody_else
-from bot.publishing.publication import Marker, PostText, Reply, find_marker, holder_of
+from bot.publishing.publication import Marker, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
 
 LISTED = 100  # requests, those in which something happened last, of which one list says how many comments they have
@@ -51,12 +51,21 @@ class GitHubComments:
         issue = self._issue(mark)
         return next(iter(self._ours(issue, mark)), None) if issue else None
 
-    def replies(self, mark: Marker) -> list[Reply]:
-        """The comments of others on the issue that holds the comment of a mark."""
+    def replies(self, mark: Marker) -> list[Comment]:
+        """The comments on the issue that holds the comment of a mark."""
         issue = self._issue(mark)
-        comments = self._call(lambda: list(issue.get_comments())) if issue else []
-        others = [one for one in comments if author_of(one) != self._call.login]
-        return [Reply(author_of(one), one.body or "", is_edited(one)) for one in others]
+        return list(map(as_comment, self._call(lambda: list(issue.get_comments())))) if issue else []
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Add a comment to the issue that holds the one of a mark."""
+        issue, reply = self._issue(mark), find_marker(text)
+        if issue is None or reply is None:
+            return
+        with held(self._intend, f"github://{self._name}", text, self._call.unknown_until):
+            try:
+                self._call(lambda: issue.create_comment(text))
+            except Unavailable as failure:
+                self._call.landed(failure, lambda: self._ours(issue, reply) or None)
 
     def post(self, mark: Marker, text: PostText) -> str:
         """Write a comment and give its URL; where another run was faster, its comment is kept and says this.
@@ -194,16 +203,7 @@ class GitHubConversations:
         head = pull.head.sha or ""
         is_ours = bool(head) and self.written.get(int(name)) == head.encode()
         since = self._pushed(head) if is_ours else None
-        said = [
-            RequestComment(
-                str(one.id),
-                author_of(one),
-                one.body or "",
-                is_newest=since is not None and one.created_at.timestamp() > since,
-                edited=is_edited(one),
-            )
-            for one in comments
-        ]
+        said = [replace(one, saw_head=since is not None and one.at > since) for one in map(as_comment, comments)]
         status: Any = "merged" if pull.merged_at is not None else pull.state
         return Conversation(name, find_marker(pull.body or ""), status, head, tuple(said), is_ours)
 

@@ -16,7 +16,8 @@ from github.Repository import Repository
 
 from bot.errors import Gone, Unavailable
 from bot.platforms.caches import kept_property
-from bot.platforms.discussions import Comment, Kind, Listed, Status, Thread, VerdictState
+from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Kind, Listed, Status, Thread, VerdictState
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
@@ -89,7 +90,7 @@ class GitHubDiscussions:
         for row in [issue, *comments]:
             self._rights.learn(row)
         at, changed = _at(issue, "created_at"), self._edited(issue)
-        opening = Comment(OPENING, login_of(issue), issue["body"] or "", at, changed, edited=at != changed)
+        opening = Comment(OPENING, login_of(issue), issue["body"] or "", at, changed, edited=changed > at)
         return Thread(
             num,
             issue["title"],
@@ -283,8 +284,8 @@ def _known(issue: Row) -> dict[str, str]:
 
 
 def _as_comment(row: Row, place: int) -> Comment:
-    times = _at(row, "created_at"), _at(row, "updated_at")
-    return Comment(str(row["id"]), login_of(row), row["body"] or "", *times, place, edited=times[0] != times[1])
+    at, changed = _at(row, "created_at"), _at(row, "updated_at")
+    return Comment(str(row["id"]), login_of(row), row["body"] or "", at, changed, place, edited=changed > at)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from github.IssueComment import IssueComment
 from github.PullRequest import PullRequest
 
 from bot.errors import Refused
+from bot.platforms.conversations import Comment
 from bot.platforms.discussions import VerdictState
 from bot.platforms.github.client import GitHubClient
 
@@ -31,9 +32,10 @@ def author_of(made: Issue | IssueComment | PullRequest) -> str:
     return str(getattr(made.user, "login", None) or "ghost")
 
 
-def is_edited(comment: IssueComment) -> bool:
-    """Tell whether a comment was edited after it was posted."""
-    return comment.updated_at != comment.created_at
+def as_comment(made: IssueComment) -> Comment:
+    """A comment as a value; whoever may push can edit it, and its author stays the same."""
+    at, changed = made.created_at.timestamp(), made.updated_at.timestamp()
+    return Comment(str(made.id), author_of(made), made.body or "", at, changed, edited=changed > at)
 
 
 def may_push(client: GitHubClient, name: str) -> bool | None:

@@ -9,6 +9,7 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import kept_property
+from bot.platforms.conversations import Comment
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import GitHubClient
@@ -33,7 +34,6 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Publication,
-    Reply,
     Request,
     UpdateRequest,
     find_marker,
@@ -192,9 +192,18 @@ class GitHubTarget:
         """Close or delete the later one."""
         self._comments.remove_duplicate(duplicate)
 
-    def read_replies(self, mark: Marker) -> list[Reply]:
-        """The comments of others on the issue that holds a comment of the bot."""
+    @property
+    def account(self) -> str:
+        """The name of the bot's account."""
+        return self._client.login
+
+    def read_replies(self, mark: Marker) -> list[Comment]:
+        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
         return self._comments.replies(mark)
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Add a comment to the discussion that holds the one of a mark."""
+        self._comments.answer(mark, text)
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.errors import Gone, Stale, Unavailable
-from bot.platforms.conversations import Conversation, RequestComment
+from bot.platforms.conversations import Comment, Conversation
 from bot.platforms.discussions import Pushed, Thread
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.target import Duplicate
-from bot.publishing.publication import Marker, PostedComment, PostText, Reply, find_marker, holder_of
+from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
 
 if TYPE_CHECKING:
@@ -38,12 +38,16 @@ class HubComments:
         thread, us = self._thread(Marker("entry", "", leaderboard)), self.discussions.client.user
         return [comment.text for comment in (thread.comments if thread else ()) if comment.author == us]
 
-    def replies(self, mark: Marker) -> list[Reply]:
-        """The comments of others in the discussion that holds a comment of the bot."""
-        thread, us = self._thread(mark), self.discussions.client.user
-        return [
-            Reply(one.author, one.text, one.edited) for one in (thread.comments if thread else ()) if one.author != us
-        ]
+    def replies(self, mark: Marker) -> list[Comment]:
+        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
+        thread = self._thread(mark)
+        return thread.replies if thread else []
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Add a comment to the discussion that holds the one of a mark."""
+        thread = self._thread(mark)
+        if thread is not None:
+            self.discussions.comment(thread.num, text)
 
     def _thread(self, mark: Marker) -> Thread | None:
         """The discussion that holds a comment, None if it is still to be opened."""
@@ -106,11 +110,7 @@ class HubConversations:
         if not thread.pull_request or thread.author != self.us:
             return None
         newest = thread.commits[-1] if thread.commits else Pushed("", 0, "")
-        said = [
-            RequestComment(one.id, one.author, one.text, bool(newest.oid) and newest.place < one.place, one.edited)
-            for one in thread.comments
-            if thread.opening is None or one.id != thread.opening.id
-        ]
+        said = [replace(one, saw_head=bool(newest.oid) and newest.place < one.place) for one in thread.replies]
         mark, is_ours = find_marker(thread.description), newest.author == self.us
         return Conversation(name, mark, _status(thread), newest.oid, tuple(said), is_ours)
 

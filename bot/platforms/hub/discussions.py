@@ -20,7 +20,8 @@ from huggingface_hub.community import (
 
 from bot.errors import Unavailable
 from bot.platforms.caches import kept_property
-from bot.platforms.discussions import OPEN, Comment, Kind, Listed, Pushed, Status, Thread, VerdictState
+from bot.platforms.conversations import Comment
+from bot.platforms.discussions import OPEN, Kind, Listed, Pushed, Status, Thread, VerdictState
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
@@ -321,10 +322,12 @@ def _commits(events: list[tuple[int, DiscussionEvent]]) -> tuple[Pushed, ...]:
 
 def _as_comment(event: DiscussionComment, place: int) -> Comment:
     """A comment; the Hub may leave the text of a hidden one out."""
-    latest = event._event["data"].get("latest") or {}  # noqa: SLF001 - the client's properties fail where it is absent
+    data = event._event["data"]  # noqa: SLF001 - the client's properties fail where `latest` is absent
+    latest = data.get("latest") or {}
     at = event.created_at.timestamp()
     changed = event.last_edited_at.timestamp() if latest.get("updatedAt") else at
-    return Comment(event.id, event.author, latest.get("raw") or "", at, changed, place, edited=event.edited)
+    edited = bool(data.get("edited")) or (latest.get("author") or {}).get("name", event.author) != event.author
+    return Comment(event.id, event.author, latest.get("raw") or "", at, changed, place, edited)
 
 
 def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:

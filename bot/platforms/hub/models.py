@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.errors import CallError, Gone, Refused
 from bot.platforms.caches import kept_property
+from bot.platforms.conversations import Comment
 from bot.platforms.hub.address import MODELS, HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
@@ -21,7 +22,7 @@ from bot.publishing.hub_evals import eval_result
 from bot.publishing.hub_evals.eval_results_layout import BENCHMARK_FILE, FOLDER, LARGEST_BENCHMARK, SUFFIXES
 from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles, faults
 from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
-from bot.publishing.publication import CurrentState, Form, Marker, Publication, Reply
+from bot.publishing.publication import CurrentState, Form, Marker, Publication
 
 MOST_FILES = 200  # result files of one repository, and open requests with such files, that are looked at
 SHOWN_WITHIN = 10.0  # seconds in which the Hub should show the files of a request
@@ -173,10 +174,18 @@ class HubModels:
         del mark, paths
         return CurrentState()
 
-    def read_replies(self, mark: Marker) -> list[Reply]:
+    @property
+    def account(self) -> str:
+        """The name of the bot's account."""
+        return self.client.user
+
+    def read_replies(self, mark: Marker) -> list[Comment]:
         """None: commands are written at the repositories of the watch, and never on a model."""
         del mark
         return []
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Do nothing: there is no discussion."""
 
     def apply(self, publication: Publication) -> str:
         """Raises CallError: write to the repository of one model."""

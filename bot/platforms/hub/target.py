@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.errors import BotError, Gone, Refused, Stale
 from bot.platforms.caches import Contents, Latest, kept_property
+from bot.platforms.conversations import Comment
 from bot.platforms.discussions import OPEN
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
@@ -34,7 +35,6 @@ from bot.publishing.publication import (
     PostComment,
     PostText,
     Publication,
-    Reply,
     Request,
     UpdateRequest,
     find_marker,
@@ -198,9 +198,18 @@ class HubTarget:
         """The way in for very many rows."""
         return HubFilling(self.discussions, mark, form)
 
-    def read_replies(self, mark: Marker) -> list[Reply]:
-        """The comments of others in the discussion that holds a comment of the bot."""
+    @property
+    def account(self) -> str:
+        """The name of the bot's account."""
+        return self.client.user
+
+    def read_replies(self, mark: Marker) -> list[Comment]:
+        """The comments in the discussion that holds a comment of the bot, but for the opening one."""
         return self.comments.replies(mark)
+
+    def answer(self, mark: Marker, text: str) -> None:
+        """Add a comment to the discussion that holds the one of a mark."""
+        self.comments.answer(mark, text)
 
     def read_entries(self) -> list[Entry]:
         """All entries on main."""

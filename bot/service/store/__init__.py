@@ -103,10 +103,16 @@ class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, 
         self.upsert(plans, [{"watch": watch, "target": target, **values}])
 
     def approve_plan(self, watch: str, digest: str) -> bool:
-        """Approve the plans of a watch that have this very digest; whether there was one."""
+        """Approve the plans of a watch that have this digest; whether there was one."""
         where = (plans.c.watch == watch, plans.c.digest == digest)
         with self.transaction() as connection:
             return bool(connection.execute(plans.update().where(*where).values(is_approved=True)).rowcount)
+
+    def plans_named(self, watch: str, prefix: str) -> set[str]:
+        """The digests of the plans of a watch that wait and begin with these digits."""
+        found = select(plans.c.digest).where(plans.c.watch == watch, plans.c.digest.startswith(prefix, autoescape=True))
+        with self.transaction() as connection:
+            return set(connection.execute(found).scalars())
 
     def forget_plan(self, watch: str, target: str) -> None:
         """Forget a plan that was carried out, or that nothing needs any more."""

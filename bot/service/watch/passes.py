@@ -15,6 +15,7 @@ from bot.service.watch.leases import pass_leases
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import Settlement, run_pass
 
+FEWEST_DIGITS = 12  # of a digest, so that nobody approves a plan that somebody made to look alike
 PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the watch
 
 
@@ -50,18 +51,27 @@ def settle_watches(
 ) -> list[WatchPass]:
     """Settle each watch; one that cannot even be opened is a failure of its own. `rescore` looks at every row again.
 
-    Raises CallError if `approve` is the digest of no plan that is held.
+    Raises CallError if `approve` does not name one plan that is held, by at least 12 digits of its digest.
     """
     passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore) for watch in watches]
     if approve and not dry_run:
-        approved = [watch for watch in watches if contexts.store.approve_plan(watch.name, approve)]
-        if not approved:
-            raise CallError(f"no plan with the digest {approve!r} is held; `settle --dry-run` shows the held plans")
+        digest = _whole_digest(contexts, watches, approve)
+        approved = [watch for watch in watches if contexts.store.approve_plan(watch.name, digest)]
         passes = [
             _settle_one(contexts, watch, dry_run=False) if watch in approved else done
             for watch, done in zip(watches, passes, strict=True)
         ]
     return passes
+
+
+def _whole_digest(contexts: ContextFactory, watches: Sequence[Watch], digits: str) -> str:
+    """The digest of the one plan that begins with these digits. Raises CallError for fewer than 12, none or several."""
+    found = {digest for watch in watches for digest in contexts.store.plans_named(watch.name, digits)}
+    if len(digits) < FEWEST_DIGITS or len(found) != 1:
+        many = f"the digits {digits!r} name {len(found)} of the held plans"
+        why = many if found else f"no plan with the digest {digits!r} is held"
+        raise CallError(f"{why}; write at least {FEWEST_DIGITS} digits; `settle --dry-run` shows the held plans")
+    return found.pop()
 
 
 def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool = False) -> WatchPass:

@@ -15,14 +15,14 @@ from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
-from bot.service.folders import Folders
 from bot.service.items import Cause, Item, Kind, Mark, Share, marks
-from bot.service.merged_reviews import MergedReviews
 from bot.service.reading import judge_again, read_files, whys_of
-from bot.service.reviews import Reviews
+from bot.service.review.merged import MergedReviews
+from bot.service.review.reviews import Reviews
 from bot.service.store import StoredSubmission
+from bot.service.talk.folders import Folders, answer_folders
+from bot.service.talk.waivers import dump_waivers, learn_waivers
 from bot.service.targets import Targets
-from bot.service.waivers import answer_folders, dump_waivers, learn_waivers
 from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Outcome, Report
 

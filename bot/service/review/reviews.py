@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 
@@ -13,14 +14,13 @@ from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread
 from bot.publishing.publication import Marker
-from bot.service import quotas
-from bot.service.commands import AnswerContext, answer_commands, waivers_in
+from bot.publishing.verdict_texts import Effects, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
-from bot.service.previews import StandingBoard, preview_of, standing_board
-from bot.service.proposals import SourceRequest, parse_kept, read_proposal
 from bot.service.reconcile import retry_write
-from bot.service.review_state import (
+from bot.service.review.previews import Preview, StandingBoard, preview_of, standing_board
+from bot.service.review.proposals import SourceRequest, parse_kept, read_proposal
+from bot.service.review.state import (
     ReviewState,
     admitted,
     basis_of,
@@ -32,8 +32,11 @@ from bot.service.review_state import (
     rules_of,
     stickies,
 )
-from bot.service.review_texts import review_body, review_status
-from bot.service.shown import seen_files
+from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
+from bot.service.talk.comments import unanswered
+from bot.service.talk.folders import describe
+from bot.service.talk.quotas import HOUR, CommandQuota
+from bot.service.talk.waivers import seen_files
 from bot.service.watch.outcome import Report
 
 LISTED = "requests"  # the cursor with the moment at which they were listed, in Unix seconds, and how many there were
@@ -186,7 +189,7 @@ class Reviews:
         self.report.say("published", f"review #{num}", "the comment is up to date")
         memo = memo_of(self.context, self.discussions.read(num), head)
         if waiting:  # commands beyond the quota have their turn later
-            store.mark(name, [Mark("review", str(num))], self.context.clock() + quotas.HOUR)
+            store.mark(name, [Mark("review", str(num))], self.context.clock() + HOUR)
             memo = ""
         keep_state(self.context, num, ReviewState(state.seen, memo, said[0], basis))
 
@@ -194,15 +197,16 @@ class Reviews:
         """Answer what was asked, then bring the sticky comment to what is so."""
         us, maintainers = self.discussions.client.user, self.context.maintainers
         thread = self.discussions.read(num)
-        held = waivers_in(thread, us, maintainers)
+        held = waivers_in(thread.comments, us, maintainers)
         self._learn(held)
         judgements = self._judge(proposal, held)
-        about = self._answers(judgements, thread, proposal.head)
-        answered = answer_commands(self.discussions, thread, about, quotas.CommandQuota(self.context).take)
-        waiting[:] = [answered.waiting] if answered.waiting else []
-        if answered.waivers != held:
-            judgements = self._judge(proposal, answered.waivers)
-        self._learn(answered.waivers)
+        asked, take = unanswered(thread.comments, us, names_of(SOURCE)), CommandQuota(self.context).take
+        now = [one for one in asked if take(one.comment.author)]
+        waiting[:] = [len(asked) - len(now)] if len(asked) > len(now) else []
+        if answer_commands(SOURCE, self._place(judgements, thread, proposal.head), now):
+            given = waivers_in(self.discussions.read(num).comments, us, maintainers)
+            judgements = self._judge(proposal, given) if given != held else judgements
+            self._learn(given)
         said[:] = [""]
         if not proposal.is_empty or stickies(self.context, thread, us):
             body = self._body(num, proposal, judgements)
@@ -221,17 +225,18 @@ class Reviews:
         context = replace(self.context, waivers=[*self.context.waivers, *new])
         return [context.judge([file]) for file in proposal.files]
 
-    def _answers(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> AnswerContext:
-        """The parts that answers are made of."""
+    def _place(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> SourcePlace:
+        """The request as a place for commands."""
         verdicts = [verdict for judgement in judgements for verdict in judgement.verdicts]
         ours = next(iter(stickies(self.context, thread, self.discussions.client.user)), None)
-        return AnswerContext(
+        return SourcePlace(
             self.context.maintainers,
             self.context.leaderboard.id,
             self.context.today,
             lambda comment: seen_files(comment, [one.sha256 for one in verdicts], thread, head, ours),
             judgements,
             [verdict.status for verdict in verdicts],
+            lambda text: self.discussions.comment(thread.num, text),
         )
 
     # the sticky comment
@@ -257,3 +262,37 @@ class Reviews:
             self.discussions.comment(num, body)
         elif ours[0].text.strip() != body.strip():
             self.discussions.edit(num, ours[0].id, body)
+
+
+def review_body(
+    context: WatchContext, proposal: SourceRequest, judgements: Sequence[Judgement], preview: Preview, mark: Marker
+) -> str:
+    """The desired text of the sticky comment; rejected files come first."""
+    worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
+    said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
+    effects = Effects(
+        proposal.unread,
+        proposal.deleted,
+        proposal.replaced,
+        proposal.others,
+        preview.comparisons,
+        preview.removed,
+        preview.unchanged,
+        preview.contested,
+        preview.refused,
+        preview.is_cut,
+    )
+    return review_text(proposal.head, said, effects, mark, commands_line()).body
+
+
+def review_status(
+    proposal: SourceRequest, judgements: Sequence[Judgement]
+) -> tuple[Literal["success", "failure"], str]:
+    """The commit's status: whether anything prevents merging the request, and the reason in one line."""
+    return status_line([_status_of(one) for one in judgements], proposal.unread)
+
+
+def _status_of(judgement: Judgement) -> str:
+    """The status of a file: that of its row, which may lack tasks, unless the file itself is at fault."""
+    verdict = judgement.verdicts[0].status
+    return judgement.rows[0].status if judgement.rows and verdict != "rejected" else verdict

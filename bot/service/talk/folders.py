@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from urllib.parse import quote
 
 from bot.errors import BotError, DiscussionsDisabled
 from bot.evaluation.judgement import Judgement
+from bot.evaluation.row import Row
 from bot.evaluation.verdict import Verdict
-from bot.platforms.discussions import Discussions
+from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Discussions, Thread
 from bot.publishing.publication import Marker, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
-from bot.publishing.verdict_texts import mended_text, preformatted, push_text
+from bot.publishing.verdict_texts import mended_text, preformatted, push_text, success_text
+from bot.reporting.escape import brief, code
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.items import Item
+from bot.service.links import row_links
+from bot.service.reading import judged, mark_changed
 from bot.service.reconcile import retry_write
-from bot.service.rivals import rival_lines
-from bot.service.store import StoredSubmission
-from bot.service.successes import Successes
+from bot.service.store import StoredSubmission, folder_of
+from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
+from bot.service.talk.comments import unanswered
+from bot.service.talk.quotas import CommandQuota
+from bot.service.talk.waivers import dump_waivers, shown_in
 from bot.service.watch.outcome import Report
 
 ALL = "*"
+RIVALS = 20  # rows of one folder that are named because files elsewhere measured them otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +163,8 @@ class Folders:
         mark = Marker("verdict", folder, self.context.leaderboard.id)
         is_said = folder != ALL and (few or faults or folder in self.ours)
         rivals = rival_lines(self.context, folder) if is_said else []
-        text = push_text(folder, [fault.text for fault in faults], mark, rivals) if faults or rivals else None
+        texts = [fault.text for fault in faults]
+        text = push_text(folder, texts, mark, commands_line(), rivals) if faults or rivals else None
 
         def look_and_write() -> None:
             if text is None and folder not in self.ours:
@@ -192,3 +201,122 @@ class Folders:
         is_open = {num for num, known in self.discussions.ours_known("discussion") if known["status"] == "open"}
         for num in set(nums[1:]) & is_open:
             self.discussions.set_status(num, "closed", f"Two processes opened this at once; #{nums[0]} stays.")
+
+
+def rival_lines(context: WatchContext, folder: str) -> list[str]:
+    """For each row of a folder that files elsewhere measured otherwise, a line that names both sides."""
+    keys = context.store.shared_keys(context.name, folder, RIVALS)
+    if not keys:
+        return []
+    found = list(context.store.submissions_of(context.name, keys).values())
+    return [line for row in context.judge(found).rows for line in _lines(row, folder)]
+
+
+def _lines(row: Row, folder: str) -> Iterator[str]:
+    files = list(dict.fromkeys(run.file for repeat in row.repeats for run in repeat.runs))
+    here = [path for path in files if folder_of(path) == folder]
+    there = [path for path in files if folder_of(path) != folder]
+    if here and there:
+        counts = ", ".join(code(file.path) for file in row.files[:3])
+        yield (
+            f"- The row of {code(brief(row.model.id))} has other values in {code(here[0])} than in {code(there[0])}. "
+            f"The newest value counts for each subtask; the row comes from {counts}. "
+            "It changes only by a request that names who submitted it first."
+        )
+
+
+@dataclass
+class Successes:
+    """Keeps what is said about accepted files at one source."""
+
+    context: WatchContext
+    discussions: Discussions
+
+    def settle(self, folder: str, *, may_open: bool) -> None:
+        """Bring the discussion of a folder up to date; where many folders changed at once, none is opened."""
+        if not self.context.watch.say_success or self.context.dry_run:
+            return
+        num = self._known().get(folder)
+        if num is not None or may_open:
+            self._settle_one(folder, num)
+
+    def _known(self) -> dict[str, int]:
+        """Our discussions about accepted files by folder, the oldest of each."""
+        found: dict[str, int] = {}
+        for num, row in self.discussions.ours("discussion"):
+            mark = find_marker(row["mark"])
+            if mark is not None and mark.kind == "accepted" and mark.leaderboard == self.context.leaderboard.id:
+                found.setdefault(mark.key, num)
+        return found
+
+    def _settle_one(self, folder: str, num: int | None) -> None:
+        store, name, board = self.context.store, self.context.name, self.context.leaderboard.id
+        keys = {one.key for one in store.submissions_in(name, folder).values() if one.status == "accepted" and one.key}
+        if num is None and not keys:
+            return
+        rows = self.context.judge(list(store.submissions_of(name, keys).values())).rows
+        said = [(row.model.id, row.scores.average) for row in rows if row.status != "rejected"]
+        text = success_text(
+            folder, said, row_links(self.context, sorted(keys)).proposed, Marker("accepted", folder, board)
+        )
+        retry_write(lambda: self._write(folder, num, text.title, text.body))
+
+    def _write(self, folder: str, num: int | None, title: str, body: str) -> None:
+        num = num or self._known().get(folder)
+        if num is None:
+            self.discussions.open_discussion(title, body)
+            return
+        thread = self.discussions.read(num)
+        if thread.is_open and thread.description.strip() != body.strip():
+            self.discussions.edit_description(num, body)
+
+
+def answer_folders(folders: Folders) -> None:
+    """Answer the commands in open discussions about pushes, and judge again what they concern."""
+    context = folders.context
+    try:
+        open_ones = folders.open_ones()
+    except DiscussionsDisabled as refusal:
+        folders.report.say("unchanged", "discussions", str(refusal))
+        return
+    for folder, num in open_ones.items():
+        count = folders.discussions.counts.get(num)
+        if count is not None and context.store.cursor(context.name, f"talk {num}") == str(count):
+            continue  # no new comments since
+        folders.report.attempt([], lambda f=folder, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
+
+
+def _answer(folders: Folders, num: int, folder: str) -> None:
+    context, discussions = folders.context, folders.discussions
+    thread, us = discussions.read(num), discussions.client.user
+    asked = unanswered(thread.comments, us, names_of(SOURCE))
+    if not asked:
+        context.store.set_cursor(context.name, f"talk {num}", str(discussions.counts.get(num)))
+        return
+    faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
+    verdicts = [fault.verdict for fault in faults]
+    found = context.store.submissions_at(context.name, [verdict.path for verdict in verdicts])
+    place = SourcePlace(
+        context.maintainers,
+        context.leaderboard.id,
+        context.today,
+        lambda comment: shown_files(thread, comment, faults),
+        [context.judge([one]) for one in found.values()],
+        [verdict.status for verdict in verdicts],
+        lambda text: discussions.comment(num, text),
+    )
+    take = CommandQuota(context).take
+    answer_commands(SOURCE, place, (one for one in asked if take(one.comment.author)))
+    waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
+    context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
+    again = judged(context, list(found.values()))
+    with context.store.transaction():
+        context.store.set_cursor(context.name, "waivers", dump_waivers(context.waivers))
+        context.store.set_verdicts(context.name, {one.path: (one.key, one.status) for one in again})
+        mark_changed(context, [], again, found)
+
+
+def shown_files(thread: Thread, comment: Comment, faults: Sequence[FolderFault]) -> list[str]:
+    """The SHA-256 of the faulty files that the bot's text showed when a comment was written."""
+    named = shown_in(thread.opening, comment)
+    return [fault.verdict.sha256 for fault in faults if fault.verdict.sha256 in named]

@@ -9,11 +9,12 @@ from collections.abc import Container, Iterable
 
 import msgspec
 
-from bot.platforms.discussions import Comment, Listed, Thread
+from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Listed, Thread
 from bot.publishing.publication import Marker, find_marker
-from bot.service import quotas
 from bot.service.context import WatchContext
-from bot.service.waivers import dump_waivers
+from bot.service.talk import quotas
+from bot.service.talk.waivers import dump_waivers
 
 STATE = "review "  # the prefix of the cursors of reviews
 

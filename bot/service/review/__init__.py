@@ -1,0 +1,1 @@
+"""Reviews of the requests that people open at a source."""

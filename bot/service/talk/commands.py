@@ -1,0 +1,361 @@
+"""The commands that people write in comments: one table of them, what each does, and what the bot's answers record.
+
+The bot answers each command once, with a reply that names the comment. What a command granted stands in that reply:
+later edits of the comment change nothing, and a reply that somebody edited grants nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from bot.errors import Refused, Stale
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.rules import ALL_RULES
+from bot.platforms.conversations import Comment, Conversation, Conversations
+from bot.publishing.verdict_texts import preformatted, reply_text
+from bot.reporting.escape import brief, code
+from bot.reporting.explanation import explain
+from bot.service.context import WatchContext
+from bot.service.reading import row_digests
+from bot.service.talk.comments import Asked, answered_to
+from bot.service.watch.outcome import Report
+
+Who = Literal["anybody", "maintainers"]
+Where = Literal["source", "plan", "request", "shared"]
+PLACES: dict[Where, str] = {
+    "source": "a request at the source, or a discussion (on GitHub an issue) about a push",
+    "plan": "the discussion of plans at the target",
+    "request": "a request of the bot at a target on the Hub or on GitHub",
+    "shared": "a request of the bot that holds many rows",
+}
+EDITED = (
+    "This comment was edited after it was posted, so it is no command: others than its author may have edited it. "
+    "Write the command in a new comment."
+)
+NOT_A_MAINTAINER = "Only the maintainers that the bot's settings name may write this command."
+
+
+class Place(Protocol):
+    """Where commands are written, with all that is needed to carry them out."""
+
+    @property
+    def maintainers(self) -> Container[str]:
+        """The accounts that may write every command."""
+        ...
+
+    @property
+    def leaderboard_id(self) -> str:
+        """The leaderboard of the watch."""
+        ...
+
+    def post(self, text: str) -> None:
+        """Add an answer."""
+
+
+P_contra = TypeVar("P_contra", bound=Place, contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Command(Generic[P_contra]):
+    """One command: how it is written, where and by whom, what it does in a few words, and the function that does it.
+
+    `words` is the form of what follows the name. `do` gives the answer, "" where it was given already.
+    """
+
+    name: str
+    usage: str
+    where: Where
+    who: Who
+    does: str
+    words: re.Pattern[str]
+    do: Callable[[P_contra, Asked, re.Match[str]], str]
+    hint: str = ""
+
+    def answer(self, place: P_contra, asked: Asked) -> str:
+        """Carry the command out if it may be, and give the answer."""
+        if self.who == "maintainers" and asked.comment.author not in place.maintainers:
+            return NOT_A_MAINTAINER
+        if asked.comment.edited:
+            return EDITED
+        words = self.words.fullmatch(asked.words)
+        if words is None:
+            return f"The bot cannot read this command: write {code(self.usage)}{self.hint}."
+        return self.do(place, asked, words)
+
+
+def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, asked: Iterable[Asked]) -> int:
+    """Answer these commands in their order, each in a comment of its own; how many answers were posted here."""
+    table, posted = {command.name: command for command in commands}, 0
+    for one in asked:
+        words = table[one.name].answer(place, one)
+        if words:
+            place.post(reply_text(words, one.comment.id, place.leaderboard_id))
+            posted += 1
+    return posted
+
+
+# At the source: /recheck, /explain, /ignore
+
+NEVER_WAIVED = frozenset({"non-finite-value", "malformed-file"})  # there is no number that could be published
+GRANT = re.compile(r"`([a-z0-9-]+)` is waived until (\d{4}-\d{2}-\d{2}) for exactly these files:\n")
+GRANTED_FILE = re.compile(r"^- `(sha256:[0-9a-f]{64})`$", re.MULTILINE)
+GRANT_REASON = re.compile(r"^Reason: (`+)( ?)(\S.*)\2\1$", re.MULTILINE)
+REASON_LIMIT = 500  # characters
+OTHER_FILES = (
+    "The files changed after this was written, or were not shown yet, so nothing is waived. "
+    "Look at the files that are there now and write the command again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePlace:
+    """A discussion or request at the source, with the files that it is about and their verdicts.
+
+    `seen` gives the SHA-256 of the files that the author of a comment saw when it was written.
+    """
+
+    maintainers: Container[str]
+    leaderboard_id: str
+    today: date
+    seen: Callable[[Comment], Sequence[str]]
+    judgements: Sequence[Judgement]
+    states: Sequence[str]
+    post: Callable[[str], None]
+
+
+def recheck(place: SourcePlace, _: Asked, __: re.Match[str]) -> str:
+    """Say how the files are judged now: this very pass judged them again."""
+    return "Checked again: " + (", ".join(place.states) or "there is no result file to check") + "."
+
+
+def explain_scores(place: SourcePlace, asked: Asked, _: re.Match[str]) -> str:
+    """Show how each number became a score, or those of one task."""
+    rows, task = [row for judgement in place.judgements for row in judgement.rows], asked.words
+    known = {score.id for row in rows for score in row.scores.tasks}
+    if task and task not in known:
+        return f"There is no task {code(brief(task))} here."
+    parts = [preformatted(explain(row, task)) for row in rows]
+    return "\n\n".join(parts) or "There is no score to explain."
+
+
+def ignore(place: SourcePlace, asked: Asked, words: re.Match[str]) -> str:
+    """Waive a rule for exactly the files that the maintainer saw, or say why nothing is waived."""
+    rule, reason = words[1], brief(words[3], REASON_LIMIT)
+    if rule in NEVER_WAIVED:
+        return f"`{rule}` cannot be waived: there would be no number to publish."
+    if rule not in {one.id for one in ALL_RULES}:
+        return f"There is no rule {code(brief(rule))}: `leaderboard-bot rules` lists them."
+    try:
+        until = date.fromisoformat(words[2])
+    except ValueError:
+        return f"{code(words[2])} is no date: write it as YYYY-MM-DD."
+    if until < place.today:
+        return f"{until} has passed: nothing is waived."
+    files = "\n".join(f"- `sha256:{sha}`" for sha in place.seen(asked.comment) if sha)
+    if not files:
+        return OTHER_FILES
+    return f"`{rule}` is waived until {until} for exactly these files:\n\n{files}\n\nReason: {code(reason)}"
+
+
+def waivers_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> list[Waiver]:
+    """The waivers that the bot's answers to the present maintainers record."""
+    return [one for who, text in answered_to(comments, us, maintainers) for one in _waivers_of(who, text)]
+
+
+def _waivers_of(who: str, answer: str) -> list[Waiver]:
+    """The waivers of one answer, one for each file that it names."""
+    grant, reason = GRANT.match(answer), GRANT_REASON.search(answer)
+    if grant is None or reason is None:
+        return []
+    until, files = date.fromisoformat(grant[2]), GRANTED_FILE.findall(answer)
+    return [Waiver(rule=grant[1], submission=sha, reason=reason[3], who=who, until=until) for sha in files]
+
+
+# On the bot's requests at a target: /merge, /decline
+
+OTHER_COMMIT = (
+    "The request got a newer commit after this was written, so nothing is merged. "
+    "Look at it and write the command again."
+)
+DECLINED = re.compile(r"The row `([^`\s]+)` is left out as it is now \(`([0-9a-f]{64})`\)")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPlace:
+    """A request of the bot at a target."""
+
+    context: WatchContext
+    conversations: Conversations
+    request: Conversation
+    report: Report
+
+    @property
+    def maintainers(self) -> Container[str]:
+        """The accounts that the settings name."""
+        return self.context.watch.maintainers
+
+    @property
+    def leaderboard_id(self) -> str:
+        """The leaderboard of the watch."""
+        return self.context.leaderboard.id
+
+    def post(self, text: str) -> None:
+        """Add an answer."""
+        self.conversations.answer(self.request.name, text)
+
+
+def merge(place: RequestPlace, asked: Asked, words: re.Match[str]) -> str:
+    """Merge a request at the commit that the maintainer saw or named, or say why not."""
+    request = place.request
+    if why := _why_not_merged(request, asked.comment, words[1] or ""):
+        return why
+    done = reply_text(f"Merged at {code(request.head[:12])}.", asked.comment.id, place.leaderboard_id)
+    try:
+        place.conversations.merge(request.name, request.head, done)
+    except Refused as refusal:
+        return f"The bot may not merge this: {code(brief(str(refusal)))}. Somebody with write access can."
+    except Stale as failure:
+        return f"It cannot be merged as it is: {code(brief(str(failure)))}. Look at it and write the command again."
+    text = f"merged at {request.head[:12]}, as {asked.comment.author} asked"
+    place.report.say("published", f"request {request.name}", text)
+    return ""
+
+
+def _why_not_merged(request: Conversation, comment: Comment, commit: str) -> str:
+    """Why a request is not merged at the commit that the maintainer saw, "" if it may be tried."""
+    if request.status != "open":
+        return f"The request is {request.status} already."
+    if not commit and request.head and not request.is_ours:
+        head = request.head[:12]
+        look = f"Look at {code(head)}, then write {code(f'/merge {head}')}."
+        return f"Somebody else may have made the newest commit. {look}"
+    if not (request.head.startswith(commit) if commit else comment.saw_head):
+        return OTHER_COMMIT
+    return ""
+
+
+def decline(place: RequestPlace, _: Asked, words: re.Match[str]) -> str:
+    """Leave a row out of a request that holds many."""
+    mark, key = place.request.mark, words[1]
+    if mark is None or not mark.is_shared:
+        return "This request holds one row: close it, and it is not proposed again with the same content."
+    digest = row_digests(place.context, [key]).get(key, "")
+    if len(digest) != 64:
+        return f"There is no row {code(brief(key))} of this source."
+    return (
+        f"The row `{key}` is left out as it is now (`{digest}`). It is proposed again when its numbers or files change."
+    )
+
+
+def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> list[tuple[str, str]]:
+    """The rows that the present maintainers declined on a request, with the digests of what they declined."""
+    answers = (text for _, text in answered_to(comments, us, maintainers))
+    return [(found[1], found[2]) for text in answers if (found := DECLINED.match(text))]
+
+
+# In the discussion of plans at a target: /approve
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPlace:
+    """The discussion of plans at a target; `digest` is that of the plan that waits there."""
+
+    maintainers: Container[str]
+    leaderboard_id: str
+    digest: str
+    approve: Callable[[], object]
+    post: Callable[[str], None]
+
+
+def approve(place: PlanPlace, asked: Asked, words: re.Match[str]) -> str:
+    """Approve the plan that waits; the answer is posted first, so that no comment approves twice."""
+    if not place.digest.startswith(words[1]):
+        return f"No plan with the digest {code(words[1])} waits here. The plan that waits is {code(place.digest)}."
+    words_of_answer = (
+        f"The plan {code(place.digest)} is approved by this comment, once. "
+        "Where the bot still lists it as waiting, write the command again."
+    )
+    place.post(reply_text(words_of_answer, asked.comment.id, place.leaderboard_id))
+    place.approve()
+    return ""
+
+
+ANY = re.compile(r".*")
+SOURCE: tuple[Command[SourcePlace], ...] = (
+    Command(
+        "recheck", "/recheck", "source", "anybody", "checks the files again, against the current board", ANY, recheck
+    ),
+    Command(
+        "explain", "/explain [TASK]", "source", "anybody", "shows how each number became a score", ANY, explain_scores
+    ),
+    Command(
+        "ignore",
+        "/ignore RULE until YYYY-MM-DD because REASON",
+        "source",
+        "maintainers",
+        "waives a rule for exactly the files that were there when the command was written",
+        re.compile(r"([a-z0-9-]+)\s+until\s+(\d{4}-\d{2}-\d{2})\s+because\s+(\S.*)"),
+        ignore,
+        ", with a rule of `leaderboard-bot rules`",
+    ),
+)
+REQUEST: tuple[Command[RequestPlace], ...] = (
+    Command(
+        "merge",
+        "/merge [COMMIT]",
+        "request",
+        "maintainers",
+        "merges the request at this commit; without COMMIT, at the bot's newest commit if no other commit follows it",
+        re.compile(r"([0-9a-f]{12,40})?"),
+        merge,
+        ", where COMMIT is at least 12 digits of the request's newest commit",
+    ),
+    Command(
+        "decline",
+        "/decline KEY",
+        "shared",
+        "maintainers",
+        "leaves the row out, and never proposes it again with the same content",
+        re.compile(r"(\S+)"),
+        decline,
+        ", where KEY names the row",
+    ),
+)
+PLAN: tuple[Command[PlanPlace], ...] = (
+    Command(
+        "approve",
+        "/approve DIGEST",
+        "plan",
+        "maintainers",
+        "carries out the plan with this digest, once; its first 12 digits are enough",
+        re.compile(r"([0-9a-f]{12,64})"),
+        approve,
+        ", where DIGEST is at least 12 digits of the plan's digest",
+    ),
+)
+COMMANDS: tuple[Command[Any], ...] = (*SOURCE, *REQUEST, *PLAN)
+
+
+def names_of(commands: Iterable[Command[Any]]) -> frozenset[str]:
+    """The names of these commands."""
+    return frozenset(command.name for command in commands)
+
+
+def commands_line(commands: Sequence[Command[Any]] = SOURCE) -> str:
+    """The commands of a place in one line, those of the maintainers last."""
+    by_who = [", ".join(f"`{c.usage}`" for c in commands if c.who == who) for who in ("anybody", "maintainers")]
+    parts = [by_who[0], f"maintainers: {by_who[1]}" if by_who[1] else ""]
+    return f"Commands: {'; '.join(filter(None, parts))}"
+
+
+def commands_table() -> str:
+    """All commands as a table for the documentation."""
+    lines = ["| command | where | who | does |", "| --- | --- | --- | --- |"]
+    who = {"anybody": "anybody", "maintainers": "`maintainers` of the watch"}
+    lines += [f"| `{c.usage}` | {PLACES[c.where]} | {who[c.who]} | {c.does} |" for c in COMMANDS]
+    return "\n".join(lines)

@@ -1,0 +1,158 @@
+"""Carry out the commands that maintainers write at a target, on the bot's requests and in the discussion of plans.
+
+The target decides: a command without an answer of the bot is still to be done, and the answers record what was
+declined. The state remembers how many comments were seen, so that nothing is asked where nobody wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.platforms.conversations import Conversation, Conversations
+from bot.platforms.target import Target
+from bot.publishing.entry import Entry, digest_of
+from bot.publishing.verdict_texts import reply_text
+from bot.reporting.escape import code
+from bot.service.context import WatchContext
+from bot.service.desired import plan_mark
+from bot.service.items import Item, Mark, marks
+from bot.service.talk.commands import PLAN, REQUEST, PlanPlace, RequestPlace, answer_commands, declines_in, names_of
+from bot.service.talk.comments import answers_of, unanswered
+from bot.service.watch.outcome import Report
+
+MERGED_AT = re.compile(r"Merged at `([0-9a-f]{12})`\.")
+MERGED = "merged"  # what the answer about another merged commit is about, in the place of a comment
+
+
+@dataclass
+class TargetCommands:
+    """Carries out what maintainers write on the requests of one target."""
+
+    context: WatchContext
+    conversations: Conversations
+    to: str
+    report: Report
+
+    def observe(self) -> None:
+        """Mark the requests on which somebody wrote since they were read last."""
+        self._find_declines()
+        store, name = self.context.store, self.context.name
+        counts = self.conversations.counts()
+        moved = {num: count for num, count in counts.items() if store.cursor(name, self._seen(num)) != str(count)}
+        with store.transaction():
+            for num, count in moved.items():
+                store.set_cursor(name, self._seen(num), str(count))
+            written = [num for num, count in moved.items() if count > 1]  # its text alone is no command
+            store.mark(name, marks("request", written, [self.to]), self.context.clock())
+
+    def settle(self, items: Sequence[Item]) -> None:
+        """Do and answer what was written on these requests; one that fails is tried again, the others go on."""
+        for item in items:
+            self.report.attempt([item], lambda one=item: self._settle_one(one.subject))  # type: ignore[misc]
+
+    def _seen(self, num: str) -> str:
+        return f"written {self.to} {num}"
+
+    def _find_declines(self) -> None:
+        """After a loss of the state, or where others are maintainers, find again what was declined."""
+        store, name = self.context.store, self.context.name
+        subject, maintainers = f"declines {self.to}", sorted(self.context.watch.maintainers)
+        if store.cursor(name, subject) == json.dumps(maintainers):
+            return
+        for num in self.conversations.shared() if maintainers else ():
+            request = self.conversations.read(num)
+            if request is not None:
+                note_declines(self.context, self.to, declines_in(request.comments, self.conversations.us, maintainers))
+        store.set_cursor(name, subject, json.dumps(maintainers))
+
+    def _settle_one(self, num: str) -> None:
+        request = self.conversations.read(num)
+        if request is None or request.mark is None or request.mark.leaderboard != self.context.leaderboard.id:
+            return
+        us, maintainers = self.conversations.us, self.context.watch.maintainers
+        place = RequestPlace(self.context, self.conversations, request, self.report)
+        for one in unanswered(request.comments, us, names_of(REQUEST)):
+            is_answered = one.comment.author not in maintainers or answer_commands(REQUEST, place, [one])
+            if not is_answered:
+                break  # it is merged: later comments there need no answer
+        after = self.conversations.read(num)
+        if after is not None:
+            note_declines(self.context, self.to, declines_in(after.comments, us, maintainers))
+            self._tell_other(after, answers_of(request.comments, us))
+
+    def _tell_other(self, request: Conversation, answered: Collection[str]) -> None:
+        """Tell people where a commit arrived while the bot merged, so that another one was merged than was checked."""
+        ours = [
+            match[1]
+            for one in request.comments
+            if one.author == self.conversations.us and (match := MERGED_AT.match(one.text))
+        ]
+        if (
+            request.status != "merged"
+            or not ours
+            or not request.head
+            or request.head.startswith(ours[-1])
+            or MERGED in answered
+        ):
+            return
+        words = (
+            f"A commit arrived while the bot merged: {code(request.head[:12])} was merged instead of {code(ours[-1])}. "
+            "Nobody has checked it. Compare the two commits, and revert the merge if the later one is wrong."
+        )
+        self.conversations.answer(request.name, reply_text(words, MERGED, self.context.leaderboard.id))
+        self.report.say("failed", f"request {request.name}", words, status=1)
+
+
+# the discussion of plans
+
+
+def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
+    """Approve the plan that waits at a target where a maintainer wrote so; each comment counts once."""
+    plan = context.store.plan(context.name, to)
+    if plan is None or plan[1]:
+        return
+    mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers
+    place = PlanPlace(
+        maintainers,
+        context.leaderboard.id,
+        plan[0],
+        lambda: context.store.approve_plan(context.name, plan[0]),
+        lambda text: target.answer(mark, text),
+    )
+    asked = unanswered(target.read_replies(mark), target.account, names_of(PLAN))
+    answer_commands(PLAN, place, [one for one in asked if one.comment.author in maintainers])
+
+
+# the rows that were declined
+
+
+def note_declines(context: WatchContext, to: str, found: Iterable[tuple[str, str]]) -> None:
+    """Remember what was declined, and mark those rows."""
+    store, name = context.store, context.name
+    with store.transaction():
+        for key, digest in found:
+            known = _digests(context, to, key)
+            if digest not in known:
+                store.set_cursor(name, _subject(to, key), json.dumps([*known, digest]))
+                store.mark(name, [Mark("row", key, to)], context.clock())
+
+
+def declined_of(context: WatchContext, to: str, rows: Mapping[str, Entry | None]) -> set[str]:
+    """The keys of the rows that a maintainer declined as they are now; None is a row that is withdrawn."""
+    digests = {key: digest_of(entry) for key, entry in rows.items() if entry is not None}
+    if not digests:
+        return set()
+    first = _subject(to, next(iter(digests)) if len(digests) == 1 else "")
+    known = context.store.cursors(context.name, first)  # one question, however many rows
+    return {key for key, digest in digests.items() if digest in json.loads(known.get(_subject(to, key), "[]"))}
+
+
+def _digests(context: WatchContext, to: str, key: str) -> list[str]:
+    return list(json.loads(context.store.cursor(context.name, _subject(to, key)) or "[]"))
+
+
+def _subject(to: str, key: str) -> str:
+    return f"declined {to} {key}"

@@ -1,0 +1,93 @@
+"""The waivers that maintainers gave by comments: remembered, and found again in the bot's answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Sequence
+from contextlib import suppress
+
+from bot.errors import DiscussionsDisabled
+from bot.evaluation.leaderboard import Waiver
+from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Discussions, Thread
+from bot.service.context import WatchContext
+from bot.service.items import Mark
+from bot.service.talk.commands import waivers_in
+
+# The line that names a file; nothing that was submitted begins a line of the bot's texts.
+SHOWN = re.compile(r"^SHA-256 `([0-9a-f]{64})`$", re.MULTILINE)
+
+
+def dump_waivers(waivers: Sequence[Waiver]) -> str:
+    """Waivers as text."""
+    return json.dumps([waiver.model_dump(mode="json") for waiver in waivers])
+
+
+def parse_waivers(text: str | None) -> list[Waiver]:
+    """Waivers from text; none if there is no text."""
+    return [Waiver.model_validate(row) for row in json.loads(text or "[]")]
+
+
+def learn_waivers(context: WatchContext) -> None:
+    """Take what maintainers waived: as remembered, or as all discussions at the source say.
+
+    When the list of maintainers changes, every discussion is read once more and all files are judged again: the waivers
+    of a former maintainer do not count.
+    """
+    store, name, maintainers = context.store, context.name, sorted(context.watch.maintainers)
+    kept, known = store.cursor(name, "waivers"), store.cursor(name, "maintainers")
+    if kept is not None and known == json.dumps(maintainers):
+        waivers = parse_waivers(kept)
+        context.waivers[:] = [waiver for waiver in waivers if waiver.who in context.maintainers]
+        if context.waivers != waivers:  # an account of "@writers" may not write any more
+            store.mark(name, [Mark("judge")], context.clock())
+        return
+    found: list[Waiver] = []
+    if context.discussions is not None and maintainers:
+        with suppress(DiscussionsDisabled):  # where nobody can write, nothing was waived
+            found = all_waivers(context.discussions, context.maintainers)
+    context.waivers[:] = found
+    with store.transaction():
+        if kept is not None and parse_waivers(kept) != found:
+            store.mark(name, [Mark("judge")], context.clock())
+        store.set_cursor(name, "waivers", dump_waivers(found))
+        store.set_cursor(name, "maintainers", json.dumps(maintainers))
+
+
+def all_waivers(discussions: Discussions, maintainers: Container[str]) -> list[Waiver]:
+    """All waivers that were ever given at a source, from the bot's answers there, of any age."""
+    found: list[Waiver] = []
+    for num in discussions.may_have_answers():
+        found += waivers_in(discussions.read(num).comments, discussions.client.user, maintainers)
+    return found
+
+
+# the files that a maintainer saw
+
+
+def shown_in(text: Comment | None, comment: Comment) -> set[str]:
+    """The SHA-256 of the files that a text named when a comment was written; none where it was edited since.
+
+    What happened in the same second counts as edited: nobody can tell.
+    """
+    if text is None or text.changed >= comment.at:
+        return set()
+    return set(SHOWN.findall(text.text))
+
+
+def seen_files(comment: Comment, files: Sequence[str], thread: Thread, head: str, ours: Comment | None) -> list[str]:
+    """The files at the head of a request, by SHA-256, that were there when a comment was written.
+
+    Where the service does not say when the newest commit came, they are the files that `ours`, our comment on the
+    request, named before.
+    """
+    if thread.commits:
+        return list(files) if is_newest(thread, comment, head) else []
+    named = shown_in(ours, comment)
+    return [sha for sha in files if sha in named]
+
+
+def is_newest(thread: Thread, comment: Comment, head: str) -> bool:
+    """Tell whether a comment was written when `head` was the newest commit of its request already, and it still is."""
+    return bool(thread.commits) and thread.commits[-1].oid == head and thread.commits[-1].place < comment.place
