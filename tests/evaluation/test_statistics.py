@@ -1,0 +1,188 @@
+"""The statistics of `compare` against scipy, statsmodels and published examples."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from bot.evaluation.statistics import (
+    LEVEL,
+    Contrast,
+    clustered,
+    fisher_p,
+    holm,
+    independent,
+    independent_counts,
+    mcnemar_p,
+    mean_of,
+    newcombe,
+    paired_exact,
+    paired_t,
+    smallest,
+    t_p,
+    t_quantile,
+    tango,
+    wilson,
+)
+
+NEAR = {"rel": 1e-9, "abs": 1e-9}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_mcnemar_is_scipys_exact_binomial(seed: int) -> None:
+    draw = random.Random(seed)
+    first, second = draw.randrange(1, 10 ** draw.randrange(1, 5)), draw.randrange(1, 10 ** draw.randrange(1, 5))
+    assert mcnemar_p(first, second) == pytest.approx(stats.binomtest(first, first + second).pvalue, **NEAR)
+
+
+def test_mcnemar_without_a_question_that_differs_is_one() -> None:
+    assert mcnemar_p(0, 0) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fisher_is_scipys(seed: int) -> None:
+    draw = random.Random(seed)
+    n, m, share = draw.randrange(1, 2000), draw.randrange(1, 2000), draw.random()
+    a, b = (
+        draw.binomialvariate(n, share) if hasattr(draw, "binomialvariate") else round(n * share),
+        draw.randrange(m + 1),
+    )
+    expected = stats.fisher_exact([[a, n - a], [b, m - b]])[1]
+    assert fisher_p(a, n - a, b, m - b) == pytest.approx(expected, **NEAR)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 5, 29, 99, 999, 14041, 199_999])
+@pytest.mark.parametrize("t", [0.0, 0.01, 0.7, 1.96, 4.0, 12.5])
+def test_student_is_scipys(degrees: int, t: float) -> None:
+    assert t_p(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), **NEAR)
+    assert t_quantile(LEVEL, degrees) == pytest.approx(stats.t.ppf(1 - LEVEL / 2, degrees), **NEAR)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_paired_t_test_is_scipys(seed: int) -> None:
+    draw = random.Random(seed)
+    first = [draw.random() for _ in range(draw.randrange(2, 400))]
+    second = [draw.random() * 0.9 for _ in first]
+    found = paired_t([b - a for a, b in zip(first, second, strict=True)])
+    expected = stats.ttest_rel(second, first)
+    assert found.p == pytest.approx(expected.pvalue, **NEAR)
+    assert found.interval(LEVEL) == pytest.approx(tuple(expected.confidence_interval(1 - LEVEL)), **NEAR)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_wilson_and_newcombe_are_statsmodels(seed: int) -> None:
+    draw = random.Random(seed)
+    n, m = draw.randrange(2, 3000), draw.randrange(2, 3000)
+    a, b = draw.randrange(n + 1), draw.randrange(m + 1)
+    assert wilson(a, n) == pytest.approx(tuple(stats.binomtest(a, n).proportion_ci(0.95, "wilson")), **NEAR)
+    expected = confint_proportions_2indep(a, n, b, m, method="newcomb", compare="diff", alpha=LEVEL)
+    assert newcombe((a, n), (b, m)) == pytest.approx(expected, **NEAR)
+
+
+# Newcombe, Statistics in Medicine 17 (1998) 873, table II, method 10.
+@pytest.mark.parametrize(
+    ("more", "less", "expected"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((6, 7), (2, 7), (0.0582, 0.8062)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+        ((10, 10), (0, 10), (0.6075, 1.0)),
+    ],
+)
+def test_newcombe_gives_the_published_intervals(
+    more: tuple[int, int], less: tuple[int, int], expected: tuple[float, float]
+) -> None:
+    assert newcombe(more, less) == pytest.approx(expected, abs=5e-5)
+
+
+def test_tango_gives_the_published_intervals() -> None:
+    # Fagerland, Lydersen and Laake, Statistics in Medicine 33 (2014) 2850: airway reactivity, 1 and 7 of 21 pairs
+    assert tango(1, 7, 21) == pytest.approx((-0.517, -0.026), abs=5e-4)
+    # what R's PropCIs gives for 25 and 28 of 618 pairs at 90 %
+    assert tango(28, 25, 618, 0.10) == pytest.approx((-0.0148, 0.0247), abs=5e-5)
+
+
+@pytest.mark.parametrize(("more", "less", "n"), [(0, 0, 30), (30, 0, 30), (5, 0, 30), (40, 20, 160), (1, 0, 14_042)])
+def test_tango_is_symmetric_and_holds_the_difference(more: int, less: int, n: int) -> None:
+    low, high = tango(more, less, n)
+    assert tango(less, more, n) == pytest.approx((-high, -low), abs=1e-9)
+    assert -1 <= low <= (more - less) / n <= high <= 1
+
+
+def test_tango_covers_where_all_pairs_agree() -> None:
+    low, high = tango(0, 0, 30)
+    assert low == pytest.approx(-high)
+    assert high == pytest.approx(0.1135, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_is_statsmodels(seed: int) -> None:
+    draw = random.Random(seed)
+    given = {str(place): draw.random() ** 3 for place in range(draw.randrange(1, 60))}
+    expected = multipletests(list(given.values()), method="holm")[1]
+    assert [holm(given)[name] for name in given] == pytest.approx(list(expected), **NEAR)
+
+
+def test_clusters_widen_the_error() -> None:
+    draw = random.Random(3)
+    clusters = [[shift] * 8 for shift in (draw.gauss(0, 1) for _ in range(50))]
+    flat = [one for cluster in clusters for one in cluster]
+    assert clustered(clusters).stderr == pytest.approx((paired_t(flat).stderr or 0) * 8**0.5, rel=0.02)
+
+
+def test_clusters_of_one_are_a_paired_t_test() -> None:
+    flat = [0.3, -0.1, 0.2, 0.9, 0.4]
+    assert clustered([[one] for one in flat]).p == pytest.approx(paired_t(flat).p, **NEAR)
+
+
+def test_independent_means_are_a_z_test() -> None:
+    found = independent(0.50, 0.55, (0.02, 0.015))
+    assert found.stderr == pytest.approx(0.025)
+    assert found.p == pytest.approx(2 * stats.norm.sf(2.0), **NEAR)
+    assert found.interval(LEVEL) == pytest.approx((0.05 - 1.959963985 * 0.025, 0.05 + 1.959963985 * 0.025))
+
+
+def test_without_an_error_there_is_no_p() -> None:
+    assert independent(0.5, 0.6, (0.0, 0.0)).p is None
+    assert smallest(0.0) is None
+    assert smallest(0.01) == pytest.approx(0.028, abs=1e-4)
+
+
+def test_a_mean_of_one_is_that_one() -> None:
+    only = paired_exact(10, 2, 9, 9)
+    assert mean_of([only]) is only
+
+
+def test_the_p_of_a_mean_is_where_its_interval_ends_at_zero() -> None:
+    mean = mean_of([paired_exact(50, 10, 25, 15), independent_counts((40, 100), (55, 100)), paired_t([0.1, 0.2, 0.0])])
+    assert mean.p is not None
+    assert mean.interval(mean.p)[0] == pytest.approx(0, abs=1e-6)
+    assert (mean.interval(LEVEL)[0] > 0) == (mean.p < LEVEL)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("n", [30, 100])
+@pytest.mark.parametrize("is_paired", [True, False])
+def test_false_differences_are_rare(share: float, n: int, is_paired: bool) -> None:
+    draw = random.Random(f"{share} {n} {is_paired}")
+    wrong = 0
+    for _ in range(200):
+        first, second = ([[draw.random() < share for _ in range(n)] for _ in range(4)] for _ in range(2))
+        tests = [_test(a, b, is_paired=is_paired) for a, b in zip(first, second, strict=True)]
+        adjusted = holm({str(place): one.p or 0.0 for place, one in enumerate(tests)})
+        low, high = mean_of(tests).interval(LEVEL)
+        wrong += min(adjusted.values()) < LEVEL or low > 0 or high < 0
+    assert wrong <= 200 * 2 * LEVEL
+
+
+def _test(first: list[bool], second: list[bool], *, is_paired: bool) -> Contrast:
+    if not is_paired:
+        return independent_counts((sum(first), len(first)), (sum(second), len(second)))
+    pairs = list(zip(first, second, strict=True))
+    return paired_exact(*(pairs.count(one) for one in ((True, True), (True, False), (False, True), (False, False))))
