@@ -31,7 +31,7 @@ from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.items import marks
-from bot.service.reading import judged
+from bot.service.judge.reading import judged
 from bot.service.settings.config import parse_settings
 from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect, folder_of
 from tests.world.results import TINY, result

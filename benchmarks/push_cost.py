@@ -34,7 +34,7 @@ from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.registry import Access
 from bot.publishing.publication import Marker
 from bot.service.context import ContextFactory
-from bot.service.reading import batches
+from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import IndexedFile, KeptBoard, Store, StoredSubmission, connect, folder_of
 from bot.service.watch.observe import selection_of

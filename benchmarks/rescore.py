@@ -26,7 +26,7 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.service.context import WatchContext
 from bot.service.items import Mark
-from bot.service.reading import judge_again, judged
+from bot.service.judge.reading import judge_again, judged
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, StoredSubmission, batches, connect, folder_of
 from tests.world.results import TINY, path_of, result

@@ -22,15 +22,13 @@ from bot.action.trigger import TRUSTED, read_trigger
 from bot.action.verify import verify
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
-from bot.evaluation.judge import judge_all
 from bot.evaluation.judgement import Judgement
-from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.inputs import Place, evidence_of, reader_of
+from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of
 from bot.platforms.registry import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import make_board, same_values
@@ -41,7 +39,8 @@ from bot.reporting.annotations import annotate, command
 from bot.reporting.escape import brief
 from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, summarize
-from bot.service.judging import open_look_up
+from bot.service.judge.commits import open_look_up
+from bot.service.judge.facts import Judge
 from bot.service.publish import publish
 from bot.service.reconcile import entries_of, publish_comment, rebuild_board
 from bot.service.settings.environment import kept_answers, read_access
@@ -132,10 +131,9 @@ def judge(run: Run, found: Sequence[Place], target: Target | None) -> Judgement:
     parsed = [one for one in read if isinstance(one, Parsed)]
     unread = [one for one in read if isinstance(one, UnreadPath)]
     entries = target.read_entries() if target and found else []
-    facts = Facts(today=datetime.now(UTC).date(), same_values=same_values(entries))
     look_up = open_look_up(run.access, kept_answers(run.environ), run.say)
-    facts = look_up(parsed, run.leaderboard, facts)
-    return with_lines(judge_all(parsed, run.leaderboard, facts, unread=unread), reader_of(found))
+    judge = Judge(run.leaderboard, datetime.now(UTC).date(), same_values=same_values(entries), look_up=look_up)
+    return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
 
 
 def report_judgement(run: Run, judgement: Judgement) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, TextIO
 
@@ -14,18 +13,17 @@ from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.formats.fields import REVISION
-from bot.evaluation.identity import UNNAMED, is_hub_id, with_names
-from bot.evaluation.judge import judge_all
+from bot.evaluation.identity import UNNAMED, is_hub_id
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.platforms.inputs import Place, find_places
+from bot.platforms.inputs import Place, commit_dates, find_places
 from bot.platforms.registry import open_target
 from bot.processes import choose_jobs, run_parts, without_collector
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
+from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.settings.environment import kept_answers, read_access, wants_colour
 
 MANY = 50
@@ -68,20 +66,24 @@ def judge_paths(
     jobs: int = 1,
 ) -> tuple[Judgement, list[Place]]:
     """Read the files at `paths` with `jobs` processes, judge each submission and join them into rows."""
-    named = parse_names(names or [])
+    judge = Judge(
+        leaderboard,
+        datetime.now(UTC).date(),
+        names=parse_names(names or []),
+        same_values=_values_at(board) if board else {},
+        look_up=_open_look_up() if online else no_look_up,
+    )
     places = find_places(paths, read_access(), max_bytes)
-    facts = Facts(today=datetime.now(UTC).date(), same_values=_values_at(board) if board else {})
     unread: list[UnreadPath] = []
-    read = parse_places(places, unread, quiet=quiet, jobs=jobs)
-    parsed: Iterable[Parsed] = (with_names(one, named) for one in read)
-    if online:
-        from bot.service.judging import open_look_up
-
-        parsed = list(parsed)
-        facts = open_look_up(read_access(), kept_answers(), warn)(parsed, leaderboard, facts)
     with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
-        judgement = judge_all(parsed, leaderboard, facts)
-    return replace(judgement, unread=tuple(unread)), places
+        parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
+        return judge.judge(parsed, commit_dates(places), unread), places
+
+
+def _open_look_up() -> LookUp:
+    from bot.service.judge.commits import open_look_up
+
+    return open_look_up(read_access(), kept_answers(), warn)
 
 
 def parse_names(names: list[str]) -> dict[str, str]:

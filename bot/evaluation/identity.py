@@ -55,14 +55,19 @@ def with_names(parsed: Parsed, names: Mapping[str, str]) -> Parsed:
     every model without a name on the Hub. A model that is called `local` has its path among its arguments: the path
     names it before that word does, which every such model shares.
     """
-    if parsed.result is None or not names:
+    found = name_for(parsed, names)
+    if found is None or parsed.result is None:
         return parsed
     model = parsed.result.model
-    found = names.get(_path_of(model)) or names.get(model.id) or names.get(model.id.rstrip("/"))
-    if found is None and UNNAMED in names and why_unidentified(model):
-        found = names[UNNAMED]
-    if found is None:
-        return parsed
-    name, _, revision = found.partition("@")
+    name, _, revision = names[found].partition("@")
     named = replace(model, id=name, revision=model.revision or revision, is_named=True)
     return replace(parsed, result=replace(parsed.result, model=named))
+
+
+def name_for(parsed: Parsed, names: Mapping[str, str]) -> str | None:
+    """The key of the mapping that names the model of a submission, None if it has none for it."""
+    if parsed.result is None or not names:
+        return None
+    model = parsed.result.model
+    found = next((key for key in (_path_of(model), model.id, model.id.rstrip("/")) if names.get(key)), None)
+    return UNNAMED if found is None and UNNAMED in names and why_unidentified(model) else found

@@ -13,6 +13,7 @@ from bot.evaluation.finding import Finding, Status
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
 from bot.evaluation.row import LeafRun, Repeat, Row
+from bot.evaluation.row_facts import row_facts
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.harness_commit import judge_harness
@@ -257,4 +258,6 @@ def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts) -> Row:
     findings = tuple(waive(finding, row.leaderboard, facts, parsed) for finding in found)
     failed = any(finding.is_error and finding.rule != missing_task.id for finding in findings)
     status: Status = "rejected" if failed else row.status
-    return replace(row, findings=findings, status=status) if findings else row
+    judged = replace(row, findings=findings, status=status) if findings else row
+    decided = row_facts(judged, facts)
+    return replace(judged, facts=decided) if decided is not None else judged

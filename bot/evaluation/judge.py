@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.evaluation.dates import believed_date, latest_date, own_date
 from bot.evaluation.finding import Finding
-from bot.evaluation.identity import with_names
+from bot.evaluation.identity import name_for, with_names
 from bot.evaluation.join import join_rows
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
@@ -29,7 +29,8 @@ OF_MEASUREMENTS = frozenset({
 
 def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rules: Iterable[Rule] = RULES) -> Verdict:
     """Check one submission by the rules. A rule that fails is a finding of this submission."""
-    parsed = with_names(parsed, leaderboard.models)
+    called = name_for(parsed, facts.names) or ""
+    parsed = with_names(with_names(parsed, facts.names), leaderboard.models)
     own, committed = own_date(parsed.result, parsed.path), facts.committed.get(parsed.path)
     date = believed_date(own, committed, facts.today)
     if parsed.result is None:
@@ -48,7 +49,7 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
         _remember(case, found)
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
-    return Verdict(parsed, leaderboard, status, findings, measurements, date)
+    return Verdict(parsed, leaderboard, status, findings, measurements, date, called)
 
 
 def _rules_to_ask(case: Case) -> Iterable[Rule]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
 
 from bot.evaluation.finding import Finding, Status
 from bot.evaluation.leaderboard import Leaderboard
@@ -31,6 +34,29 @@ class Repeat:
     runs: tuple[LeafRun, ...]
 
 
+class CommitFact(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What GitHub answered about a commit of the harness; `why` is kept where a warning of the row repeats it."""
+
+    answer: Literal["accepted", "unaccepted", "unknown"]
+    repository: str = ""
+    why: str = ""
+
+
+class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What decided about a row and is neither in its files nor in the declaration.
+
+    `today` is the day (ISO 8601) on which it was judged, "" where another day gives the same row. `commits` has the
+    answers about harness commits, `same_values` is another model on the board with the same value in every task,
+    `owners` and `names` are the settings that `Facts` has under these names.
+    """
+
+    today: str = ""
+    commits: dict[str, CommitFact] = msgspec.field(default_factory=dict)
+    same_values: str = ""
+    owners: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row.
@@ -40,7 +66,7 @@ class Row:
     the submissions that numbers come from, newest first; `lead` is the first of them, or the best of the key where none
     counts. `blocked` names the leaves that were measured with errors only, and the rules that found these; `left_out`
     the paths of sound files that do not join. `findings` are about the row; those about a file are in the file's
-    verdict.
+    verdict. `facts` are None where the files and the declaration decided alone.
     """
 
     key: RowKey
@@ -54,6 +80,7 @@ class Row:
     repeats: tuple[Repeat, ...] = ()
     left_out: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    facts: RowFacts | None = None
 
     @property
     def result(self) -> Result:

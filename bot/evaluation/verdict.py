@@ -18,7 +18,8 @@ class Verdict:
 
     `status` is "rejected" where anything is wrong with the submission itself; that it does not bring every task is no
     fault of it. `measurements` is None if no format reads it. `date` is when it was measured, in Unix seconds,
-    believed no further than the commit that brought it; 0 if it is unknown.
+    believed no further than the commit that brought it; 0 if it is unknown. `called` is the file's name of a model that
+    the facts name, "" where they name none.
     """
 
     parsed: Parsed
@@ -27,6 +28,7 @@ class Verdict:
     findings: tuple[Finding, ...]
     measurements: Measurements | None
     date: float = 0.0
+    called: str = ""
 
     @property
     def path(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.submission import UNHASHED, Parsed, UnreadPath, one_file
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
-from bot.platforms.source import Source, TooLarge
+from bot.platforms.source import LastCommit, Source, TooLarge
 from bot.publishing.entry import Evidence
 
 
@@ -122,13 +122,25 @@ def read_whole_files(
 def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:
     """The evidence of each place by its name, with the commit that last changed it if the source can tell."""
     known = list(places)
-    commits = {place.name: place.commit for place in known}
-    origins = {id(place.origin): place.origin for place in known if place.origin is not None}
-    for origin in origins.values():
-        group = [place for place in known if place.origin is origin]
-        touched = origin.touched([place.path for place in group], group[0].commit)
-        commits |= {place.name: touched[place.path].oid for place in group if place.path in touched}
+    touched = _last_commits(known)
+    commits = {place.name: touched[place.name].oid if place.name in touched else place.commit for place in known}
     return {place.name: Evidence(place.source, place.path, commits[place.name]) for place in known}
+
+
+def commit_dates(places: Iterable[Place]) -> dict[str, float]:
+    """The date in Unix seconds of the commit that last changed each place, by its name, if the source can tell."""
+    return {name: last.date for name, last in _last_commits(list(places)).items() if last.date is not None}
+
+
+def _last_commits(places: Sequence[Place]) -> dict[str, LastCommit]:
+    """The commit that last changed each place, by its name, of those whose repository can be asked."""
+    found: dict[str, LastCommit] = {}
+    origins = {id(place.origin): place.origin for place in places if place.origin is not None}
+    for origin in origins.values():
+        group = [place for place in places if place.origin is origin]
+        touched = origin.touched([place.path for place in group], group[0].commit)
+        found |= {place.name: touched[place.path] for place in group if place.path in touched}
+    return found
 
 
 def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:

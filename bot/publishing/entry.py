@@ -16,7 +16,7 @@ from bot.evaluation.declared import canonical_version
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.measurement import Coverage, Measurements
 from bot.evaluation.result import Result
-from bot.evaluation.row import Row
+from bot.evaluation.row import Row, RowFacts
 from bot.evaluation.score import TaskScore
 from bot.evaluation.verdict import Verdict
 
@@ -88,10 +88,11 @@ class EntryWaiver(msgspec.Struct, frozen=True):
     until: str
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row. `average` and `stderr` (points) are None if the row is incomplete; such a row has no rank.
 
-    `evidence` has the newest file first. Each leaf of a task names its file by the path that the evidence has.
+    `evidence` has the newest file first. Each leaf of a task names its file by the path that the evidence has. `facts`
+    are what decided beside the files and the declaration; the field is left out where nothing did.
     """
 
     schema: Schema
@@ -111,6 +112,7 @@ class Entry(msgspec.Struct, frozen=True):
     warnings: tuple[Remark, ...]
     waivers: tuple[EntryWaiver, ...]
     tool: str
+    facts: RowFacts | None = None
 
     @property
     def path(self) -> str:
@@ -174,6 +176,7 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
         warnings=_remarks(found),
         waivers=_waivers(found),
         tool=__version__,
+        facts=row.facts,
     )
     return checked(entry)
 

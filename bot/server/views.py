@@ -31,10 +31,12 @@ from bot.server.models import (
 )
 from bot.server.webhooks import DeliveryLog
 from bot.service.items import Item
+from bot.service.judge.commits import open_kept_look_up
+from bot.service.judge.stored import judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
 from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState
-from bot.service.verdicts import verdict_on
+from bot.service.talk.waivers import parse_waivers
 
 PAGE = 50  # lines of one page
 Stamp = tuple[Watch, object]
@@ -122,7 +124,9 @@ class Views:
         if watch is None:
             return None
         today = datetime.fromtimestamp(self.clock(), UTC).date()
-        found = verdict_on(self.store, watch, self.leaderboard(watch), path, today)
+        waivers = parse_waivers(self.store.cursor(name, "waivers"))
+        judge = judge_for(watch, self.leaderboard(watch), today, waivers, open_kept_look_up(self.store))
+        found = verdict_on(judge, self.store, name, path)
         if found is None:
             return None
         stored, verdict = found.stored, found.verdict

@@ -6,18 +6,16 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, MutableSet, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
 from bot import __version__
 from bot.errors import CallError, MalformedEntry
-from bot.evaluation.judge import judge_all
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.row import Row
-from bot.evaluation.rules.rule import Facts
 from bot.pages.site import Site
 from bot.pages.write import Written
 from bot.platforms.declarations import open_leaderboard
@@ -36,7 +34,9 @@ from bot.publishing.entry import Declared, Entry, Evidence
 from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
 from bot.service.items import RowQueue
-from bot.service.judging import LookUp, no_look_up, open_look_up
+from bot.service.judge.commits import open_look_up
+from bot.service.judge.facts import LookUp, no_look_up
+from bot.service.judge.stored import judge_for, judge_stored
 from bot.service.settings.config import Settings, Watch, WatchTarget
 from bot.service.settings.environment import space_url
 from bot.service.settings.sources import open_settings
@@ -127,17 +127,13 @@ class WatchContext:
         """A digest of everything that decides verdicts: if it changes, all files are judged again, none is read."""
         waived = [*self.leaderboard.waivers, *self.waivers]
         expired = sorted(f"{one.rule} {one.submission} {one.until}" for one in waived if one.until < self.today)
-        text = json.dumps([__version__, self.leaderboard.scoring_digest, self.watch.owners, expired], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        decides = [__version__, self.leaderboard.scoring_digest, self.watch.owners, self.watch.look_up_commits, expired]
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
     def judge(self, found: Sequence[StoredSubmission]) -> Judgement:
         """Judge submissions and join them into rows; files that are not results are left out."""
-        parsed = [one.parsed for one in found if one.parsed is not None]
-        committed = {one.path: one.committed for one in found if one.committed is not None}
-        owners = self.watch.owners
-        facts = Facts(today=self.today, waivers=tuple(self.waivers), committed=committed, owners=owners)
-        facts = self.look_up(parsed, self.leaderboard, replace(facts))
-        return judge_all(parsed, self.leaderboard, facts)
+        judge = judge_for(self.watch, self.leaderboard, self.today, self.waivers, self.look_up)
+        return judge_stored(judge, found)
 
     def made(self, found: Sequence[StoredSubmission]) -> MadeEntries:
         """The entries of the rows that submissions make, and which of them cannot be written."""

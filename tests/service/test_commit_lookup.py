@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import Accepted, Leaderboard, parse_leaderboard
-from bot.evaluation.rules.rule import NO_FACTS
 from bot.evaluation.submission import one_file, parse_submission
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.commits import AnswersInFile, Commits
-from bot.service.commit_lookup import CommitLookup, askable
-from bot.service.judging import with_commits
+from bot.service.judge.commits import CommitLookup, askable
+from bot.service.judge.facts import Judge, no_look_up
 from tests.platforms.github.fixtures import github
 from tests.world.github_server import GitHubServer
 from tests.world.results import TINY, result
@@ -206,8 +204,8 @@ def declared(history: History) -> Leaderboard:
 
 def judged(git_hash: str, history: History, looker: CommitLookup | None) -> tuple[str, list[tuple[str, str]]]:
     parsed, board = parse_submission(one_file("a.json", result(git_hash=git_hash))), declared(history)
-    facts = NO_FACTS if looker is None else with_commits([parsed], board, NO_FACTS, looker)
-    verdict = judge(parsed, board, facts)
+    look_up = no_look_up if looker is None else looker.look_up
+    [verdict] = Judge(board, None, look_up=look_up).judge([parsed]).verdicts
     harness = [(found.rule, found.message) for found in verdict.findings if "harness" in found.rule]
     return verdict.status, harness
 

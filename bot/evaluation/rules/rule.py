@@ -33,7 +33,7 @@ class Facts:
     found; a hash that is absent was not looked up. `same_values` names, for the raw values of all tasks in order, the
     model on the board that has them. `waivers` are further ones. `committed` has, by path, the date in Unix seconds of
     the commit that brought a file. `owners` has, by the prefix of a path, the organizations whose models are submitted
-    there and nowhere else.
+    there and nowhere else. `names` has the Hub ids of models by what files call them, see `with_names`.
     """
 
     today: date | None = None
@@ -44,6 +44,7 @@ class Facts:
     waivers: tuple[Waiver, ...] = ()
     committed: Mapping[str, float] = field(default_factory=dict)
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_FACTS = Facts()

@@ -17,11 +17,12 @@ Otherwise everybody who may write to the repository could replace the row of som
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rule import Case, Violation, rule
 
+Owners = Mapping[str, Sequence[str]]
 HINT = "submit it where the organization submits, or ask the maintainers of the leaderboard to change `owners`"
 
 
@@ -30,17 +31,25 @@ def wrong_owner(case: Case) -> Iterator[Violation]:
     """Yield a violation where the path and the model's organization do not belong together."""
     if not case.facts.owners:
         return
-    owners, path, organization = case.facts.owners, case.path, case.result.model.id.partition("/")[0]
-    here = max((prefix for prefix in owners if path.startswith(prefix)), key=len, default=None)
-    elsewhere = [prefix for prefix, allowed in owners.items() if _is_among(organization, allowed)]
-    pointer = case.result.pointer_to("model")
-    if here is not None and not _is_among(organization, owners[here]):
-        allowed = examples(list(owners[here])) or "no organization"
+    organization, pointer = case.result.model.id.partition("/")[0], case.result.pointer_to("model")
+    found = deciding_owners(case.path, organization, case.facts.owners)
+    here = next((prefix for prefix in found if case.path.startswith(prefix)), None)
+    if here is not None:
+        allowed = examples(list(found[here])) or "no organization"
         why = f"{shown(here)} is only for results of models of {allowed}, and this model is of {shown(organization)}"
         yield Violation(why, HINT, pointer)
-    elif here is None and elsewhere:
-        why = f"results of models of {shown(organization)} belong below {examples(elsewhere)}"
+    elif found:
+        why = f"results of models of {shown(organization)} belong below {examples(list(found))}"
         yield Violation(why, HINT, pointer)
+
+
+def deciding_owners(path: str, organization: str, owners: Owners) -> dict[str, tuple[str, ...]]:
+    """The owners because of which a path is not one for results of an organization, by prefix; {} where it is one."""
+    here = max((prefix for prefix in owners if path.startswith(prefix)), key=len, default=None)
+    if here is not None:
+        return {} if _is_among(organization, owners[here]) else {here: tuple(owners[here])}
+    elsewhere = [prefix for prefix, allowed in owners.items() if _is_among(organization, allowed)]
+    return dict.fromkeys(elsewhere, (organization,))
 
 
 def _is_among(organization: str, allowed: Sequence[str]) -> bool:

@@ -25,7 +25,7 @@ from bot.publishing.texts import filling_text
 from bot.service.context import WatchContext
 from bot.service.desired import rolling_mark
 from bot.service.items import Item
-from bot.service.reading import read_due
+from bot.service.judge.reading import read_due
 from bot.service.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import StoredSubmission, batches

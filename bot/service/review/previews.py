@@ -11,7 +11,7 @@ from bot.publishing.made_entries import MadeEntries
 from bot.publishing.verdict_texts import BoardPlace, Comparison
 from bot.service.context import WatchContext
 from bot.service.desired import is_from
-from bot.service.reading import judged
+from bot.service.judge.reading import judged
 from bot.service.reconcile import entries_of
 from bot.service.review.proposals import SourceRequest
 from bot.service.row_looks import first_folder

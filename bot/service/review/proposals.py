@@ -14,7 +14,7 @@ from bot.platforms.discussions import ReviewedSource
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
-from bot.service.reading import is_named_as_result, unread_for_size
+from bot.service.judge.reading import is_named_as_result, unread_for_size
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 from bot.service.talk import quotas
 

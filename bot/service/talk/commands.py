@@ -21,7 +21,7 @@ from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code
 from bot.reporting.explanation import explain
 from bot.service.context import WatchContext
-from bot.service.reading import row_digests
+from bot.service.judge.reading import row_digests
 from bot.service.talk.comments import Asked, answered_to
 from bot.service.watch.outcome import Report
 

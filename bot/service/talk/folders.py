@@ -20,8 +20,8 @@ from bot.reporting.escape import brief, code
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.items import Item
+from bot.service.judge.reading import judged, mark_changed
 from bot.service.links import row_links
-from bot.service.reading import judged, mark_changed
 from bot.service.reconcile import retry_write
 from bot.service.store import StoredSubmission, folder_of
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in

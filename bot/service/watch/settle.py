@@ -16,7 +16,7 @@ from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Kind, Mark, Share, marks
-from bot.service.reading import judge_again, read_files, whys_of
+from bot.service.judge.reading import judge_again, read_files, whys_of
 from bot.service.review.merged import MergedReviews
 from bot.service.review.reviews import Reviews
 from bot.service.store import StoredSubmission

@@ -7,28 +7,45 @@ repository's default branch or one of the declared commits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from bot.errors import Refused, Stale, Unavailable
 from bot.evaluation.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.leaderboard import Accepted, Leaderboard
-from bot.platforms.github.commits import Commits
+from bot.evaluation.row import CommitFact
+from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.commits import Answers, AnswersInStore, AnswerStore, Commits
+from bot.platforms.registry import Access
+from bot.service.judge.facts import LookUp
 
-Word = Literal["accepted", "unaccepted", "unknown"]
 
+def open_look_up(access: Access, kept: Answers, say: Callable[[str], None]) -> LookUp:
+    """Return what looks harness commits up on GitHub; `say` hears, once, why it could not.
 
-@dataclass(frozen=True, slots=True)
-class LookupResult:
-    """GitHub's answer about one `git_hash`, and why; "unknown" if no accepted repository has it.
-
-    `repository` is the one in whose accepted range it lies, "" if it lies in none.
+    `kept` keeps answers between runs.
     """
+    lookup = CommitLookup(_commits(access, kept))
 
-    answer: Word
-    why: str
-    repository: str = ""
+    def look_up(git_hashes: Iterable[str], leaderboard: Leaderboard) -> Mapping[str, CommitFact]:
+        before = lookup.unreachable
+        found = lookup.look_up(git_hashes, leaderboard)
+        if lookup.unreachable and not before:
+            say(f"harness commits are not looked up: {lookup.unreachable}")
+        return found
+
+    return look_up
+
+
+def open_kept_look_up(kept: AnswerStore) -> LookUp:
+    """Return what looks harness commits up among the last kept answers, however old, and asks nobody."""
+    answers = AnswersInStore(kept, now=lambda: 0.0)
+    return CommitLookup(_commits(Access(), answers, "only kept answers are read")).look_up
+
+
+def _commits(access: Access, kept: Answers, unreachable: str = "") -> Commits:
+    client = GitHubClient(access.github_token, access.github_api_url, patience=0, app=access.github_app)
+    return Commits(client, kept, unreachable)
 
 
 @dataclass(frozen=True)
@@ -46,14 +63,14 @@ class CommitLookup:
         """Why GitHub cannot be asked, "" while it can."""
         return self.commits.unreachable
 
-    def look_up(self, git_hashes: Iterable[str], leaderboard: Leaderboard) -> dict[str, LookupResult]:
+    def look_up(self, git_hashes: Iterable[str], leaderboard: Leaderboard) -> dict[str, CommitFact]:
         """Answer for every hash that neither the declaration nor the table settles, as far as there is an answer."""
         accepted = leaderboard.harness.accepted
         wanted = [text for text in dict.fromkeys(git_hashes) if accepted and not is_settled(text, accepted)]
         looked = {text: self.judge(text, accepted) for text in wanted}
         return {text: answer for text, answer in looked.items() if answer is not None}
 
-    def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> LookupResult | None:
+    def judge(self, git_hash: str, accepted: Iterable[Accepted]) -> CommitFact | None:
         """Ask for one hash in every accepted range, until one takes it; None if no answer could be had."""
         name = askable(git_hash)
         if not name:
@@ -66,7 +83,7 @@ class CommitLookup:
             self.commits.unreachable = str(error)
         return None
 
-    def _judge(self, name: str, accepted: list[Accepted]) -> LookupResult:
+    def _judge(self, name: str, accepted: list[Accepted]) -> CommitFact:
         found_in: list[str] = []
         for span in accepted:
             commit = self.commits.full(span.repository, name)
@@ -74,14 +91,14 @@ class CommitLookup:
                 continue
             if self.lies_in(commit, span):
                 why = f"commit {commit[:12]} is in the accepted range of {span.repository}"
-                return LookupResult("accepted", why, span.repository)
+                return CommitFact("accepted", span.repository, why)
             found_in.append(span.repository)
         if found_in:
             where = " or ".join(dict.fromkeys(found_in))
-            return LookupResult("unaccepted", f"commit {name} is in no accepted range of {where}")
+            return CommitFact("unaccepted", why=f"commit {name} is in no accepted range of {where}")
         where = " or ".join(dict.fromkeys(span.repository for span in accepted))
-        return LookupResult(
-            "unknown", f"there is no commit {name} in {where}: perhaps it is of the user's own repository"
+        return CommitFact(
+            "unknown", why=f"there is no commit {name} in {where}: perhaps it is of the user's own repository"
         )
 
     def lies_in(self, commit: str, span: Accepted) -> bool:
