@@ -76,7 +76,7 @@ class Sharing:
         """Tell whether a pass is due; rows that workers have are no reason for one."""
         now = self._service.clock()
         since = now - float(self._store.cursor(watch.name, "tried") or 0.0)
-        if since >= watch.settle_every:
+        if not 0 <= since < watch.settle_every:  # or the clock was set back
             return True
         if has_rows or since < SHORTEST_WAIT:
             return False

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.service import rows
+from bot.service.items import FIRST_WAIT
 from bot.service.watch import observe, settle
+from bot.service.watch.settle import run_pass
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -115,4 +119,29 @@ def test_a_file_that_cannot_be_read_after_a_loss_withdraws_no_row(hub: Hub, tmp_
     story.settle()
     assert rows_at(story) == {"many-00", "many-01"}
     story.news()
+    story.end()
+
+
+DAY = 86_400.0
+
+
+@pytest.mark.parametrize("jump", [-30 * DAY, -3_600.0, 3_600.0])
+def test_a_clock_that_jumps_lets_nothing_wait_longer_than_its_backoff(hub: Hub, tmp_path: Path, jump: float) -> None:
+    story = Story(hub, tmp_path)
+    now = [time.time()]
+
+    def one_pass() -> list[str]:
+        context = replace(story.contexts.open_context(story.watch), clock=lambda: now[0])
+        return [one.outcome for one in run_pass(context, everything=False).outcomes]
+
+    story.push()
+    fault = hub.faults.order("/api/datasets/acme/contents/(pull-requests|discussions|commit)", status=403, times=-1)
+    assert "failed" in one_pass()
+    fault.times = 0
+
+    now[0] += jump
+    assert jump > 0 or "published" not in one_pass()
+    now[0] += FIRST_WAIT + 1
+    assert "published" in one_pass()
+    assert story.acts() == ["request"]
     story.end()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Executable, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, Executable, bindparam, case, delete, func, select, update
 
 from bot.service.items import Item, Kind, Mark, Share
 from bot.service.store.database import Database, batches
@@ -124,6 +124,13 @@ class Items(Database):
         with self.transaction() as connection:
             where = (items.c.watch == watch, items.c.is_held.is_(False))
             connection.execute(update(items).where(*where).values(due=now))
+
+    def bring_forward(self, watch: str, now: float, seconds: float) -> None:
+        """Let every item that waits be tried so many seconds sooner, at once at the earliest."""
+        with self.transaction() as connection:
+            sooner = case((items.c.due - seconds < now, now), else_=items.c.due - seconds)
+            where = (items.c.watch == watch, items.c.due > now)
+            connection.execute(update(items).where(*where).values(due=sooner))
 
     def counts(self, watch: str) -> dict[tuple[str, str], int]:
         """How many items there are, by kind and state: waiting, failing, held."""

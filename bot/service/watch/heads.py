@@ -19,7 +19,7 @@ PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two looks, and before a model 
 def is_time(context: WatchContext) -> bool:
     """Tell whether the settings ask for looks, and the last one is long enough ago."""
     last = float(context.store.cursor(context.name, LOOKED) or 0)
-    return context.read_heads is not None and context.clock() - last >= PAUSE
+    return context.read_heads is not None and not 0 <= context.clock() - last < PAUSE
 
 
 def look_up_heads(context: WatchContext, models: Iterable[str]) -> bool:
@@ -32,7 +32,7 @@ def look_up_heads(context: WatchContext, models: Iterable[str]) -> bool:
         return False
     known = {subject.removeprefix(SUBJECT): value.split(" ") for subject, value in store.cursors(name, SUBJECT).items()}
     looked = {model: float(known[model][1]) if model in known else 0.0 for model in models if _can_be(model)}
-    due = sorted((at, model) for model, at in looked.items() if now - at >= AGE)[:MOST]
+    due = sorted((at, model) for model, at in looked.items() if not 0 <= now - at < AGE)[:MOST]
     if not due:
         return False
     store.set_cursor(name, LOOKED, str(now))

@@ -32,6 +32,8 @@ MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred b
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
+CLOCK = "clock"  # the cursor that holds when the last pass ended
+SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Pass:
 
     def _run(self, *, everything: bool) -> None:
         context, store, name = self.context, self.context.store, self.context.name
+        self._follow_clock()
         if everything:
             store.retry_all(name, context.clock())
         store.mark(name, [Mark("source"), *self._always(everything=everything)], context.clock())
@@ -100,6 +103,15 @@ class Pass:
         self.targets.derive()
         self._end_reviews()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
+        store.set_cursor(name, CLOCK, str(context.clock()))
+
+    def _follow_clock(self) -> None:
+        """Where the clock was set back since the last pass, bring forward by as much what waits for a time."""
+        context, store, name = self.context, self.context.store, self.context.name
+        now, last = context.clock(), float(store.cursor(name, CLOCK) or 0.0)
+        if last - now > SKEW:
+            store.bring_forward(name, now, last - now)
+            store.set_cursor(name, CLOCK, str(now))
 
     def _always(self, *, everything: bool = False) -> list[Mark]:
         """The marks of every pass, for changes that nothing reports; a long list of requests is not in every pass."""
