@@ -10,8 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bot.action.inputs import Inputs
-from bot.action.trigger import TriggerContext
+from bot.action.job import Inputs, TriggerContext
 from bot.errors import BotError, CallError, Gone
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import most_bytes

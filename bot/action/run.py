@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 from bot.action.gather import gather
-from bot.action.inputs import Inputs, read_inputs
-from bot.action.job import Run, one_line
+from bot.action.job import TRUSTED, Inputs, Run, one_line, read_inputs, read_trigger
 from bot.action.outputs import (
     Outputs,
     outputs_of,
@@ -18,7 +17,6 @@ from bot.action.outputs import (
     write_report,
     write_summary,
 )
-from bot.action.trigger import TRUSTED, read_trigger
 from bot.action.verify import verify
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity

@@ -7,8 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bot.action.inputs import DEFAULT
-from bot.action.job import Run, one_line
+from bot.action.job import DEFAULT, Run, one_line
 from bot.action.outputs import Outputs, write_outputs, write_summary
 from bot.errors import BotError
 from bot.evaluation.finding import Severity

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.action.inputs import read_inputs
+from bot.action.job import TriggerContext, read_inputs, read_trigger
 from bot.action.outputs import CUT, SUMMARY_LIMIT, Outputs, write_outputs, write_summary
 from bot.action.run import main
-from bot.action.trigger import TriggerContext, read_trigger
 from bot.errors import CallError
 from tests.platforms.github.fixtures import BOARD
 from tests.world.github_runner import parse_outputs
