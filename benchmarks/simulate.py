@@ -25,11 +25,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bot.errors import Unavailable
 from bot.platforms.net import Budgets, bulk_work
 from bot.processes import processors
-from bot.server.service import SHORTEST_WAIT
 from bot.service.items import Item, Kind, Mark, wait_after
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import Store, connect
-from bot.service.watch.workers import QUIET
+from bot.service.watch.workers import QUIET, SHORTEST_WAIT
 
 WINDOW = 300.0  # seconds of the Hub's windows
 PLANS = {"free": (1_000, 5_000), "PRO": (2_500, 12_000), "Enterprise": (6_000, 50_000)}  # API requests, files

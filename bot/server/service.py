@@ -33,14 +33,13 @@ from bot.service.settings.config import Settings, Watch
 from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
-from bot.service.watch.workers import QUIET, MarkWriter, WatchWorker
+from bot.service.watch.workers import QUIET, SHORTEST_WAIT, MarkWriter, WatchWorker
 
 if TYPE_CHECKING:  # the extra `postgres`
     from bot.server.sharing import Sharing
     from bot.service.jobs.cluster import SharedWatch
     from bot.service.jobs.queue import Jobs, Timing
 
-SHORTEST_WAIT = 5.0  # seconds between two settlements without a hint
 log = logging.getLogger(__name__)
 
 

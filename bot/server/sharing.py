@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from bot.errors import BotError
 from bot.platforms.net import BUDGETS, Budgets
@@ -22,21 +22,36 @@ from bot.service.store import Store
 from bot.service.talk.waivers import parse_waivers
 from bot.service.watch.leases import lease_name, pass_leases
 from bot.service.watch.outcome import Outcome, Report
-
-if TYPE_CHECKING:
-    from bot.server.service import Service
+from bot.service.watch.workers import SHORTEST_WAIT
 
 LEASE_WAIT = 10.0  # seconds that a pass waits for a command that keeps its watch
-SHORTEST_WAIT = 5.0  # seconds between two passes without a hint
 log = logging.getLogger(__name__)
 FRESH = 60.0  # seconds for which a thread reuses what it read of the targets
 EVERY = 1.0  # seconds between two exchanges; so much may be spent twice meanwhile
 
 
+class WatchingService(Protocol):
+    """The service of one process, as far as it shares its watches."""
+
+    contexts: ContextFactory
+    watches_settings: Sequence[Watch]
+    states: dict[str, State]
+    clock: Callable[[], float]
+    quiet: float
+
+    def settle(self, watch: Watch) -> bool:
+        """Make a pass over a watch; False if it lost its lease."""
+        ...
+
+    def record_outcome(self, name: str, outcome: Outcome) -> None:
+        """Count and log how something ended."""
+        ...
+
+
 class Sharing:
     """The part of one process in the work on all watches."""
 
-    def __init__(self, service: Service, jobs: Jobs, timing: Timing | None = None) -> None:
+    def __init__(self, service: WatchingService, jobs: Jobs, timing: Timing | None = None) -> None:
         self._service, self._jobs = service, jobs
         self._store, self._rows = service.contexts.store, RowJobs(service.contexts)
         timing = timing or Timing()

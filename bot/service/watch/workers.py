@@ -15,6 +15,7 @@ from bot.service.items import Mark
 from bot.service.store import Store
 
 QUIET = 1.0  # seconds of collecting after a hint: a burst of pushes becomes one or two settles
+SHORTEST_WAIT = 5.0  # seconds between two settlements without a hint
 SOON = 60.0  # seconds after an outage for which the service named no end
 log = logging.getLogger(__name__)
 
