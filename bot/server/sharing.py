@@ -36,8 +36,12 @@ class WatchingService(Protocol):
     contexts: ContextFactory
     watches_settings: Sequence[Watch]
     states: dict[str, State]
-    clock: Callable[[], float]
     quiet: float
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Gives Unix seconds."""
+        ...
 
     def settle(self, watch: Watch) -> bool:
         """Make a pass over a watch; False if it lost its lease."""
