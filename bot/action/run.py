@@ -39,8 +39,8 @@ from bot.reporting.lines import with_lines
 from bot.reporting.report import make_report, summarize
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
-from bot.service.publish import publish
-from bot.service.reconcile import entries_of, publish_comment, rebuild_board
+from bot.service.publish.desired import publish
+from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board
 from bot.service.settings.environment import kept_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"

@@ -37,7 +37,7 @@ from bot.service.settings.environment import read_access
 
 if TYPE_CHECKING:  # a command imports its own modules late, so that `check` starts fast
     from bot.platforms.target import Target
-    from bot.service.reconcile import PublishResult
+    from bot.service.publish.reconcile import PublishResult
 
 
 class AsForm(StrEnum):
@@ -61,7 +61,7 @@ def publish(
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Publish the rows that are not rejected. The command checks and scores them first."""
-    from bot.service.publish import publish as publish_entries
+    from bot.service.publish.desired import publish as publish_entries
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form.value)
     target.check()
@@ -111,7 +111,7 @@ def _not_published(judgement: Judgement, said: Collection[str]) -> Iterable[str]
 
 def may_rebuild(target: Target, declared: Leaderboard) -> bool:
     """Rebuild the table if the token may commit: a token that may open a pull request may lack that right."""
-    from bot.service.reconcile import rebuild_board
+    from bot.service.publish.reconcile import rebuild_board
 
     try:
         return rebuild_board(target, declared)

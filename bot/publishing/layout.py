@@ -87,6 +87,10 @@ class Layout(Protocol):
         """What the files say about one row, by column; None if they have no such row."""
         ...
 
+    def count(self, current: Mapping[str, bytes]) -> int:
+        """How many rows the files have, whoever wrote them; 0 where they cannot be read."""
+        ...
+
 
 class RowFiles:
     """A layout with one file for each row, from which the whole entry can be read back: what a target's own is.
@@ -154,6 +158,10 @@ class RowFiles:
         entry = self.parse(current[path], path)
         scores = {"average": entry.average, **{task.id: task.score for task in entry.tasks}}
         return {column: "" if score is None else repr(score) for column, score in scores.items()}
+
+    def count(self, current: Mapping[str, bytes]) -> int:
+        """The number of row files."""
+        return sum(self.key_of(path) is not None for path in current)
 
 
 class EntriesLayout(RowFiles):

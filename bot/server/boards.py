@@ -19,7 +19,7 @@ from starlette.routing import Route
 from bot.pages.compare_table import compare_live
 from bot.pages.site import Site
 from bot.server.answers import Page, answer_page, page_of, type_of
-from bot.service.board_content import board_content
+from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import KeptBoard, Store
 from bot.service.watch.heads import MOVED

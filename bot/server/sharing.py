@@ -16,7 +16,8 @@ from bot.service.context import ContextFactory, WatchContext
 from bot.service.items import RowJob
 from bot.service.jobs.cluster import Cluster
 from bot.service.jobs.queue import PASS, ROW, Jobs, Timing
-from bot.service.rows import RowPublisher
+from bot.service.publish.entry_rows import EntryRows
+from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
 from bot.service.talk.waivers import parse_waivers
@@ -158,7 +159,7 @@ class RowJobs:
         if item.due > context.clock() or definition != context.definition():
             return []
         report = Report(context)
-        RowPublisher(context, *target, report).publish_admitted(item, job.admitted)
+        Publisher(EntryRows(context, *target, report)).publish_admitted(item, job.admitted)
         store.add_outcomes(watch.name, [(one.outcome, one.subject, one.text) for one in report.outcomes])
         return report.outcomes
 

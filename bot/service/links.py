@@ -11,12 +11,11 @@ from bot.pages.addresses import model_url, target_url, usual_page
 from bot.platforms.hub.models import HubModels
 from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
-from bot.publishing.hub_evals.model_layout import model_mark
+from bot.publishing.hub_evals.model_layout import model_mark, model_of
 from bot.publishing.publication import CurrentState, Marker, Request
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
-from bot.service.desired import rolling_mark
-from bot.service.model_looks import model_of
+from bot.service.publish.desired import rolling_mark
 from bot.service.settings.config import WatchTarget
 
 Place = tuple[str, Request | None, str]  # the name of a target, a request there, and a link

@@ -15,7 +15,7 @@ from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.server.app import make_app
 from bot.server.boards import BoardCache, board_routes
-from bot.service.board_content import board_content
+from bot.service.publish.boards import board_content
 from tests.pages.boards import found
 from tests.server.test_server import Taken
 from tests.service.stories import Story

@@ -9,8 +9,15 @@ from msgspec.structs import replace
 
 from bot.publishing.entry import Entry, entry_path
 from bot.publishing.publication import CurrentState, Form, Marker, PostedComment, PostText, Request
-from bot.service.desired import DesiredRow, as_it_stands, desired_together, migration_mark, plan_mark, rolling_mark
-from bot.service.reconcile import DesiredState
+from bot.service.publish.desired import (
+    DesiredRow,
+    as_it_stands,
+    desired_together,
+    migration_mark,
+    plan_mark,
+    rolling_mark,
+)
+from bot.service.publish.reconcile import DesiredState
 from tests.platforms.git.publisher import entry
 
 OURS, THEIRS = "hf://datasets/acme/results", "hf://datasets/olympus/results"

@@ -11,9 +11,8 @@ from bot.platforms.git.target import Folder
 from bot.publishing.entry import entry_path
 from bot.publishing.publication import Form
 from bot.publishing.texts import filling_text
-from bot.service.desired import rolling_mark
 from bot.service.fill.importing import open_filling
-from bot.service.publish import publish
+from bot.service.publish.desired import publish, rolling_mark
 from tests.platforms.git.publisher import entry
 
 MARK = rolling_mark("tiny")

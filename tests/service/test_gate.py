@@ -13,8 +13,8 @@ import pytest
 from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
 from bot.service.context import WatchContext
-from bot.service.gate import Gate, with_held
 from bot.service.items import Item, Mark
+from bot.service.publish.gate import Gate, with_held
 from bot.service.watch.outcome import Outcome, Report
 from tests.platforms.git.publisher import entry
 from tests.service.stories import Story

@@ -24,7 +24,7 @@ from bot.service.items import RowJob
 from bot.service.jobs.cluster import Cluster as JobCluster
 from bot.service.jobs.queue import Jobs, Timing
 from bot.service.jobs.worker import JobWorker
-from bot.service.rows import due_rows
+from bot.service.publish.publisher import due_rows
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
 from bot.service.watch.passes import settle_watches

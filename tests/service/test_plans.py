@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.plan import PlannedRow
-from bot.service.gate import Gate
 from bot.service.items import Item
-from bot.service.row_looks import PlannedLook
+from bot.service.publish.gate import Gate
+from bot.service.publish.publisher import PlannedLook
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches
 from tests.service.stories import Story

@@ -9,7 +9,7 @@ import pytest
 
 from bot.publishing.entry import parse_entry
 from bot.publishing.publication import Marker
-from bot.service.desired import migration_mark, rolling_mark
+from bot.service.publish.desired import migration_mark, rolling_mark
 from bot.service.settings.config import parse_settings
 from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import entry
@@ -43,7 +43,7 @@ def proposed(story: Story) -> list[str]:
 def test_as_many_rows_as_the_limit_have_requests_of_their_own(
     story: Story, monkeypatch: pytest.MonkeyPatch, rows: int, requests: int, part: int
 ) -> None:
-    monkeypatch.setattr("bot.service.rows.PART", part)
+    monkeypatch.setattr("bot.service.publish.publisher.PART", part)
     push_models(story, rows)
     story.settle()
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Literal
+from urllib.parse import unquote
 
 from pydantic import Field
 
@@ -206,3 +207,8 @@ def _links(links: Links) -> list[str]:
         for name, address in {"Entry": links.entry, "Evidence": links.evidence}.items()
         if address
     ]
+
+
+def model_of(key: str) -> str:
+    """The model that a row is about."""
+    return "/".join(unquote(part) for part in key.split("/")[1:3])

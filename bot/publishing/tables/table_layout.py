@@ -119,6 +119,13 @@ class TableLayout:
             return None
         return self.rows.read(self.rows.index(open_sheet(current[self.options.path], self.options)), change)
 
+    def count(self, current: Mapping[str, bytes]) -> int:
+        """The number of rows of the table, 0 where it cannot be read."""
+        try:
+            return len(open_sheet(self._file(current), self.options))
+        except Unwritable:
+            return 0
+
 
 def open_sheet(data: bytes, options: TableOptions) -> Sheet:
     """The table in a text file. Raises Unwritable if it is none."""

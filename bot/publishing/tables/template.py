@@ -48,6 +48,10 @@ class TemplateFiles:
             raise Unwritable(f"the board does not know the precision {brief(entry.model.precision, 40)!r}")
         return entry
 
+    def count(self, current: Mapping[str, bytes]) -> int:
+        """The number of files of rows, of those that were read."""
+        return sum(path.endswith(".json") for path in current)
+
     def each(self, changes: Sequence[RowChange], place: Callable[[Entry], str]) -> tuple[str, ...]:
         """A path for every row that the board can have."""
         found = []

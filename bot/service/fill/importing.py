@@ -23,10 +23,10 @@ from bot.publishing.publication import CurrentState, Form, Marker, PostText, dec
 from bot.publishing.repeat import check_command
 from bot.publishing.texts import filling_text
 from bot.service.context import WatchContext
-from bot.service.desired import rolling_mark
 from bot.service.items import Item
 from bot.service.judge.reading import read_due
-from bot.service.reconcile import rebuild_board
+from bot.service.publish.desired import rolling_mark
+from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import StoredSubmission, batches
 from bot.service.watch.observe import observe

@@ -10,11 +10,11 @@ from bot.publishing.entry import Entry, choose, digest_of
 from bot.publishing.made_entries import MadeEntries
 from bot.publishing.verdict_texts import BoardPlace, Comparison
 from bot.service.context import WatchContext
-from bot.service.desired import is_from
 from bot.service.judge.reading import judged
-from bot.service.reconcile import entries_of
+from bot.service.publish.desired import is_from
+from bot.service.publish.entry_rows import first_folder
+from bot.service.publish.reconcile import entries_of
 from bot.service.review.proposals import SourceRequest
-from bot.service.row_looks import first_folder
 from bot.service.talk import quotas
 
 

@@ -17,7 +17,7 @@ from bot.publishing.publication import Marker
 from bot.publishing.verdict_texts import Effects, review_text, status_line
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
-from bot.service.reconcile import retry_write
+from bot.service.publish.reconcile import retry_write
 from bot.service.review.previews import Preview, StandingBoard, preview_of, standing_board
 from bot.service.review.proposals import SourceRequest, parse_kept, read_proposal
 from bot.service.review.state import (

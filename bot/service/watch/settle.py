@@ -17,12 +17,12 @@ from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Kind, Mark, Share, marks
 from bot.service.judge.reading import judge_again, read_files, whys_of
+from bot.service.publish.targets import Targets
 from bot.service.review.merged import MergedReviews
 from bot.service.review.reviews import Reviews
 from bot.service.store import StoredSubmission
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import dump_waivers, learn_waivers
-from bot.service.targets import Targets
 from bot.service.watch.observe import observe
 from bot.service.watch.outcome import Outcome, Report
 

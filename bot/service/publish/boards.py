@@ -8,26 +8,28 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from bot.audits.board.audit import audit_board
 from bot.errors import NoWriteAccess
 from bot.evaluation.finding import counted
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.platforms.history import folder_history
 from bot.platforms.target import Target
-from bot.publishing.board import make_board
+from bot.publishing.board import board_of, make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.plan import Plan
-from bot.publishing.texts import plan_done_text, plan_text
-from bot.service.alarms import watch_columns
-from bot.service.board_content import board_content
+from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
-from bot.service.desired import desired_together, plan_mark, rolling_mark
 from bot.service.items import Item, Mark, marks
 from bot.service.links import other_places
-from bot.service.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
-from bot.service.store import KeptBoard
-from bot.service.watch.heads import MOVED, is_time, look_up_heads
+from bot.service.publish.desired import desired_together, plan_mark, rolling_mark
+from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
+from bot.service.store import KeptBoard, Store
+from bot.service.watch.heads import MOVED, is_time, known_heads, look_up_heads
 from bot.service.watch.outcome import Report
 
+FEWEST_COLUMNS = 3  # for an alarm: a column is held against the mean of at least two others
 SHOWN = 20  # files among the entries that are not entries, which one pass names
 
 
@@ -162,3 +164,26 @@ class BoardUpdater:
         if url:
             self.report.say("published", f"plan of {self.to}", url)
         del item
+
+
+def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> PageContent:
+    """The content of a stored board's pages; a path on this machine stays private."""
+    declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
+    board = make_board(store.board_entries(watch, target), declared)
+    is_remote = "://" in target  # the commits of a folder are read, those of a service are not
+    changes = store.board_changes(watch, target)
+    known = known_heads(store, watch) if kept.heads else None
+    heads = None if known is None else {model: head for model, (head, _) in known.items()}
+    days = {model: day for model, (_, day) in (known or {}).items()}
+    return PageContent(board, target if is_remote else "", changes, heads, days, is_partial=is_remote)
+
+
+def watch_columns(target: Target, leaderboard: Leaderboard) -> str:
+    """Look at the columns of what stands there, and give the URL of what was said, "" if nothing was."""
+    entries = entries_of(target, leaderboard)
+    columns = [task.id for task in leaderboard.tasks if task.quarantined is None]
+    if not entries or len(columns) < FEWEST_COLUMNS:
+        return ""
+    found = audit_board(board_of(entries, leaderboard.id, columns))
+    mark = alarm_mark(leaderboard.id)
+    return publish_comment(mark, alarm_text(found, target.name, mark), target, may_open=bool(found.named))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.platforms.target import Target
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
 from bot.publishing.plan import planned_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText
 from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
 from bot.reporting.escape import code
-from bot.service.reconcile import DesiredState, parsed
+from bot.service.publish.reconcile import DesiredState, PublishResult, parsed, reconcile
 
 MIGRATED = "the declaration or the bot changed"
 
@@ -145,3 +146,30 @@ def _standing_text(state: CurrentState) -> PostText:
     return (
         state.request.text if state.request is not None else PostText("", state.comment.body if state.comment else "")
     )
+
+
+def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bool = False) -> list[PublishResult]:
+    """Publish rows; of several entries with one key the most complete, then the newest is the row's."""
+    by_key: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_key.setdefault(entry.key, []).append(entry)
+    return [_publish_row(choose(rivals), target, form, dry_run=dry_run) for rivals in by_key.values()]
+
+
+def _publish_row(entry: Entry, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
+    """Publish one row where it is proposed already, else in a request of its own."""
+    row = DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name)
+    shared = rolling_mark(entry.leaderboard.id)
+    if form == "pull-request":
+        request = target.read_state(shared, (row.path,)).request
+        if request is not None and row.path in request.files:
+            done = reconcile(
+                target,
+                shared,
+                tuple(request.files),
+                lambda state: desired_together(shared, [row], state, form),
+                form,
+                dry_run=dry_run,
+            )
+            return PublishResult(entry.key, done.decision, done.where)
+    return reconcile(target, row.mark, (row.path,), lambda state: row.at(state, form), form, dry_run=dry_run)

@@ -5,35 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any
 
 from bot.errors import DiscussionsDisabled
 from bot.platforms.target import Target
-from bot.service.boards import BoardUpdater
 from bot.service.context import WatchContext
 from bot.service.items import Item, Kind, Share
-from bot.service.model_rows import ModelPublisher
-from bot.service.rows import MOST_ROWS, RowPublisher, due_rows
+from bot.service.publish.boards import BoardUpdater
+from bot.service.publish.entry_rows import EntryRows
+from bot.service.publish.model_rows import ModelRows
+from bot.service.publish.publisher import MOST_ROWS, Publisher, TargetRows, due_rows
+from bot.service.publish.table_rows import TableRows, TemplateRows
 from bot.service.settings.config import WatchTarget
-from bot.service.table_rows import TablePublisher
 from bot.service.talk.targets import TargetCommands, learn_approvals
-from bot.service.template_rows import TemplatePublisher
 from bot.service.watch.outcome import Report
 
-
-class Publisher(Protocol):
-    """Brings rows in step at one target, each kind of target in its own way."""
-
-    def publish(self, items: Sequence[Item]) -> None:
-        """Bring the target to these rows."""
-
-
-MakePublisher = Callable[[WatchContext, Target, WatchTarget, Report], Publisher]
-PUBLISHERS: dict[str, MakePublisher] = {
-    "entries": RowPublisher,
-    "table": TablePublisher,
-    "template": TemplatePublisher,
-    "models": ModelPublisher,
+ROWS: dict[str, type[TargetRows[Any]]] = {
+    "entries": EntryRows,
+    "table": TableRows,
+    "template": TemplateRows,
+    "models": ModelRows,
 }
 
 
@@ -67,7 +58,7 @@ class Targets:
             self.learned.add(to)
             self._observe(target, settings)
         items = due_rows(self.context, to, share)
-        publisher = PUBLISHERS[settings.kind](self.context, target, settings, self.report)
+        publisher = Publisher(ROWS[settings.kind](self.context, target, settings, self.report))
         self.report.attempt(items, lambda: publisher.publish(items), finish=False, subject=f"rows at {to}")
         asked = self._due("request", to)
         self.report.attempt(asked, lambda: self._obey(target, settings, asked), finish=False)

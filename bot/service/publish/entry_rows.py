@@ -1,0 +1,367 @@
+"""Rows that are files of their own, or comments: each in its own request, many in a shared one, or as commits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.errors import MalformedEntry
+from bot.platforms.source import is_wanted
+from bot.publishing.comment_row import entry_in
+from bot.publishing.entry import Entry, entry_path, is_same_row
+from bot.publishing.plan import PlannedRow, planned_row
+from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
+from bot.service.context import WatchContext
+from bot.service.items import FIRST_WAIT, Item, RowJob, marks
+from bot.service.links import other_places
+from bot.service.publish.desired import MIGRATED, DesiredRow, desired_together, is_from, migration_mark, rolling_mark
+from bot.service.publish.publisher import Proposal, TargetRows, admission
+from bot.service.publish.reconcile import entries_of, parsed
+from bot.service.store import StoredSubmission, folder_of
+from bot.service.watch.outcome import Report
+
+NEW_FILES = "its files changed"
+
+
+@dataclass(frozen=True, slots=True)
+class RowLook:
+    """One row as it is and as it should be.
+
+    `entry` is what its submissions make, None if they make nothing; `before` is the row at the target, merged or
+    proposed; `state` is all that the target has for the row's own mark; `contested` names the folder of its first
+    submitter where a file of `entry` comes from another folder.
+    """
+
+    item: Item
+    entry: Entry | None
+    before: Entry | None
+    is_merged: bool
+    reason: str
+    contested: str = ""
+    state: CurrentState = field(default_factory=CurrentState)
+
+    @property
+    def key(self) -> str:
+        """The row's key."""
+        return self.item.subject
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The item that waits for it."""
+        return (self.item,)
+
+    @property
+    def path(self) -> str:
+        """The path of its entry."""
+        return entry_path(self.key)
+
+    @property
+    def planned(self) -> PlannedRow:
+        """The planned change of the row."""
+        return planned_row(self.key, self.before, self.entry, self.reason)
+
+    @property
+    def is_migration(self) -> bool:
+        """Tell whether a merged row changes although no submission of it did."""
+        return self.reason == MIGRATED and self.is_merged and self.planned.action == "changed"
+
+
+@dataclass(frozen=True)
+class SharedStates:
+    """The requests at one target that many rows share."""
+
+    rolling: CurrentState = field(default_factory=CurrentState)
+    migration: CurrentState = field(default_factory=CurrentState)
+
+    def proposed(self, path: str) -> bytes | None:
+        """The bytes that the shared requests propose for a path, None if there are none."""
+        for state in (self.rolling, self.migration):
+            if state.request is not None and path in state.request.files:
+                return state.request.files[path]
+        return None
+
+
+@dataclass(frozen=True)
+class StandingRow:
+    """One row at a target: its entry, merged or proposed, and all that the target has for the row's own mark."""
+
+    entry: Entry | None
+    is_merged: bool = False
+    state: CurrentState = field(default_factory=CurrentState)
+
+
+@dataclass(frozen=True)
+class RowLooker:
+    """Looks at rows: what their submissions make, what the target has, and why both differ.
+
+    `standing` gives the row of a key at the target, `shared` are the requests that propose it among others.
+    """
+
+    context: WatchContext
+    report: Report
+    standing: Callable[[str], StandingRow]
+    shared: SharedStates = field(default_factory=SharedStates)
+
+    def look(self, items: Sequence[Item]) -> list[RowLook]:
+        """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
+        keys = [item.subject for item in items]
+        submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
+        for one in self.context.store.submissions_of(self.context.name, keys).values():
+            submissions[one.key or ""].append(one)
+        looks = []
+        for item in items:
+            try:
+                looks.append(self._look(item, submissions[item.subject]))
+            except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
+                self.report.fail(item, failure)
+        return looks
+
+    def _look(self, item: Item, submissions: Sequence[StoredSubmission]) -> RowLook:
+        key = item.subject
+        standing = self.standing(key)
+        before = standing.entry
+        try:
+            entry = next(iter(self.context.entries(submissions)), None)
+        except MalformedEntry as error:
+            self.report.say("rejected", key, str(error))
+            entry = None
+        if entry is None and before is not None and not is_from(before, self.context.source.name):
+            before = None  # this source must not remove a row of another source
+        states = [standing.state, self.shared.rolling, self.shared.migration]
+        if entry is None and _is_removal_proposed(entry_path(key), states):
+            before = None  # its removal waits in a request already, and is no new one
+        reason = self._reason(entry, before, submissions)
+        first = first_folder(entry, before)
+        return RowLook(item, entry, before, standing.is_merged, reason, first, standing.state)
+
+    def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
+        """Why a row changes or goes."""
+        if before is None:
+            return ""
+        if entry is not None:
+            return MIGRATED if hashes(entry) == hashes(before) else NEW_FILES
+        if found:
+            return f"no longer accepted: {', '.join(self._rules(found)) or 'no sound number'}"
+        if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
+            return "the settings no longer select its files"
+        return "its files are gone from the source"
+
+    def _rules(self, found: Sequence[StoredSubmission]) -> list[str]:
+        """The rules that reject these submissions."""
+        verdicts = self.context.judge(found).verdicts
+        return sorted({finding.rule for verdict in verdicts for finding in verdict.findings if finding.is_error})[:5]
+
+
+def _is_removal_proposed(path: str, states: Sequence[CurrentState]) -> bool:
+    """Tell whether an open request takes a row away."""
+    return any(state.request is not None and state.request.files.get(path, b"") is None for state in states)
+
+
+def hashes(entry: Entry) -> set[str]:
+    """The SHA-256 of the files that a row comes from."""
+    return {file.sha256 for file in entry.evidence}
+
+
+def folders_of(entry: Entry) -> set[tuple[str, str]]:
+    """The sources and folders of a row's files."""
+    return {(file.source, folder_of(file.path)) for file in entry.evidence}
+
+
+def first_folder(entry: Entry | None, before: Entry | None) -> str:
+    """The folder of a row's first submitter where a file of the new row is in another folder, else ""."""
+    if entry is None or before is None or not folders_of(entry) - folders_of(before):
+        return ""
+    source, folder = min(folders_of(before))
+    return folder or source
+
+
+@dataclass
+class EntryRows(TargetRows[RowLook]):
+    """Rows of which each is a file or a comment of the bot.
+
+    A row at the target that came from the watch's source, and of which the source has nothing any more, was withdrawn;
+    rows from elsewhere compete like any other submission.
+    """
+
+    shared: SharedStates = field(default_factory=SharedStates)
+    in_parts = True
+
+    # looking
+
+    def look(self, items: Sequence[Item]) -> list[RowLook]:
+        """The present and the intended state of rows, and of the requests that many rows share."""
+        self.shared = self._read_shared(tuple(entry_path(item.subject) for item in items))
+        return RowLooker(self.context, self.report, self._standing, self.shared).look(items)
+
+    def _read_shared(self, paths: tuple[str, ...]) -> SharedStates:
+        if self.form == "comment":
+            return SharedStates()
+        read = self.target.read_state
+        return SharedStates(read(rolling_mark(self._board), paths), read(migration_mark(self._board), paths))
+
+    def _standing(self, key: str) -> StandingRow:
+        """A row at the target."""
+        path = entry_path(key)
+        state = self.target.read_state(Marker("entry", key, self._board), (path,))
+        merged = parsed(state.files.get(path))
+        return StandingRow(self._proposed(state, path) or merged, merged is not None, state)
+
+    def _proposed(self, state: CurrentState, path: str) -> Entry | None:
+        if self.form == "comment":
+            return entry_in(state.comment.body) if state.comment else None
+        own = state.request.files.get(path) if state.request else None
+        return parsed(own) or parsed(self.shared.proposed(path))
+
+    @property
+    def _board(self) -> str:
+        return self.context.leaderboard.id
+
+    def entries(self) -> list[Entry]:
+        """The merged entries."""
+        return entries_of(self.target, self.context.leaderboard)
+
+    def size(self) -> int:
+        """How many rows there are, merged or proposed."""
+        shared = self._read_shared(())
+        requests = [state.request for state in (shared.rolling, shared.migration) if state.request is not None]
+        proposed = {path for request in requests for path in request.files}
+        merged = {entry_path(entry.key) for entry in self.entries()}
+        return len({*merged, *map(entry_path, self.target.read_keys(self._board)), *proposed})
+
+    # after the state was lost
+
+    def restore(self, items: Sequence[Item]) -> None:
+        """Mark the rows of the bot at the target that the source has no longer.
+
+        While a file could not be read, nobody knows which row it makes.
+        """
+        context, store = self.context, self.context.store
+        if store.count_items(context.name, "file"):
+            for item in items:
+                store.postpone(item, context.clock() + FIRST_WAIT)
+            return
+        gone = self._keys() - store.row_keys(context.name)
+        with store.transaction():
+            store.set_row_digests(context.name, dict.fromkeys(gone, ""))
+            store.mark(context.name, marks("row", sorted(gone), [self.settings.to]), context.clock())
+            store.finish(items)
+
+    def _keys(self) -> set[str]:
+        """The keys of this source's rows at the target, merged or proposed."""
+        keys = self.target.read_keys(self._board)
+        if self.form == "comment":
+            return keys
+        shared = self._read_shared(())
+        requests = [shared.rolling.request, shared.migration.request]
+        proposed = [parsed(data) for one in requests if one for data in one.files.values()]
+        rows = [row for row in [*proposed, *self.target.read_entries()] if row is not None]
+        board, source = self._board, self.context.source.name
+        return keys | {row.key for row in rows if row.leaderboard.id == board and is_from(row, source)}
+
+    # what is to be written
+
+    def proposals(self, admitted: Sequence[RowLook]) -> Iterator[Proposal]:
+        """Each row in a comment or request of its own, or many in a shared one."""
+        if self.form == "comment":
+            yield from self._comments(admitted)
+            return
+        keys = self.declined(admitted)
+        declined = {look.path for look in admitted if look.key in keys}
+        left = declined - (self.shared.rolling.request.files if self.shared.rolling.request else {}).keys()
+        self.context.store.finish([look.item for look in admitted if look.path in left])
+        single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
+        if not self._left_to_workers(single):
+            yield from (self._alone(look, form) for look, form in single)
+        if rolling or self.shared.rolling.duplicates:
+            yield self._together(rolling_mark(self._board), rolling, self.shared.rolling, declined)
+        if migration or self.shared.migration.duplicates:
+            yield self._together(migration_mark(self._board), migration, self.shared.migration)
+
+    def alone(self, admitted: Sequence[RowLook]) -> Iterator[Proposal]:
+        """The rows that have a request of their own."""
+        return (self._alone(look, form) for look, form in self._parted(admitted)[0])
+
+    def _comments(self, looks: Sequence[RowLook]) -> Iterator[Proposal]:
+        """A comment for each row; a withdrawn row without one needs none."""
+        for look in looks:
+            if look.entry is None and look.state.comment is None:
+                self.context.store.finish(look.items)
+            else:
+                yield self._alone(look, self.form)
+
+    def _parted(self, looks: Sequence[RowLook]) -> tuple[list[tuple[RowLook, Form]], list[RowLook], list[RowLook]]:
+        """The rows that are published one by one, those of the rolling request, and those of the migration.
+
+        A row stays in the request that proposes it. New ones share the rolling request beyond the limit.
+        """
+        single: list[tuple[RowLook, Form]] = []
+        rolling: list[RowLook] = []
+        migration: list[RowLook] = []
+        new: list[RowLook] = []
+        shared = self.shared
+        for look in looks:
+            if shared.rolling.request and look.path in shared.rolling.request.files:
+                rolling.append(look)
+            elif look.is_migration or (shared.migration.request and look.path in shared.migration.request.files):
+                migration.append(look)
+            elif look.contested and look.planned.action != "unchanged":
+                single.append((look, "pull-request"))
+            elif self.form == "commit":
+                rolling.append(look)
+            else:
+                self._sort_out(look, single, new)
+        is_bulk = self.is_bulk or len(new) > self.context.watch.backfill_limit
+        if self.context.watch.pull_requests == "rolling" or is_bulk:
+            return single, [*rolling, *new], migration
+        return [*single, *((look, self.form) for look in new)], rolling, migration
+
+    def _sort_out(self, look: RowLook, single: list[tuple[RowLook, Form]], new: list[RowLook]) -> None:
+        """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
+        row = self._row(look)
+        wanted = row.at(look.state, self.form)
+        decision = decide(row.mark, wanted.text, wanted.files, look.state, self.form)
+        declined: Mapping[str, bytes | None] = {
+            **(self.shared.rolling.declined or {}),
+            **(self.shared.migration.declined or {}),
+        }
+        is_declined = look.path in declined and is_same_row(declined[look.path], wanted.files[look.path])
+        if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
+            self.context.store.finish([look.item])
+        elif isinstance(decision.publication, OpenRequest):
+            new.append(look)
+        else:
+            single.append((look, self.form))
+
+    def _row(self, look: RowLook) -> DesiredRow:
+        """The row as it should be."""
+        source = self.context.source.name
+        name, places = self.target.name, other_places(self.context, self.settings.to)
+        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.contested, name, places)
+
+    def _left_to_workers(self, looks: Sequence[tuple[RowLook, Form]]) -> bool:
+        """Leave rows with requests of their own to the workers; False where there are none."""
+        name, to, queue = self.context.name, self.settings.to, self.context.queue
+        jobs = [RowJob(name, to, look.key, look.item.marked, admission(look)) for look, _ in looks]
+        return queue is not None and len(jobs) > 1 and queue.put_rows(jobs)
+
+    def _alone(self, look: RowLook, form: Form) -> Proposal:
+        """A row in a request or comment of its own."""
+        row = self._row(look)
+        return Proposal(look.items, self.target, row.mark, (look.path,), lambda state: row.at(state, form), form)
+
+    def _together(
+        self, mark: Marker, looks: Sequence[RowLook], state: CurrentState, without: Collection[str] = ()
+    ) -> Proposal:
+        """Rows in a shared request, or in one commit; `without` are paths of declined rows."""
+        proposed = state.request.files if state.request else ()
+        paths = tuple(dict.fromkeys([*(look.path for look in looks), *proposed]))
+        rows, places = [self._row(look) for look in looks], other_places(self.context, self.settings.to)
+        form: Form = "pull-request" if mark.kind == "migration" else self.form
+        return Proposal(
+            [look.item for look in looks],
+            self.target,
+            mark,
+            paths,
+            lambda state: desired_together(mark, rows, state, form, without=without, places=places),
+            form,
+        )

@@ -1,0 +1,352 @@
+"""Rows on the pages of the evaluated models: one request for each model, in the model's own repository."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+
+from bot.errors import CallError, Refused
+from bot.pages.addresses import evidence_links
+from bot.platforms.hub.models import HubModels
+from bot.publishing.entry import Entry
+from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
+from bot.publishing.hub_evals.model_index import ModelIndexLayout
+from bot.publishing.hub_evals.model_layout import (
+    ModelLayout,
+    ModelsOptions,
+    model_mark,
+    model_of,
+    model_request_text,
+    model_withdrawn_text,
+)
+from bot.publishing.layout import Draft, RowChange
+from bot.publishing.plan import PlannedRow, RowAction
+from bot.publishing.publication import (
+    CurrentState,
+    Decision,
+    Marker,
+    OpenRequest,
+    PostText,
+    UpdateRequest,
+    decide,
+)
+from bot.publishing.texts import with_places
+from bot.service.items import Item
+from bot.service.links import other_places
+from bot.service.publish.publisher import Proposal, TargetRows
+from bot.service.publish.reconcile import DesiredState, PublishResult
+
+NOTHING = PostText("", "")
+CLOSED = "its owner closed a request with these values; they are not proposed again"
+CLOSED_TWICE = "its owner closed more than one request; nothing more is proposed there"
+
+
+@dataclass
+class DesiredModel:
+    """The desired state of one model's repository, given its current state.
+
+    `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of the bot
+    people closed there: what the last one proposed is final, and after a second one everything is. After `at`, `draft`
+    has the files against main, and `closed` says why some are left out, "" if none is.
+    """
+
+    model: str
+    layout: ModelLayout
+    changes: Sequence[RowChange]
+    places: Sequence[str] = ()
+    closings: int = 0
+    draft: Draft = field(default_factory=Draft)
+    closed: str = ""
+
+    @property
+    def mark(self) -> Marker:
+        """The mark of the request."""
+        return model_mark(self.model, self.layout.leaderboard.id)
+
+    def at(self, state: CurrentState) -> DesiredState:
+        """The files, and the text that proposes them."""
+        self.draft, request = self.layout.draft(self.changes, state.files), state.request
+        if request is None and state.declined is not None:
+            self._leave_out(state.declined)
+        proposed: Mapping[str, bytes | None] = request.files if request is not None else {}
+        if not self.draft.files and not self.draft.refused:
+            is_withdrawn = self.layout.row(self.changes) is None
+            return DesiredState(NOTHING, dict.fromkeys(proposed) if is_withdrawn else {})
+        files = {path: self._kept(path, data, proposed) for path, data in self.draft.files.items()}
+        if self.draft.refused and request is not None:
+            files = {**proposed, **files}  # disputed values stay unchanged on both sides
+        if request is not None and files == proposed and not self.draft.files:
+            return DesiredState(request.text, files)
+        return DesiredState(self._text(), files)
+
+    def _leave_out(self, closed: Mapping[str, bytes | None]) -> None:
+        """Take from the draft what an owner does not want; all of it where nobody can tell what was closed."""
+        asked = self.draft.files
+        is_final = self.closings > 1 or not closed
+        self.draft = replace(self.draft, files={}, cells={}) if is_final else self.layout.without(self.draft, closed)
+        if self.draft.files != asked:
+            self.closed = CLOSED_TWICE if is_final else CLOSED
+
+    def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
+        """A file as it is proposed already, where that says the same."""
+        there = proposed.get(path)
+        return there if there is not None and self.layout.is_same(self.changes, path, there, data) else data
+
+    def _text(self) -> PostText:
+        row = self.layout.row(self.changes)
+        title = self.layout.leaderboard.title
+        if row is None:
+            return model_withdrawn_text(self.model, title, self.mark)
+        text = model_request_text(row.entry, title, self.draft, row.links, self.mark)
+        return with_places(text, self.places, self.mark)
+
+
+@dataclass(frozen=True)
+class ModelLook:
+    """One model as it stands: `state` is that of its repository at `paths`, of which `desired` was asked."""
+
+    model: str
+    items: Sequence[Item]
+    paths: tuple[str, ...]
+    desired: DesiredModel
+    state: CurrentState
+
+    @property
+    def key(self) -> str:
+        """Its name in the plan."""
+        return self.model
+
+    @property
+    def entry(self) -> Entry | None:
+        """The entry that counts."""
+        row = self.desired.layout.row(self.desired.changes)
+        return row.entry if row is not None else None
+
+    @cached_property
+    def decision(self) -> Decision:
+        """The decision for the model."""
+        wanted = self.desired.at(self.state)
+        return decide(self.desired.mark, wanted.text, wanted.files, self.state, "pull-request")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something of the bot stands or stood there: whoever lost the state was allowed to write before."""
+        read = self.desired.layout.read(RowChange("", None), self.state.files)
+        return read is not None or self.state.request is not None or self.state.declined is not None
+
+    @property
+    def planned(self) -> PlannedRow:
+        """The planned change of the model's results."""
+        done = self.decision.publication
+        files: Mapping[str, bytes | None] = getattr(done, "files", {})
+        action: RowAction = "changed" if self.is_known else "added"
+        if done is None:
+            action = "unchanged"
+        elif not any(data is not None for data in files.values()):
+            action = "removed"
+        cells = [cell for each in self.desired.draft.cells.values() for cell in each]
+        written = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after}" for cell in cells)
+        shown = "; ".join(filter(None, [written, *self.desired.draft.refused.values()]))
+        digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+        reason = "its rows changed" if action in {"changed", "removed"} else ""
+        return PlannedRow(self.model, self.model, action, reason=reason, digest=digest, values=shown)
+
+
+@dataclass
+class ModelRows(TargetRows[ModelLook]):
+    """The rows of one watch on the pages of their models.
+
+    Before anything was ever written, all models are looked at, and what would be written waits as a plan. Afterwards
+    models with a value or request of the bot come first, for the safety catch; `rest` are the new ones, which follow
+    one by one until the limit of one settlement is reached. The others wait for the next one.
+    """
+
+    known: set[str] = field(default_factory=set)
+    rest: dict[str, list[Item]] = field(default_factory=dict)
+
+    @property
+    def takes_more(self) -> bool:
+        """Tell whether the limit of one settlement is not reached."""
+        return self.report.written[self.settings.to] < self._options.limit
+
+    def look(self, items: Sequence[Item]) -> list[ModelLook]:
+        """The models with something of the bot, or all before the first was written to."""
+        self.known = self._known()
+        models = self._models(items, self.known)
+        if models:
+            _ = self._models_of_hub.client.user  # from here on a refusal concerns one repository
+        first = {model for model in models if not self._may_write or model in self.known}
+        looks = [look for model in sorted(first) if (look := self._look(model, models[model])) is not None]
+        self.known |= self._remember_ours(look for look in looks if look.is_known)
+        if not self._may_write and any(look.is_known for look in looks):
+            self._allow()
+        self.rest = {model: waiting for model, waiting in models.items() if model not in first}
+        return looks
+
+    @property
+    def is_first(self) -> bool:
+        """Tell whether no plan was approved yet, and nothing of the bot was found."""
+        return not self._may_write
+
+    def size(self) -> int:
+        """The number of models that have something of the bot."""
+        return len(self.known)
+
+    def entries(self) -> list[Entry]:
+        """None: the pages of models are no board."""
+        return []
+
+    def proposals(self, admitted: Sequence[ModelLook]) -> Iterator[Proposal]:
+        """A request for each model until the limit is reached; what changes nothing does not count."""
+        if any(look.decision.publication for look in admitted):
+            self._allow()
+        found = (self._look(model, items) for model, items in self.rest.items())
+        looks = chain(admitted, (look for look in found if look is not None and self._is_new(look)))
+        written, limit = self.report.written, self._options.limit
+        while written[self.settings.to] < limit and (look := next(looks, None)) is not None:
+            if look.decision.publication is not None:
+                written[self.settings.to] += 1
+                if written[self.settings.to] == limit:
+                    text = f"{limit} repositories were written to; the other models wait for the next settlement"
+                    self.report.say("unchanged", self.settings.to, text)
+            desired, repository = look.desired, self._models_of_hub.repository(look.model)
+            note = partial(self._note, look)
+            yield Proposal(
+                look.items, repository, desired.mark, look.paths, desired.at, "pull-request", note, look.model
+            )
+
+    def _is_new(self, look: ModelLook) -> bool:
+        """Tell whether a model may be written to without the safety catch; one of the bot waits for the next pass."""
+        if look.is_known and look.decision.publication is not None:
+            self._remember_ours([look])
+            return False
+        return True
+
+    # what is known without asking the Hub
+
+    @property
+    def _options(self) -> ModelsOptions:
+        if self.settings.models is None:
+            raise CallError(f"{self.settings.to}: there are no settings of models")
+        return self.settings.models
+
+    @property
+    def _models_of_hub(self) -> HubModels:
+        if self.context.models is None:
+            raise CallError(f"{self.settings.to} is not the target of all models")
+        return self.context.models
+
+    @property
+    def _may_write(self) -> bool:
+        """Tell whether a first plan was approved, or something of the bot was found."""
+        return self.context.store.cursor(self.context.name, self._allowed) is not None
+
+    @property
+    def _allowed(self) -> str:
+        return f"allowed {self.settings.to}"
+
+    def _allow(self) -> None:
+        self.context.store.set_cursor(self.context.name, self._allowed, "yes")
+
+    def _known(self) -> set[str]:
+        """The models that have something of the bot, as far as the state knows."""
+        return set(self.context.store.published(self.context.name, self.settings.to))
+
+    def _models(self, items: Sequence[Item], known: Collection[str]) -> dict[str, list[Item]]:
+        """The items by model; those for which there is nothing to do are done, and nothing is asked about them.
+
+        There is nothing to do for models that are not listed, and without a task of a benchmark for new ones.
+        """
+        is_mapped = any(task.hub for task in self.context.leaderboard.tasks)
+        found: dict[str, list[Item]] = defaultdict(list)
+        for item in items:
+            found[model_of(item.subject)].append(item)
+        idle = [one for one in found if not self._options.allow(one) or not (is_mapped or one in known)]
+        for model in idle:
+            self.context.store.finish(found.pop(model))
+        return dict(sorted(found.items()))
+
+    # looking
+
+    def _look(self, model: str, items: Sequence[Item]) -> ModelLook | None:
+        """Look at one model; None if that fails, or where its repository takes no requests."""
+        looks: list[ModelLook] = []
+
+        def call() -> None:
+            try:
+                looks.append(self._look_at(model, items))
+            except Refused as refusal:  # not there, gated, without discussions
+                self.report.say("rejected", model, str(refusal))
+                self.context.store.finish(items)
+
+        self.report.attempt(items, call, finish=False)
+        return looks[0] if looks else None
+
+    def _look_at(self, model: str, items: Sequence[Item]) -> ModelLook:
+        hub = self._models_of_hub
+        repository = hub.repository(model)
+        is_card = self._options.form == "model-index"
+        tasks = [task.hub.dataset for task in self.context.leaderboard.tasks if task.hub is not None]
+        page = hub.page(repository, () if is_card else dict.fromkeys(tasks), has_requests=not is_card)
+        layout = (ModelIndexLayout if is_card else EvalResultsLayout)(self.context.leaderboard, page)
+        changes = self._changes(items)
+        listed = () if is_card else hub.result_files(repository)
+        paths = layout.paths(changes, listed)
+        closings = repository.closings(model_mark(model, layout.leaderboard.id))
+        desired = DesiredModel(model, layout, changes, other_places(self.context, self.settings.to), closings)
+        look = ModelLook(model, items, paths, desired, repository.read_state(desired.mark, paths))
+        _ = look.decision
+        return look
+
+    def _changes(self, items: Sequence[Item]) -> list[RowChange]:
+        """All rows of the model that its submissions make, and those that they make no longer."""
+        store, name = self.context.store, self.context.name
+        keys = {item.subject for item in items}
+        keys |= store.keys_below(name, items[0].subject.rpartition("/")[0])
+        made = self.context.made(list(store.submissions_of(name, keys).values()))
+        rows = {entry.key: entry for entry in made.entries}
+        return [RowChange(key, rows.get(key), links=evidence_links(rows.get(key))) for key in sorted(keys)]
+
+    # writing
+
+    def _note(self, look: ModelLook, done: PublishResult) -> str:
+        """Say what was left out and why, remember the model, and return what the Hub shows of it."""
+        desired, model, publication = look.desired, look.model, done.decision.publication
+        for why in desired.draft.refused.values():
+            self.report.say("rejected", model, why)
+        if desired.closed:
+            self.report.say("unchanged", model, desired.closed)
+        elif not desired.draft.files and not desired.draft.refused and desired.draft.remarks:
+            self.report.say("unchanged", model, " ".join(desired.draft.remarks))
+        if not self.context.dry_run:
+            self._remember(look, is_ours=bool(desired.draft.files) or look.is_known)
+        return self._seen(look) if isinstance(publication, OpenRequest | UpdateRequest) else ""
+
+    def _seen(self, look: ModelLook) -> str:
+        """A text about the proposed files that the Hub shows; each file that it hides gets its own outcome."""
+        if self.context.dry_run or self._options.form == "model-index":
+            return ""
+        board = self.context.leaderboard
+        paths = {eval_results_path(board.id, task.id): task.hub.task_id for task in board.tasks if task.hub is not None}
+        proposed = {path: paths[path] for path, data in look.desired.draft.files.items() if data and path in paths}
+        unshown = self._models_of_hub.unshown(look.model, proposed) if proposed else []
+        for why in unshown:
+            self.report.say("rejected", look.model, why)
+        return "" if unshown else f"; the Hub shows {len(proposed)} of {len(proposed)} files"
+
+    def _remember_ours(self, looks: Iterable[ModelLook]) -> set[str]:
+        """Remember at once which models have something of the bot, so that the safety catch reads them from now on."""
+        ours = {look.model for look in looks}
+        self.context.store.set_published(self.context.name, self.settings.to, dict.fromkeys(ours, (b"", None)))
+        return ours
+
+    def _remember(self, look: ModelLook, *, is_ours: bool) -> None:
+        store, name, to = self.context.store, self.context.name, self.settings.to
+        if is_ours:
+            store.set_published(name, to, {look.model: (b"", None)})
+        else:
+            store.forget_published(name, to, [look.model])

@@ -1,0 +1,218 @@
+"""The one publisher: look at the rows of a target, let the safety catch decide, and write what it admits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Generic, TypeVar
+
+from bot.platforms.target import Target
+from bot.publishing.entry import Entry
+from bot.publishing.plan import PlannedRow
+from bot.publishing.publication import CurrentState, Form, Marker
+from bot.service.context import WatchContext
+from bot.service.items import Item, Share
+from bot.service.publish.gate import Gate, Look, with_held
+from bot.service.publish.reconcile import DesiredState, PublishResult, reconcile
+from bot.service.settings.config import WatchTarget
+from bot.service.store import batches
+from bot.service.talk.targets import declined_of
+from bot.service.watch.outcome import Report
+
+MOST_ROWS = 1_000_000  # of one target
+PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
+
+
+def say_nothing(_: PublishResult) -> str:
+    """Add nothing to the outcome of a publication."""
+    return ""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One request, commit or comment that brings rows in step.
+
+    `items` wait for it, `paths` are the files that are read before `desire` says what they should be. `note` keeps what
+    followed from the publication and returns what is added to its outcome. `subject` names the outcome, "" for the
+    key of the mark.
+    """
+
+    items: Sequence[Item]
+    target: Target
+    mark: Marker
+    paths: tuple[str, ...]
+    desire: Callable[[CurrentState], DesiredState]
+    form: Form
+    note: Callable[[PublishResult], str] = say_nothing
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLook:
+    """What is kept of a row that was looked at, while many others are: enough for the safety catch."""
+
+    item: Item
+    planned: PlannedRow
+    entry: Entry | None = None
+
+    @property
+    def key(self) -> str:
+        """The row's key."""
+        return self.item.subject
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that wait for it."""
+        return (self.item,)
+
+
+L = TypeVar("L", bound=Look)
+
+
+@dataclass
+class TargetRows(ABC, Generic[L]):
+    """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
+
+    `is_bulk` says that the rows are a part of very many new ones.
+    """
+
+    context: WatchContext
+    target: Target
+    settings: WatchTarget
+    report: Report
+    is_bulk: bool = False
+    in_parts: ClassVar[bool] = False  # whether rows may be written in parts of PART
+
+    @abstractmethod
+    def look(self, items: Sequence[Item]) -> list[L]:
+        """The present and the intended state of the rows that wait; one that fails is noted, and the others go on."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many rows there are, for limits in percent."""
+
+    @abstractmethod
+    def entries(self) -> list[Entry]:
+        """The entries that are there, for the ranks in a plan."""
+
+    @abstractmethod
+    def proposals(self, admitted: Sequence[L]) -> Iterable[Proposal]:
+        """What is to be written for the rows that the safety catch admitted."""
+
+    def alone(self, admitted: Sequence[L]) -> Iterable[Proposal]:
+        """The proposals for rows that have a request or a comment of their own; the others wait for the next pass."""
+        return self.proposals(admitted)
+
+    @property
+    def takes_more(self) -> bool:
+        """Tell whether more may be written in this pass."""
+        return True
+
+    @property
+    def is_first(self) -> bool:
+        """Tell whether nothing was written here yet, and even new rows wait for a person."""
+        return False
+
+    def restore(self, items: Sequence[Item]) -> None:
+        """Find the rows of the bot after the state was lost; by default nobody can tell which these are."""
+        self.context.store.finish(items)
+
+    def follow(self, *, is_touched: bool) -> Iterable[Proposal]:
+        """What is to be written once the rows are merged; `is_touched` says that a row was due in this pass."""
+        del is_touched
+        return ()
+
+    @property
+    def form(self) -> Form:
+        """The form of publication at this target."""
+        return self.settings.form
+
+    def declined(self, looks: Sequence[Look]) -> set[str]:
+        """The keys of the rows that a maintainer declined as they are now."""
+        if self.form != "pull-request":
+            return set()
+        return declined_of(self.context, self.settings.to, {look.key: look.entry for look in looks})
+
+
+@dataclass(frozen=True)
+class Publisher(Generic[L]):
+    """Brings one target to its rows, whatever its kind."""
+
+    rows: TargetRows[L]
+
+    def publish(self, items: Sequence[Item]) -> None:
+        """Bring the target to these rows; a row that fails is noted, and the others go on."""
+        context, to, report = self.rows.context, self.rows.settings.to, self.rows.report
+        lost = [item for item in items if not item.subject]
+        if lost:
+            report.attempt(lost, lambda: self.rows.restore(lost), finish=False)
+            items = [item for item in due_rows(context, to) if item.subject]
+        due = with_held(context, to, items) if self.rows.takes_more else []
+        if due:
+            report.attempt(due, lambda: self._publish_due(due), finish=False)
+        report.attempt([], lambda: self._write(self.rows.follow(is_touched=bool(items))), subject=f"requests of {to}")
+
+    def publish_admitted(self, item: Item, admitted: str) -> None:
+        """Publish one row as the safety catch admitted it; one that is another by now waits for the next pass."""
+
+        def call() -> None:
+            looks = self.rows.look([item])
+            same = [one for one in looks if one.planned.action == "unchanged" or admission(one) == admitted]
+            self._write(self.rows.alone(same))
+
+        self.rows.report.attempt([item], call, finish=False)
+
+    def _publish_due(self, items: Sequence[Item]) -> None:
+        if len(items) > PART and self.rows.in_parts and not self.rows.context.dry_run:
+            self._publish_parts(items)
+        else:
+            looks = self.rows.look(items)
+            self._write(self.rows.proposals(self._gate.admit(looks)))
+
+    def _publish_parts(self, items: Sequence[Item]) -> None:
+        """Publish very many rows part by part, so that memory does not grow with them.
+
+        All are looked at before the first is written: what a person must approve depends on all of them.
+        """
+        parts = batches(items, PART)
+        looks = [PlannedLook(look.items[0], look.planned) for part in parts for look in self.rows.look(part)]
+        admitted = self._gate.admit(looks)
+        self.rows.is_bulk = (
+            sum(look.planned.action == "added" for look in looks) > self.rows.context.watch.backfill_limit
+        )
+        for part in batches([look.item for look in admitted], PART):
+            self.rows.report.attempt(part, partial(self._publish_part, part), finish=False)
+
+    def _publish_part(self, items: Sequence[Item]) -> None:
+        self._write(self.rows.proposals(self.rows.look(items)))
+
+    @property
+    def _gate(self) -> Gate:
+        rows = self.rows
+        return Gate(rows.context, rows.settings.to, rows.report, rows.size, rows.entries, is_first=rows.is_first)
+
+    def _write(self, proposals: Iterable[Proposal]) -> None:
+        """Write one after the other: where one fails, its items are noted, and the others go on."""
+        for one in proposals:
+            self.rows.report.attempt(one.items, partial(self._write_one, one), subject=one.subject)
+
+    def _write_one(self, one: Proposal) -> None:
+        result = reconcile(one.target, one.mark, one.paths, one.desire, one.form, dry_run=self.rows.context.dry_run)
+        more = one.note(result)
+        if result.decision.publication is not None:
+            text = f"{result.decision.why}: {result.where}{more}"
+            self.rows.report.say("published", one.subject or result.subject, text)
+
+
+def due_rows(context: WatchContext, to: str, share: Share | None = None) -> list[Item]:
+    """The rows at one target that are due, of one share only, but for those that a worker has already."""
+    found = context.store.due(context.name, "row", context.clock(), MOST_ROWS, share=share, target=to)
+    waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
+    return [item for item in found if item.subject not in waiting]
+
+
+def admission(look: Look) -> str:
+    """The change that the safety catch allows: the action on a row, and a digest of the row before and after."""
+    return f"{look.planned.action} {look.planned.digest}"

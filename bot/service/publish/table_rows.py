@@ -1,0 +1,401 @@
+"""Rows of tables that people keep, and of boards made from the demo-leaderboard template: one request for all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from bot.errors import CallError
+from bot.evaluation.leaderboard import Leaderboard
+from bot.pages.addresses import evidence_links
+from bot.platforms.target import Target
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import Entry, entry_path, is_same_row, parse_entry
+from bot.publishing.layout import CellChange, Draft, Layout, RowChange
+from bot.publishing.plan import PlannedRow, RowAction
+from bot.publishing.publication import CurrentState, Form, Marker
+from bot.publishing.tables.mapping import TemplateOptions
+from bot.publishing.tables.table_layout import table_layout
+from bot.publishing.tables.template import RequestFiles, ResultFiles
+from bot.publishing.tables.texts import contested_remark, table_text
+from bot.publishing.texts import with_places
+from bot.service.items import Item
+from bot.service.links import other_places
+from bot.service.publish.desired import rolling_mark
+from bot.service.publish.entry_rows import RowLook, RowLooker, StandingRow
+from bot.service.publish.publisher import Proposal, TargetRows
+from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
+
+FOREIGN = "its cells differ from those of the row"
+Files = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRow:
+    """The cells of a row that the bot wrote last, and the cells that were there before."""
+
+    entry: Entry
+    earlier: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableLook:
+    """A row of a table: what its submissions make, and the cells that would change on main."""
+
+    item: Item
+    entry: Entry | None
+    contested: str
+    planned: PlannedRow
+
+    @property
+    def key(self) -> str:
+        """The row's key."""
+        return self.item.subject
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The item that waits for it."""
+        return (self.item,)
+
+
+def planned_cells(look: RowLook, cells: Sequence[CellChange]) -> PlannedRow:
+    """The planned change of a row of a table, by the cells that change on main."""
+    action: RowAction = "changed"
+    if not cells:
+        action = "unchanged"
+    elif look.entry is None:
+        action = "removed"
+    elif all(cell.before is None for cell in cells):
+        action = "added"
+    known = look.entry or look.before
+    shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after or '–'}" for cell in cells)
+    reason = (look.reason or FOREIGN) if action in {"changed", "removed"} else ""
+    digest = hashlib.sha256(repr([(cell.column, cell.before, cell.after) for cell in cells]).encode()).hexdigest()
+    return PlannedRow(look.key, known.model.id if known else "", action, reason=reason, digest=digest, values=shown)
+
+
+@dataclass
+class DesiredTable:
+    """One table and the rows that are brought in step.
+
+    `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
+    `declaration` is given, it and the entries of rows that change are kept beside the table. `places` are links to the
+    other targets. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
+    proposes already, `refused` the reasons for rows that cannot be written, `written` what the record should say then,
+    and `gone` the keys that it should forget.
+    """
+
+    layout: Layout
+    mark: Marker
+    form: Form
+    looks: Sequence[RowLook | TableLook]
+    known: Mapping[str, WrittenRow]
+    declined: AbstractSet[str] = frozenset()
+    declaration: Leaderboard | None = None
+    places: Sequence[str] = ()
+    draft: Draft = field(default_factory=Draft)
+    proposed: AbstractSet[str] = frozenset()
+    refused: dict[str, str] = field(default_factory=dict)
+    written: dict[str, WrittenRow] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+
+    def at(self, state: CurrentState) -> DesiredState:
+        """The files with these rows, and with those that the open request proposes already."""
+        main = state.files
+        standing = self._rows_in(main, {key: row.entry for key, row in self.known.items()})
+        published = {key: row.entry if key in standing else row.earlier for key, row in self.known.items()}
+        wanted = {look.key: look.entry for look in self.looks if look.entry is not None}
+        touched = standing | self._keys
+        others = {key: row.entry for key, row in self.known.items() if key not in touched}
+        asked = self._proposed(state, {**wanted, **others}) - self.declined
+        on_main = self._rows_in(main, wanted)
+        left = self._declined(state, wanted) - asked - on_main | self._contested_keys() | self.declined
+        chosen = asked | (wanted.keys() - left)
+        rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
+        changes = [_change(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
+        draft = self.draft = self.layout.draft([*changes, *self._withdrawals()], main)
+        self.proposed = asked
+        self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
+        if state.request is not None and self._only_repeats(draft, asked, on_main):
+            self.refused, self.written = {}, {}
+            return DesiredState(state.request.text, state.request.files)
+        kept = self._records(draft, rows, main)
+        text = with_places(table_text(draft, self._remarks(), self.mark), self.places, self.mark)
+        return DesiredState(text, {**main, **draft.files, **kept})
+
+    def _records(self, draft: Draft, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
+        """The entries of rows that the draft changes, and the declaration that they name."""
+        changed = {key: entry for key, entry in rows.items() if key in draft.cells}
+        if self.declaration is None or not changed:
+            return {}
+        files = {entry_path(key): entry.to_bytes() for key, entry in changed.items()}
+        path = declaration_path(self.declaration.digest)
+        if self.declaration.text and path not in main:
+            files[path] = self.declaration.text.encode()
+        return {path: main[path] if is_same_row(main.get(path), data) else data for path, data in files.items()}
+
+    def _withdrawals(self) -> list[RowChange]:
+        """The rows that the source has no longer, as they were written last; of others there is nothing to say."""
+        gone = [look.key for look in self.looks if look.entry is None and look.key in self.known]
+        return [_change(key, None, self.known[key].entry) for key in sorted(gone)]
+
+    @property
+    def _keys(self) -> set[str]:
+        return {look.key for look in self.looks}
+
+    def _rows_in(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows the files have exactly so."""
+        draft = self.layout.draft([_change(key, entry, entry) for key, entry in sorted(rows.items())], files)
+        return rows.keys() - draft.cells.keys() - draft.refused.keys()
+
+    def _proposed(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows the open request proposes."""
+        return set() if state.request is None else self._rows_in(_over(state.files, state.request.files), rows)
+
+    def _declined(self, state: CurrentState, rows: Mapping[str, Entry]) -> set[str]:
+        """Which of these rows a person declined with the request that had them."""
+        return set() if state.declined is None else self._rows_in(_over(state.files, state.declined), rows)
+
+    def _contested_keys(self) -> set[str]:
+        """The rows that nobody would review, although another folder submitted them first."""
+        return {look.key for look in self.looks if look.contested and self.form == "commit"}
+
+    def _remarks(self) -> list[str]:
+        return [contested_remark(look.entry, look.contested) for look in self.looks if look.contested and look.entry]
+
+    def _only_repeats(self, draft: Draft, asked: set[str], on_main: set[str]) -> bool:
+        """Tell whether the request proposes all of this already, and only a lost record keeps it from a new draft."""
+        refused = draft.refused.keys()
+        return bool(refused & asked) and {look.key for look in self.looks} <= asked | on_main | refused
+
+    def _note(
+        self, draft: Draft, written: Mapping[str, Entry], on_main: set[str], published: Mapping[str, Entry | None]
+    ) -> None:
+        """Note how each row ends."""
+        withdrawn = {look.key for look in self.looks if look.entry is None}
+        self.refused = {key: why for key, why in draft.refused.items() if key in self._keys}
+        for look in self.looks:
+            if look.key in self._contested_keys():
+                self.refused[look.key] = f"first submitted in {look.contested} by other files; a person has to decide"
+        self.written = {
+            key: WrittenRow(entry, entry if key in on_main else published.get(key))
+            for key, entry in written.items()
+            if key not in draft.refused
+        }
+        self.gone = withdrawn - draft.refused.keys()
+
+
+def _over(main: Files, changed: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    """The files of a request: those of main, but for what it changes."""
+    return {path: data for path, data in {**main, **changed}.items() if data is not None}
+
+
+def _change(key: str, entry: Entry | None, published: Entry | None) -> RowChange:
+    return RowChange(key, entry, published, evidence_links(entry), evidence_links(published))
+
+
+@dataclass
+class TableRows(TargetRows[TableLook]):
+    """The rows of one watch in one table.
+
+    What would change is read from main: the record of what the bot wrote last only says which rows are its own.
+    `count` is the number of rows of the table.
+    """
+
+    known: dict[str, WrittenRow] = field(default_factory=dict)
+    count: int = 0
+
+    def look(self, items: Sequence[Item]) -> list[TableLook]:
+        """The rows, and the cells of each that would change."""
+        self.known = self._written(self.settings.to)
+        self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
+        rows = RowLooker(self.context, self.report, self._standing).look(items)
+        table = self._table(rows, self.declined(rows))
+        state = self.target.read_state(self._mark, self._paths(table))
+        table.at(state)
+        self.count = max(len(self.known), table.layout.count(state.files))
+        shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
+        return [
+            TableLook(row.item, row.entry, row.contested, planned_cells(row, shown.get(row.key, ()))) for row in rows
+        ]
+
+    def _standing(self, key: str) -> StandingRow:
+        """The entry that was written last; whether it is merged is not known here."""
+        return StandingRow(self.known[key].entry if key in self.known else None)
+
+    def size(self) -> int:
+        """The number of rows of the table."""
+        return self.count
+
+    def entries(self) -> list[Entry]:
+        """The rows that were written."""
+        return [row.entry for row in self.known.values()]
+
+    def proposals(self, admitted: Sequence[TableLook]) -> Iterator[Proposal]:
+        """All rows at once."""
+        if not admitted:
+            return
+        table = self._table(admitted, self.declined(admitted))
+        yield Proposal(
+            [look.item for look in admitted],
+            self.target,
+            self._mark,
+            self._paths(table),
+            table.at,
+            self.form,
+            lambda _: self._note(table),
+        )
+
+    def _layout(self) -> Layout:
+        if self.settings.table is None:
+            raise CallError(f"{self.settings.to}: there are no settings of a table")
+        return table_layout(self.settings.table, self.context.leaderboard)
+
+    def _table(self, looks: Sequence[RowLook | TableLook], declined: AbstractSet[str]) -> DesiredTable:
+        declared = self.context.leaderboard if self._keeps_records else None
+        places = other_places(self.context, self.settings.to)
+        return DesiredTable(self._layout(), self._mark, self.form, looks, self.known, declined, declared, places)
+
+    @property
+    def _mark(self) -> Marker:
+        return rolling_mark(self.context.leaderboard.id)
+
+    def _written(self, name: str) -> dict[str, WrittenRow]:
+        """The record of what was written under a name."""
+        found = self.context.store.published(self.context.name, name)
+        return {
+            key: WrittenRow(parse_entry(entry, key), None if earlier is None else parse_entry(earlier, key))
+            for key, (entry, earlier) in found.items()
+        }
+
+    @property
+    def _keeps_records(self) -> bool:
+        return self.settings.table is not None and self.settings.table.records
+
+    def _recorded(self, keys: Sequence[str]) -> dict[str, WrittenRow]:
+        """The written rows that the state does not know, from the records beside the table."""
+        if not self._keeps_records or not keys:
+            return {}
+        paths = {entry_path(key): key for key in keys}
+        files = self.target.read_state(self._mark, tuple(paths)).files
+        found = {paths[path]: parsed(data) for path, data in files.items()}
+        return {key: WrittenRow(entry) for key, entry in found.items() if entry is not None}
+
+    def _paths(self, table: DesiredTable) -> tuple[str, ...]:
+        """The files of the rows that are looked at, and of those that were written; and those beside the table."""
+        wanted = {key: row.entry for key, row in self.known.items()} | {look.key: look.entry for look in table.looks}
+        standing = {key: row.entry for key, row in self.known.items()}
+        changes = [RowChange(key, entry, standing.get(key)) for key, entry in sorted(wanted.items())]
+        paths = files_of(table.layout, self.target, changes)
+        if not self._keeps_records:
+            return paths
+        records = (entry_path(change.key) for change in changes)
+        return (*paths, declaration_path(self.context.leaderboard.digest), *records)
+
+    def _note(self, table: DesiredTable) -> str:
+        """Say which rows cannot be written, and remember the others."""
+        for key, why in sorted(table.refused.items()):
+            self.report.say("rejected", key, why)
+        if not self.context.dry_run:
+            self._remember(table)
+        return ""
+
+    def _remember(self, table: DesiredTable) -> None:
+        store, name, to = self.context.store, self.context.name, self.settings.to
+        rows = {
+            key: (row.entry.to_bytes(), None if row.earlier is None else row.earlier.to_bytes())
+            for key, row in table.written.items()
+        }
+        with store.transaction():
+            store.set_published(name, to, rows)
+            store.forget_published(name, to, table.gone)
+
+
+def files_of(layout: Layout, target: Target, changes: Sequence[RowChange]) -> tuple[str, ...]:
+    """The files of a target that a layout reads for these rows."""
+    listed = [path for folder in layout.folders(changes) for path in target.list_folder(folder)]
+    return layout.paths(changes, listed)
+
+
+@dataclass
+class TemplateRows(TableRows):
+    """The rows of one watch in the two repositories of a template board.
+
+    A request is finished once its result is on the main branch of the results: before that, a board whose maintainer
+    declines the result would have a finished request and nothing to show.
+    """
+
+    def follow(self, *, is_touched: bool) -> Iterator[Proposal]:
+        """The status of the requests, where a row was touched or withdrawn, or where the results moved since."""
+        store, name, target = self.context.store, self.context.name, self.context.requests.get(self.settings.to)
+        if target is None:
+            return
+        withdrawn, head = self._written(self._cursor), self.target.head()
+        if not withdrawn and not is_touched and store.cursor(name, self._cursor) == head:
+            return
+        gone = [RowChange(key, None, row.entry) for key, row in sorted(withdrawn.items())]
+        status = DesiredStatus(RequestFiles(self._options), self._mark, [*self._merged(), *gone])
+
+        def note(_: PublishResult) -> str:
+            for key, why in sorted(status.refused.items()):
+                self.report.say("rejected", key, why)
+            if not self.context.dry_run:
+                with store.transaction():
+                    store.set_cursor(name, self._cursor, head)
+                    store.forget_published(name, self._cursor, withdrawn)
+            return ""
+
+        paths = files_of(status.layout, target, status.changes)
+        yield Proposal([], target, self._mark, paths, status.at, self.form, note, f"requests of {self.settings.to}")
+
+    @property
+    def _options(self) -> TemplateOptions:
+        if self.settings.template is None:
+            raise CallError(f"{self.settings.to}: there are no settings of a template")
+        return self.settings.template
+
+    @property
+    def _cursor(self) -> str:
+        """Under this name the state keeps the commit that was followed, and the rows whose requests are to be ended."""
+        return f"requests {self.settings.to}"
+
+    def _layout(self) -> ResultFiles:
+        return ResultFiles(self._options, self.context.leaderboard)
+
+    def _remember(self, table: DesiredTable) -> None:
+        """Remember withdrawn rows too, until their requests say so."""
+        store, name = self.context.store, self.context.name
+        withdrawn = {key: (self.known[key].entry.to_bytes(), None) for key in table.gone & self.known.keys()}
+        with store.transaction():
+            super()._remember(table)
+            store.set_published(name, self._cursor, withdrawn)
+            store.forget_published(name, self._cursor, table.written)
+
+    def _merged(self) -> list[RowChange]:
+        """The rows that were written and are on the main branch of the results."""
+        layout, known = self._layout(), self._written(self.settings.to)
+        changes = [RowChange(key, row.entry, row.entry) for key, row in sorted(known.items())]
+        state = self.target.read_state(self._mark, files_of(layout, self.target, changes))
+        draft = layout.draft(changes, state.files)
+        differing = draft.cells.keys() | draft.refused.keys()
+        return [change for change in changes if change.key not in differing]
+
+
+@dataclass
+class DesiredStatus:
+    """The wanted state of the requests repository: `changes` are rows that are finished, or withdrawn."""
+
+    layout: RequestFiles
+    mark: Marker
+    changes: Sequence[RowChange]
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def at(self, state: CurrentState) -> DesiredState:
+        """The request files with their status; what a person declined is not proposed again."""
+        draft: Draft = self.layout.draft(self.changes, state.files)
+        self.refused = dict(draft.refused)
+        proposed = state.request.files if state.request is not None else {}
+        files = {**{path: data for path, data in state.files.items() if path in proposed}, **draft.files}
+        return DesiredState(table_text(draft, [], self.mark), files)
