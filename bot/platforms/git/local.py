@@ -58,7 +58,7 @@ class LocalRepository(Repository):
     def _init(self) -> None:
         """Make a repository aside and move it in at once: a killed `git init` leaves one that git refuses."""
         aside = Path(mkdtemp(prefix=NEW, dir=self.folder))
-        status, _, said = program.run(*INIT, str(aside), git_dir=None, timeout=DEADLINE)
+        status, _, said = program.run(*INIT, str(aside.resolve()), git_dir=None, timeout=DEADLINE)
         if status:
             raise Unavailable("git", f"{self.name}: {said.decode('utf-8', 'replace').strip()}")
         with suppress(OSError):  # another process moved its own in before

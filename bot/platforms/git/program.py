@@ -68,7 +68,7 @@ def start(
     environment = {name: os.environ[name] for name in passed if name in os.environ}
     environment |= ALWAYS | {"GIT_ALLOW_PROTOCOL": protocol} | dict(more or {})
     if git_dir is not None:
-        environment["GIT_DIR"] = str(git_dir)
+        environment["GIT_DIR"] = str(git_dir.resolve())
     settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
     try:
         return subprocess.Popen(

@@ -119,3 +119,10 @@ def test_a_folder_whose_main_branch_is_master_gets_no_second_one(tmp_path: Path,
     assert (tmp_path / FILE).is_file()
     assert (tmp_path / "leaderboard.csv").is_file()
     assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_a_new_folder_is_named_from_the_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert put(Path("board"), entry(), form="commit") == ["Commit"]
+    assert shown(tmp_path / "board", "main") == entry()
