@@ -57,7 +57,8 @@ class HubComments:
         return self.discussions.read(nums[0]) if nums else None
 
     def _open_ones(self, holder: Marker, *, also_closed: bool = False) -> list[int]:
-        rows = self.discussions.look("discussion").with_mark(holder.render())
+        self.discussions.look("discussion")
+        rows = self.discussions.with_mark("discussion", holder)
         return [num for num, row in rows if also_closed or row["status"] == "open"]
 
     def post(self, mark: Marker, text: PostText) -> int:

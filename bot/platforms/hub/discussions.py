@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+import time
+from collections.abc import Mapping, MutableMapping
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
@@ -25,13 +26,13 @@ from bot.platforms.discussions import OPEN, Kind, Listed, Pushed, Status, Thread
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
-from bot.platforms.hub.known_threads import KnownKind, KnownThreads, Row
-from bot.platforms.hub.list_changes import ListChanges, UnexpectedOrder
+from bot.platforms.hub.known_threads import KnownThreads, Row
 from bot.platforms.hub.source import HubSource
 from bot.platforms.target import REASON, Duplicate, later_ones
 from bot.platforms.writes import Intend, held, nobody_else
 from bot.publishing.publication import Marker, find_marker
 
+LIST_AGAIN = 900.0  # seconds between two whole lists for the sake of what nothing told the bot
 KINDS: tuple[tuple[Kind, Literal["request", "discussion"]], ...] = (
     ("pull_request", "request"),
     ("discussion", "discussion"),
@@ -123,47 +124,64 @@ class HubDiscussions:
 
     def ours(self, kind: Kind, *, whole: bool = False) -> list[tuple[int, Row]]:
         """Every discussion of that kind that we opened, oldest first: its number, and what finds it again."""
-        return self.look(kind, whole=whole).marked()
+        self.look(kind, whole=whole)
+        return [(num, row) for num, row in self.known.of(kind) if row["mark"]]
 
-    def look(self, kind: Kind, *, whole: bool = False, is_after_write: bool = False) -> KnownKind:
-        """See how the discussions of that kind stand that we opened.
+    def look(self, kind: Kind, *, whole: bool = False) -> None:
+        """Learn which discussions of that kind we opened; `whole` reads the lists to their ends.
 
-        Of the lists only what is new, or changed, is read: what this costs follows the change. `whole` reads them to
-        their ends. `is_after_write` leaves the closed ones alone, unless one is no longer open.
+        Else only what is new is read, so that this costs the same however many are open. The lists are read to their
+        ends after a loss of the memory, and, at most every LIST_AGAIN seconds, where the Hub counts more or fewer open
+        ones than are remembered: somebody closed or opened one, and nothing told the bot.
         """
         self.known.ask_memory()
-        known = self.known.take_in(kind)
-        listed, gone = self._read_list(kind, "open", known.open, whole=whole)
-        if gone or not is_after_write:
-            # What was open and is no longer listed has been closed or merged: it counts among the closed.
-            has_moved = bool(gone) or not known.ended.isdisjoint(listed)
-            closed = (known.ended | gone) - listed.keys() if has_moved else known.ended
-            listed |= self._read_list(kind, "closed", closed, whole=whole)[0]
-        for num, status in listed.items():
+        listed_at, now = self.known.listed_at(kind), time.time()
+        if not whole and listed_at is not None:
+            count = self._learn_new(kind)
+            if count == len(self.known.open_ones(kind)) or 0 <= now - listed_at < LIST_AGAIN:
+                return
+        self._learn_all(kind)
+        self.known.set_listed(kind, now)
+
+    def _learn_new(self, kind: Kind) -> int:
+        """Read the list of open ones, the newest first, down to a known one: how many the Hub counts."""
+        found: dict[int, str] = {}
+        for page in count():
+            total, rows = self._page(kind, "open", self.client.user, page)
+            found |= {row.num: row.status for row in rows}
+            if not rows or len(found) >= total:
+                oldest = 0
+                break
+            if self.known.find(rows[-1].num) is not None:  # not the first row: pinned ones come before the newest
+                oldest = rows[-1].num
+                break
+        gone = {num for num in self.known.open_ones(kind) if num >= oldest} - found.keys()
+        self._read_changed(found, gone)
+        return total
+
+    def _learn_all(self, kind: Kind) -> None:
+        """Read the lists of open and closed ones to their ends."""
+        statuses: tuple[Status, ...] = ("open", "closed")
+        found = {row.num: row.status for status in statuses for row in self.listed(kind, status, self.client.user)}
+        self._read_changed(found, self.known.open_ones(kind) - found.keys())
+
+    def _read_changed(self, listed: Mapping[int, str], gone: AbstractSet[int]) -> None:
+        """Read those that are not remembered with the status of the list, and those that it lacks."""
+        for num, status in sorted(listed.items()):
             before = self.known.find(num)
             if before is None or before["status"] != status:
                 self.read(num)
-        unlisted = [self.read(num) for num in sorted(gone - listed.keys())]
-        if not whole and any(thread.is_open for thread in unlisted):  # the list is not as it was thought to be
-            return self.look(kind, whole=True)
-        return self.known.take_in(kind)
+        for num in sorted(gone):
+            self.read(num)
 
-    def _read_list(
-        self, kind: Kind, status: Status, known: AbstractSet[int], *, whole: bool
-    ) -> tuple[dict[int, str], AbstractSet[int]]:
-        """The rows of a list of the bot that were read, with the status of each, and the known ones that it lacks."""
-        if not whole:
-            changes = ListChanges(lambda page: self._page(kind, status, self.client.user, page), known)
-            with suppress(UnexpectedOrder):
-                gone = changes.search()
-                return changes.found, gone
-        found = {row.num: row.status for row in self.listed(kind, status, self.client.user)}
-        return found, known - found.keys()
+    def with_mark(self, kind: Kind, mark: Marker) -> list[tuple[int, Row]]:
+        """Those of one kind with a mark, oldest first, as they stood at the last look."""
+        return self.known.with_mark(kind, mark.render())
 
     def ours_known(self, kind: Kind) -> list[tuple[int, Row]]:
         """The remembered discussions that the bot opened, without a request."""
         self.known.ask_memory()
-        return self.known.now(kind)
+        return self.known.of(kind)
 
     def may_have_answers(self) -> list[int]:
         """Every discussion and request, open or closed: the Hub does not tell in which of them we wrote."""
@@ -179,8 +197,8 @@ class HubDiscussions:
         """
         mark = find_marker(text)
         if mark is not None:
-            rows = self.look(kind, is_after_write=True).with_mark(mark.render())
-            return next((num for num, row in rows if row["status"] == "open"), None)
+            self.look(kind)
+            return next((num for num, row in self.with_mark(kind, mark) if row["status"] in OPEN), None)
         for row in sorted(self.listed(kind, "open", self.client.user), key=lambda row: row.num):
             if row.title == title[:TITLE_LIMIT] and self.read(row.num).description.strip() == text.strip():
                 return row.num

@@ -86,8 +86,10 @@ class HubFilling:
         refs = self.source.refs(requests=True)
         self.head = refs.get("refs/heads/main", "")
         if self.form == "pull-request":
-            marked = self.discussions.look("pull_request").with_mark(self.mark.render())
-            self.number = next((num for num, row in marked if row["status"] in OPEN), None)
+            self.discussions.look("pull_request")
+            marked = self.discussions.with_mark("pull_request", self.mark)
+            maybe = [num for num, row in marked if row["status"] in OPEN]
+            self.number = next((num for num in maybe if self.discussions.read(num).is_open), None)
         if self.number is not None:
             self.head = refs.get(f"refs/pr/{self.number}", "")
         if not self.head:

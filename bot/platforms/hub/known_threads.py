@@ -1,4 +1,4 @@
-"""The remembered discussions and requests of the bot, by kind, state and mark; a look reads only new ones."""
+"""The remembered discussions and requests of the bot in one repository, by number, kind, state and mark."""
 
 from __future__ import annotations
 
@@ -9,53 +9,17 @@ from dataclasses import dataclass, field
 from bot.platforms.discussions import OPEN, Kind
 
 Row = dict[str, str]
-
-
-@dataclass
-class KnownKind:
-    """Those of one kind, by number; `open` and `ended` are the numbers of those that are open and of all others."""
-
-    rows: dict[int, Row] = field(default_factory=dict)
-    open: set[int] = field(default_factory=set)
-    ended: set[int] = field(default_factory=set)
-    by_mark: dict[str, set[int]] = field(default_factory=dict)
-
-    def put(self, num: int, row: Row) -> None:
-        """Take in how one stands now."""
-        before = self.rows.get(num)
-        if before is not None and before["mark"] != row["mark"]:
-            self.by_mark[before["mark"]].discard(num)
-        self.rows[num] = row
-        is_open = row["status"] in OPEN
-        (self.open if is_open else self.ended).add(num)
-        (self.ended if is_open else self.open).discard(num)
-        self.by_mark.setdefault(row["mark"], set()).add(num)
-
-    def marked(self) -> list[tuple[int, Row]]:
-        """Those with a mark, oldest first."""
-        return [(num, row) for num, row in sorted(self.rows.items()) if row["mark"]]
-
-    def with_mark(self, mark: str) -> list[tuple[int, Row]]:
-        """Those with one mark, oldest first."""
-        return [(num, self.rows[num]) for num in sorted(self.by_mark.get(mark, ()))]
+LISTED = 0  # the number under which the times of the last whole lists are kept; no discussion has it
 
 
 @dataclass
 class KnownThreads:
-    """The discussions and requests that we opened in one repository, each decoded once.
-
-    `memory` keeps them. What is put in here is found in `of` once `take_in` was called: what is decided between two
-    looks is decided on one state.
-    """
+    """What `memory` keeps of the discussions and requests that we opened, each decoded once."""
 
     memory: MutableMapping[int, bytes]
-    _kinds: dict[str, KnownKind] = field(default_factory=dict, repr=False)
-    _seen: dict[int, str] = field(default_factory=dict, repr=False)
-    _new: dict[str, dict[int, Row]] = field(default_factory=dict, repr=False)
-
-    def of(self, kind: Kind) -> KnownKind:
-        """Those of one kind, as they stood at the last look."""
-        return self._kinds.setdefault(kind, KnownKind())
+    _rows: dict[int, Row] = field(default_factory=dict, repr=False)
+    _open: dict[str, set[int]] = field(default_factory=dict, repr=False)
+    _by_mark: dict[tuple[str, str], set[int]] = field(default_factory=dict, repr=False)
 
     def put(self, num: int, row: Row) -> None:
         """Remember one."""
@@ -63,36 +27,46 @@ class KnownThreads:
         self._learn(num, row)
 
     def _learn(self, num: int, row: Row) -> None:
-        self._seen[num] = row["kind"]
-        self._new.setdefault(row["kind"], {})[num] = row
+        kind, before = row["kind"], self._rows.get(num)
+        if before is not None:
+            self._by_mark[kind, before["mark"]].discard(num)
+        self._rows[num] = row
+        self._by_mark.setdefault((kind, row["mark"]), set()).add(num)
+        numbers = self._open.setdefault(kind, set())
+        (numbers.add if row["status"] in OPEN else numbers.discard)(num)
 
     def find(self, num: int) -> Row | None:
-        """One, as it stands now; what another process remembered of it meanwhile is found, too."""
-        kind = self._seen.get(num)
-        if kind is None:
-            data = self.memory.get(num)
-            return None if data is None else self._decode(num, data)
-        return self._new.get(kind, {}).get(num) or self._kinds[kind].rows[num]
-
-    def _decode(self, num: int, data: bytes) -> Row:
-        row: Row = json.loads(data)
-        self._learn(num, row)
-        return row
+        """One of them; what another process remembered of it meanwhile is found, too."""
+        if num not in self._rows and (data := self.memory.get(num)) is not None:
+            self._learn(num, json.loads(data))
+        return self._rows.get(num)
 
     def ask_memory(self) -> None:
         """Learn what other processes remembered since."""
-        for num in self.memory.keys() - self._seen.keys():
-            self._decode(num, self.memory[num])
+        for num in self.memory.keys() - self._rows.keys() - {LISTED}:
+            self._learn(num, json.loads(self.memory[num]))
 
-    def now(self, kind: Kind) -> list[tuple[int, Row]]:
-        """Those of one kind, as they stand now, oldest first."""
-        return sorted((self.of(kind).rows | self._new.get(kind, {})).items())
+    def of(self, kind: Kind) -> list[tuple[int, Row]]:
+        """All of one kind, oldest first."""
+        return [(num, row) for num, row in sorted(self._rows.items()) if row["kind"] == kind]
 
-    def take_in(self, kind: Kind) -> KnownKind:
-        """Those of one kind, with all that was learned since the last look."""
-        known, new = self.of(kind), self._new.get(kind, {})
-        for num, row in list(new.items()):
-            known.put(num, row)
-            if new[num] is row:  # another thread may have learned more meanwhile
-                del new[num]
-        return known
+    def with_mark(self, kind: Kind, mark: str) -> list[tuple[int, Row]]:
+        """Those of one kind with one mark, oldest first."""
+        return [(num, self._rows[num]) for num in sorted(self._by_mark.get((kind, mark), ()))]
+
+    def open_ones(self, kind: Kind) -> set[int]:
+        """The numbers of those that are open."""
+        return self._open.get(kind, set()).copy()
+
+    def listed_at(self, kind: Kind) -> float | None:
+        """When the lists of one kind were read to their ends, in Unix seconds; None if they never were."""
+        found: float | None = self._times().get(kind)
+        return found
+
+    def set_listed(self, kind: Kind, now: float) -> None:
+        """Note that the lists of one kind were read to their ends."""
+        self.memory[LISTED] = json.dumps(self._times() | {kind: now}).encode()
+
+    def _times(self) -> dict[str, float]:
+        times: dict[str, float] = json.loads(self.memory.get(LISTED, b"{}"))
+        return times

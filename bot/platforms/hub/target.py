@@ -16,7 +16,7 @@ from bot.platforms.hub.comments import HubComments, HubConversations
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.files import FILE_LIMIT, HubFiles, HubFilling
-from bot.platforms.hub.known_threads import KnownKind, Row
+from bot.platforms.hub.known_threads import Row
 from bot.platforms.hub.source import HubSource
 from bot.platforms.target import Duplicate
 from bot.platforms.writes import Intend, nobody_else
@@ -61,7 +61,6 @@ class HubTarget:
     has_requests: bool = True
     own_commits: MutableSet[str] = field(default_factory=Latest, repr=False)
     intend: Intend = field(default=nobody_else, repr=False)
-    _is_after_write: bool = field(default=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -106,18 +105,24 @@ class HubTarget:
         return found
 
     @kept_property
-    def requests(self) -> list[tuple[int, Row]]:
-        """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
-        return self._known_requests.marked() if self.has_requests else []
+    def _looked(self) -> dict[Marker, list[tuple[int, Row]]]:
+        """Our requests by mark, each as it stood when it was first asked for after a look at the list."""
+        self.discussions.look("pull_request")
+        return {}
 
     @kept_property
-    def _known_requests(self) -> KnownKind:
-        """Our requests as they stood at the last look."""
-        return self.discussions.look("pull_request", is_after_write=self._is_after_write)
+    def requests(self) -> list[tuple[int, Row]]:
+        """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
+        if not self.has_requests:
+            return []
+        _ = self._looked
+        return [(num, row) for num, row in self.discussions.ours_known("pull_request") if row["mark"]]
 
     def requests_of(self, mark: Marker) -> list[tuple[int, Row]]:
         """Our requests with a mark, oldest first."""
-        return self._known_requests.with_mark(mark.render()) if self.has_requests else []
+        if not self.has_requests:
+            return []
+        return self._looked.setdefault(mark, self.discussions.with_mark("pull_request", mark))
 
     def head(self) -> str:
         """The commit at main. Raises Refused if there is no such branch."""
@@ -126,10 +131,9 @@ class HubTarget:
         except KeyError:
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
-    def look_again(self, *, is_after_write: bool = False) -> None:
-        """Forget how it stood; after a write that ended well, what people closed meanwhile is looked at later."""
-        self._is_after_write = is_after_write
-        for name in ("branches", "refs", "requests", "_known_requests"):
+    def look_again(self) -> None:
+        """Forget how it stood."""
+        for name in ("branches", "refs", "requests", "_looked"):
             self.__dict__.pop(name, None)
 
     def check(self) -> None:
@@ -153,8 +157,12 @@ class HubTarget:
         wanted = self.requests_of(mark)  # first: what is merged by then is in the head that is read next
         files = self.read_files(paths)
         is_open = [num for num, row in wanted if row["status"] in OPEN]
-        declined = self._declined(mark)
         found = [request for num in is_open if (request := self.read_request(num, mark, paths, files))]
+        if len(found) < len(is_open):  # somebody closed one, and nothing told the bot: it is remembered by now
+            self.look_again()
+            if self.requests_of(mark) != wanted:
+                return self.read_state(mark, paths)
+        declined = self._declined(mark)
         return CurrentState(
             files=files,
             request=found[0] if found else None,
@@ -322,7 +330,7 @@ class HubRequests:
             num = made or 0
             target.own_commits.add(oid)
             target.discussions.opened(num, mark)
-            target.look_again(is_after_write=True)
+            target.look_again()
             return self._keep_first(mark, num)
 
     def _keep_first(self, mark: Marker, num: int) -> int:

@@ -1,4 +1,4 @@
-"""What is remembered of our discussions and requests: found by mark, and moved on by what is new."""
+"""What is remembered of our discussions and requests: found by number, kind, state and mark."""
 
 from __future__ import annotations
 
@@ -10,53 +10,47 @@ def row(mark: str, status: str = "open", kind: str = "pull_request") -> dict[str
     return {"kind": kind, "status": status, "closed_by": "", "mark": mark}
 
 
-def test_what_is_put_in_counts_from_the_next_look() -> None:
-    known = KnownThreads({})
-    known.put(7, row("a"))
-    assert known.of("pull_request").with_mark("a") == []
-    assert known.find(7) == row("a")
-    assert known.now("pull_request") == [(7, row("a"))]
-    assert known.take_in("pull_request").with_mark("a") == [(7, row("a"))]
-    known.put(7, row("a", "closed"))
-    assert known.of("pull_request").open == {7}
-    assert known.find(7) == row("a", "closed")
-    one = known.take_in("pull_request")
-    assert (one.open, one.ended, one.with_mark("a")) == (set(), {7}, [(7, row("a", "closed"))])
-
-
-def test_a_look_at_requests_leaves_the_discussions_as_they_were() -> None:
+def test_each_kind_is_found_by_itself() -> None:
     known = KnownThreads({})
     known.put(3, row("a", kind="discussion"))
-    known.take_in("pull_request")
-    assert known.of("discussion").rows == {}
-    assert known.take_in("discussion").marked() == [(3, row("a", kind="discussion"))]
+    known.put(7, row("a"))
+    assert known.of("discussion") == [(3, row("a", kind="discussion"))]
+    assert known.with_mark("pull_request", "a") == [(7, row("a"))]
+    assert (known.open_ones("pull_request"), known.open_ones("discussion")) == ({7}, {3})
 
 
 def test_another_mark_and_a_reopened_one() -> None:
     known = KnownThreads({})
     known.put(9, row("b", "closed"))
     known.put(4, row("b"))
-    known.put(5, row(""))
-    one = known.take_in("pull_request")
-    assert [num for num, _ in one.with_mark("b")] == [4, 9]
-    assert [num for num, _ in one.marked()] == [4, 9]
+    assert [num for num, _ in known.with_mark("pull_request", "b")] == [4, 9]
+    assert known.open_ones("pull_request") == {4}
     known.put(9, row("c", "draft"))
-    one = known.take_in("pull_request")
-    assert (one.with_mark("b"), one.with_mark("c")) == ([(4, row("b"))], [(9, row("c", "draft"))])
-    assert (one.open, one.ended) == ({4, 5, 9}, set())
+    assert known.with_mark("pull_request", "b") == [(4, row("b"))]
+    assert known.with_mark("pull_request", "c") == [(9, row("c", "draft"))]
+    assert known.open_ones("pull_request") == {4, 9}
 
 
 def test_what_another_process_remembered_is_learned() -> None:
     store = Store(connect("sqlite://"))
     ours, theirs = KnownThreads(store.memory("t")), store.memory("t")
     ours.put(2, row("a"))
-    ours.ask_memory()
     theirs[5] = b'{"kind": "pull_request", "status": "open", "closed_by": "", "mark": "b"}'
-    assert ours.take_in("pull_request").with_mark("b") == []
+    assert ours.with_mark("pull_request", "b") == []
     ours.ask_memory()
-    assert ours.take_in("pull_request").with_mark("b") == [(5, row("b"))]
+    assert ours.with_mark("pull_request", "b") == [(5, row("b"))]
     # An older number, remembered late: found by its number, as a list of the Hub names it.
     theirs[4] = b'{"kind": "pull_request", "status": "open", "closed_by": "", "mark": "c"}'
     assert ours.find(4) == row("c")
     assert ours.find(6) is None
-    assert ours.take_in("pull_request").with_mark("c") == [(4, row("c"))]
+
+
+def test_the_times_of_whole_lists_are_kept_and_are_no_discussion() -> None:
+    store = Store(connect("sqlite://"))
+    KnownThreads(store.memory("t")).set_listed("discussion", 5.0)
+    known = KnownThreads(store.memory("t"))
+    known.set_listed("pull_request", 7.0)
+    again = KnownThreads(store.memory("t"))
+    again.ask_memory()
+    assert (again.listed_at("discussion"), again.listed_at("pull_request")) == (5.0, 7.0)
+    assert again.of("discussion") == []

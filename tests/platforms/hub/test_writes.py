@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -196,6 +197,10 @@ def lists_asked(hub: Hub) -> int:
     return len([call for call in hub.calls if call.method == "GET" and call.raw_path.endswith("/discussions")])
 
 
+def opened(number: int) -> str:
+    return Marker("entry", f"acme/{number}", "tiny").render()
+
+
 def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
     hub: Hub, contents: Repository, client: HubClient
 ) -> None:
@@ -205,53 +210,59 @@ def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
     def look() -> list[tuple[int, str]]:
         return [(num, row["status"]) for num, row in HubTarget(client, address, memory).requests]
 
-    def opened(number: int) -> str:
-        return Marker("entry", f"acme/{number}", "tiny").render()
-
     rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(95)]
     for row in rows[:35]:
         hub.merge(contents, row)
     first = look()
+    assert len(first) == 95
     before = lists_asked(hub)
     assert look() == first
-    assert lists_asked(hub) - before == 2
+    assert lists_asked(hub) - before == 1
 
     hub.open_request(contents, {"a.json": b"1"}, "Add", opened(95), "bot")
     before = lists_asked(hub)
     assert look() == [*first, (96, "open")]
-    assert lists_asked(hub) - before == 2
+    assert lists_asked(hub) - before == 1
 
-    hub.set_status(contents, rows[40], "closed", "ann")
-    assert dict(look()) == {**dict(first), 96: "open", 41: "closed"}
+    hub.set_status(contents, rows[94], "closed", "ann")  # one of the first page of the list
+    before = lists_asked(hub)
+    assert dict(look()) == {**dict(first), 95: "closed", 96: "open"}
+    assert lists_asked(hub) - before == 1
 
 
-def test_one_of_many_requests_that_a_person_closes_or_opens_again_costs_few_pages(
+def test_a_request_that_a_person_closed_unannounced_is_found_by_its_mark(
     hub: Hub, contents: Repository, client: HubClient
 ) -> None:
-    talk = HubDiscussions(client, parse_address("hf://datasets/acme/contents"), {})
-    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", MARK.render(), "bot")[0] for _ in range(600)]
-    for row in rows:
-        talk.opened(row.num, MARK)
-    told = []
-    for status in ("open", "closed", "open"):
-        if rows[299].status != status:
-            hub.set_status(contents, rows[299], status, "ann")
-        before = lists_asked(hub)
-        known = talk.look("pull_request")
-        told.append((known.rows[300]["status"], len(known.open), lists_asked(hub) - before <= 14))
-        before = lists_asked(hub)
-        talk.look("pull_request")
-        assert lists_asked(hub) - before == 2
+    memory: dict[int, bytes] = {}
+    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(60)]
+    target = HubTarget(client, parse_address("hf://datasets/acme/contents"), memory)
+    mark = Marker("entry", "acme/5", "tiny")
+    standing = target.read_state(mark, ("a.json",)).request
+    assert standing is not None
+    hub.set_status(contents, rows[5], "closed", "ann")
 
-    assert told == [("open", 600, True), ("closed", 599, True), ("open", 600, True)]
+    target.look_again()
+    before = lists_asked(hub)
+    state = target.read_state(mark, ("a.json",))
+    assert (state.request, state.declined) == (None, {"a.json": b"1"})
+    assert lists_asked(hub) - before == 2
 
 
-def test_a_list_in_another_order_is_read_to_its_end(hub: Hub, contents: Repository, client: HubClient) -> None:
+def test_the_list_is_read_whole_where_its_length_is_not_what_is_known(
+    hub: Hub, contents: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     talk = HubDiscussions(client, parse_address("hf://datasets/acme/contents"), {})
     rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", MARK.render(), "bot")[0] for _ in range(60)]
     talk.look("pull_request")
-    hub.talk(contents).pinned = {rows[20].num}
+    hub.talk(contents).pinned = {rows[20].num}  # it is the first of the list now
     hub.set_status(contents, rows[40], "closed", "ann")
 
-    known = talk.look("pull_request")
-    assert (len(known.open), known.ended) == (59, {rows[40].num})
+    talk.look("pull_request")
+    assert len(talk.known.open_ones("pull_request")) == 60  # it was read whole a moment ago
+    now = time.time() + 1000
+    monkeypatch.setattr(time, "time", lambda: now)
+    talk.look("pull_request")
+    assert len(talk.known.open_ones("pull_request")) == 59
+    hub.set_status(contents, rows[40], "open", "ann")
+    talk.look("pull_request", whole=True)
+    assert len(talk.known.open_ones("pull_request")) == 60
