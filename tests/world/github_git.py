@@ -6,6 +6,8 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's own id
+
 
 class GitError(Exception):
     """What git refuses, as GitHub words it."""
@@ -50,7 +52,7 @@ class GitRepository:
         return sha
 
     def add_tree(self, paths: dict[str, str]) -> str:
-        sha = object_id("tree", paths)
+        sha = object_id("tree", paths) if paths else EMPTY_TREE
         self.trees[sha] = paths
         return sha
 

@@ -30,7 +30,9 @@ def info(hub: Hub, call: Call, repository: Repository, revision: str) -> Reply:
     commit = at(repository, revision)
     if "evalResults" in (call.query.get("expand[]"), call.query.get("expand")):
         return answer({"id": repository.name, "evalResults": eval_results.of_model(hub, repository)})
-    return answer({"id": repository.name, "sha": commit.oid, "private": repository.private, "siblings": [], "tags": []})
+    siblings = [{"rfilename": path} for path, item in commit.tree.all_paths("") if isinstance(item, Blob)]
+    about = {"id": repository.name, "sha": commit.oid, "private": repository.private}
+    return answer({**about, "siblings": siblings, "tags": []})
 
 
 def refs(hub: Hub, call: Call, repository: Repository) -> Reply:

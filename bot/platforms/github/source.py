@@ -17,7 +17,7 @@ from github.GitTree import GitTree
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.errors import Gone, Refused, Stale
+from bot.errors import Gone, Refused, Stale, Unavailable
 from bot.platforms.digest import check_content, is_content
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
@@ -27,6 +27,7 @@ from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_cha
 
 MOST_FILES = 3000  # GitHub lists no more of a pull request
 LINK = "120000"  # the mode of a symbolic link, whose content is a path
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's id of a tree without entries
 FEW = 3  # changed folders in one folder that are entered one by one, before the whole is read at once
 KEPT = 64  # folders whose listings are kept
 TRIES = 3
@@ -119,6 +120,7 @@ class GitHubSource:
             return {}
         self._count_listing()
         found, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha, recursive=True)))
+        self._check_empty(sha, found)
         return None if is_cut else found
 
     def _kept_tree(self, sha: str) -> Tree | None:
@@ -135,10 +137,22 @@ class GitHubSource:
                 return None
             if is_cut:
                 raise Refused(SERVICE, f"{self.name} has more files in one folder than GitHub lists; split it")
+            self._check_empty(sha, known)
             while len(self.trees) >= KEPT:
                 del self.trees[next(iter(self.trees))]
             self.trees[sha] = known
         return known
+
+    def _check_empty(self, sha: str, found: Tree) -> None:
+        """Raise Unavailable for an empty listing of a tree, or of a commit, that git does not know as the empty one."""
+        if found or sha == EMPTY_TREE:
+            return
+        try:
+            tree = self.client(lambda: self._repo.get_git_commit(sha)).tree.sha
+        except Gone:  # it is the id of a tree
+            tree = sha
+        if tree != EMPTY_TREE:
+            raise Unavailable(SERVICE, f"{self.name}: the listing of {sha[:12]} is empty, but its tree is not")
 
     def _count_listing(self) -> None:
         """Count one listing that is asked for. Raises Refused past the bound."""

@@ -26,6 +26,7 @@ from bot.platforms.net import LONGEST_WINDOW, seconds_in
 from bot.platforms.registry import NO_ADDRESS
 
 SERVICE = "the Hub"
+TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN"  # noqa: S105 - a sentence
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
 
@@ -52,7 +53,8 @@ def about(request: httpx2.Request, why: str) -> str:
 def translated_status(response: httpx2.Response, why: str) -> BotError:
     """The bot's exception for an answer that is not a success."""
     status, request = response.status_code, response.request
-    said = about(request, f"{status}: {why}")
+    is_missing = response.headers.get("x-error-code") in MISSING  # a 401 may say this, too
+    said = about(request, f"{status}: {why}{f': {TOKEN}' if status == 401 and not is_missing else ''}")
     if status in {409, 412}:
         return Stale(f"{SERVICE}: {said}")
     if status >= 500 or status in {408, 429}:
@@ -77,7 +79,7 @@ def _refusal(response: httpx2.Response, said: str) -> type[Refused]:
 def translated(error: Exception) -> BotError | None:
     """Our exception for one of the client's; None for what is not the Hub's doing."""
     if isinstance(error, HfHubHTTPError):
-        message = error.server_message or type(error).__name__
+        message = error.server_message or error.response.reason_phrase or type(error).__name__
         return translated_status(error.response, message.splitlines()[0][:300])
     if isinstance(error, httpx2.HTTPError):
         request = getattr(error, "_request", None)

@@ -12,6 +12,7 @@ from bot.platforms.discussions import OPEN
 from bot.platforms.hub.changes import added
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource
+from bot.platforms.source import Change
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import RowFiles, StoredEntries, is_entry_file, parse_entries
 from bot.publishing.publication import Form, Marker, PostText
@@ -32,6 +33,7 @@ class HubFiles:
     source: HubSource
     blobs: MutableMapping[str, bytes] = field(repr=False)
     seen: dict[tuple[str, str], bytes | None] = field(default_factory=dict, repr=False)
+    _listed: tuple[str, str, list[Change]] = field(default=("", "", []), repr=False)
 
     def read(self, paths: Sequence[str], commit: str) -> dict[str, bytes]:
         """The bytes of those files that are there, at a commit."""
@@ -53,10 +55,16 @@ class HubFiles:
                 found[oid] = self.blobs[oid] = data or b""
         return {path: found[oid] for path, oid in oids.items()}
 
+    def listing(self, commit: str, folder: str) -> list[Change]:
+        """Every file below a folder at a commit; the last listing is kept, because a commit never changes."""
+        if self._listed[:2] != (commit, folder):
+            self._listed = commit, folder, [added(item) for item in self.source.walk(commit, folder)]
+        return self._listed[2]
+
     def scan(self, commit: str, layout: RowFiles) -> StoredEntries:
-        """All entries at a commit, and what stands among them and is none."""
-        found = self.source.walk(commit, layout.folder)
-        oids = {item.path: added(item).oid or "" for item in found if is_entry_file(item.path, item.size, layout)}
+        """All entries at a commit, and each file among them that is none."""
+        found = self.listing(commit, layout.folder)
+        oids = {item.path: item.oid or "" for item in found if is_entry_file(item.path, item.size, layout)}
         others = [item.path for item in found if item.path not in oids]
         return parse_entries(self.read_blobs(oids, commit), others, layout)
 

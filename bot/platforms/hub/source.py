@@ -15,7 +15,7 @@ from urllib.parse import quote
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
-from bot.errors import CallError, Refused
+from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.hub.address import HubAddress, parse_address
 from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
 from bot.platforms.hub.changes import CommitComparison, Listing, added, tree_item
@@ -123,7 +123,20 @@ class HubSource:
         """The entries of a folder, or all below it."""
         below = f"/{quote(path, safe='', errors='surrogatepass')}" if path else ""  # an odd name stops nothing
         where = f"{self._api}/tree/{quote(commit, safe='')}{below}"
-        yield from self.client.get_pages(where, tree_item, recursive=str(recursive).lower(), expand="false")
+        is_empty = True
+        for item in self.client.get_pages(where, tree_item, recursive=str(recursive).lower(), expand="false"):
+            is_empty = False
+            yield item
+        if is_empty:
+            self._check_empty(commit, path)
+
+    def _check_empty(self, commit: str, path: str) -> None:
+        """Raise Unavailable for a folder, because git has no empty one, and for a commit that has files."""
+        if path:
+            raise Unavailable(SERVICE, f"{self.name} {path}: its listing is empty, but git has no empty folder")
+        where = f"{self._api}/revision/{quote(commit, safe='')}"
+        if self.client.get_json(where, lambda found: len(found["siblings"])):
+            raise Unavailable(SERVICE, f"{self.name}: the listing of commit {commit[:12]} is empty, but it has files")
 
     @property
     def _api(self) -> str:

@@ -229,7 +229,7 @@ class HubTarget:
 
     def list_folder(self, folder: str) -> list[str]:
         """The paths of all files below a folder on main."""
-        return [item.path for item in self.source.walk(self.head(), folder)]
+        return [item.path for item in self.files.listing(self.head(), folder)]
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""

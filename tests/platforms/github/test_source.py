@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bot.errors import CallError, Gone, Refused, Unavailable
@@ -226,3 +228,21 @@ def test_a_repository_without_a_commit_is_said_to_be_empty(github: GitHubServer)
 
     with pytest.raises(Gone, match=r"acme/new.*is empty: make a first commit in it, for example a README"):
         GitHubSource(client, GitHubAddress("acme/new")).head()
+
+
+def test_an_empty_listing_of_a_tree_that_is_not_empty_is_an_outage(github: GitHubServer) -> None:
+    git = github.state.repos[BOARD].git
+    old = git.push("heads/main", {"a.json": b"1"})
+    new = git.push("heads/main", {"a.json": b"2"})
+    body = json.dumps({"sha": new, "tree": [], "truncated": False}).encode()
+    github.state.order("GET", f"/git/trees/{new}", status=200, body=body, times=9)
+
+    with pytest.raises(Unavailable, match="is empty, but its tree is not"):
+        list(source(github).changes(old, new))
+
+
+def test_a_repository_on_github_that_really_is_empty_lists_nothing(github: GitHubServer) -> None:
+    git = github.state.repos[BOARD].git
+    new = git.push("heads/main", {"README.md": None})
+
+    assert list(source(github).changes(None, new)) == []

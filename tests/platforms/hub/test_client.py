@@ -189,7 +189,9 @@ def test_an_odd_time_to_wait_is_an_outage_like_others(
 def test_a_wrong_token_is_a_plain_refusal(hub: Hub, repository: Repository) -> None:
     source = HubSource(HubClient(hub.url, "hf_wrong", pause=0.01), parse_address("hf://datasets/acme/results"))
 
-    with pytest.raises(Refused, match="401") as failure:
+    with pytest.raises(
+        Refused, match=r"401: .*: the token is missing, wrong or no longer valid; set HF_TOKEN"
+    ) as failure:
         source.head()
     assert type(failure.value) is Refused
 

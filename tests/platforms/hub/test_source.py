@@ -14,6 +14,7 @@ from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.hub.address import HubAddress, parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
 from tests.world import routes_files
 from tests.world.git import Repository, blob_id
@@ -276,3 +277,41 @@ def test_a_name_that_is_no_text_is_named_and_stops_nothing(hub: Hub, repository:
     found = {change.path: change.fault for change in source.changes(None, repository.main.oid)}
 
     assert found == {"odd\\xed\\xa0\\x80.json": "its name is not UTF-8; rename it", "a.json": ""}
+
+
+def test_an_empty_listing_of_a_commit_that_has_files_is_an_outage(
+    hub: Hub, repository: Repository, source: HubSource
+) -> None:
+    old = hub.push(repository, {"a/b.json": b"1"}).oid
+    new = hub.push(repository, {"a/b.json": b"2"}).oid
+    empty = hub.faults.order(f"/tree/{new}", body=b"[]", headers={"Content-Type": "application/json"}, times=-1)
+
+    for call in (lambda: list(source.changes(None, new)), lambda: source.walk(new, "a")):
+        with pytest.raises(Unavailable, match="empty"):
+            call()
+    with pytest.raises(Unavailable, match=r"the listing of commit .* is empty, but it has files"):
+        list(source.changes(old, new))
+    empty.times = 0
+    assert [change.path for change in source.changes(old, new)] == ["a/b.json"]
+
+
+def test_a_repository_that_really_is_empty_lists_nothing(hub: Hub, repository: Repository, source: HubSource) -> None:
+    hub.push(repository, dict.fromkeys(change.path for change in source.changes(None, source.head())))
+
+    assert list(source.changes(None, source.head())) == []
+
+
+def test_a_listing_of_a_target_is_asked_for_once_for_each_commit(
+    hub: Hub, repository: Repository, client: HubClient
+) -> None:
+    hub.push(repository, {"entries/a.json": b"{}"})
+    target = HubTarget(client, parse_address("hf://datasets/acme/results"))
+    before = trees_asked(hub)
+    for _ in range(3):
+        assert target.list_folder("entries") == ["entries/a.json"]
+        assert list(target.scan_entries().skipped) == ["entries/a.json"]
+    assert trees_asked(hub) - before == 1
+
+    hub.push(repository, {"entries/b.json": b"{}"})
+    target.look_again()
+    assert target.list_folder("entries") == ["entries/a.json", "entries/b.json"]
