@@ -103,7 +103,7 @@ def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, tar
     contexts.store.set_cursor("tiny", "definition", contexts.open_context(watch).definition())
     contexts.store.set_cursor("tiny", "waivers", "[]")
     to, board = "hf://datasets/acme/contents", KeptBoard(target.main.oid, "tiny", TINY)
-    contexts.store.set_cursor("tiny", f"board {to}", board.head)
+    contexts.store.set_cursor("tiny", "board", board.head, target=to)
     contexts.store.keep_board("tiny", to, board, [], "")
 
 

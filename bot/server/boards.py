@@ -22,7 +22,6 @@ from bot.server.answers import Page, answer_page, page_of, type_of
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store import KeptBoard, Store
-from bot.service.watch.heads import MOVED
 
 PAGE_BYTES = 64_000_000  # of pages of one board that are kept for the next visitor
 ROWS = 20_000  # of all boards together that are kept, but for the one that was asked for last
@@ -140,7 +139,7 @@ class BoardCache:
         kept = self.store.kept_board(watch, target)
         if kept is None or not kept.declaration or not self.store.has_rows(watch, target):
             return None
-        return replace(kept, heads=self.store.cursor(watch, MOVED) or "")
+        return replace(kept, heads=self.store.cursor(watch, "heads moved") or "")
 
     def _make_aside(self, name: str, watch: str, target: str, kept: KeptBoard) -> None:
         with self.lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -226,15 +227,68 @@ def test_a_broken_file_is_put_aside(tmp_path: Path, content: bytes) -> None:
     store.close()
 
 
-def test_a_store_of_another_version_is_emptied(store: Store, url: str) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        ["update form set version = 0"],
+        ["delete from form"],
+        ["drop table form"],
+        [
+            "drop table form",
+            "drop table cursors",
+            "create table cursors (watch text, subject text, value text)",
+            "insert into cursors values ('', 'version', '5')",
+        ],
+    ],
+    ids=["another version", "no version", "no table of it", "other columns"],
+)
+def test_a_store_of_another_form_is_emptied_and_says_so(
+    store: Store, url: str, caplog: pytest.LogCaptureFixture, change: list[str]
+) -> None:
     store.set_cursor("w", "source", "a")
     with store.engine.begin() as connection:
-        connection.exec_driver_sql("update cursors set value = '0' where subject = 'version'")
+        for statement in change:
+            connection.exec_driver_sql(statement)
     store.close()
     again = Store(connect(url))
 
     assert again.cursor("w", "source") is None
+    assert [one.getMessage().partition(" has ")[2] for one in caplog.records] == [
+        "the tables of another version; it is emptied, and everything is read again"
+    ]
+    again.set_cursor("w", "source", "b")
     again.close()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_only_its_owner_reads_the_state(tmp_path: Path, umask: int) -> None:
+    path = tmp_path / "state.db"
+    before = os.umask(umask)
+    try:
+        store = Store(connect(f"sqlite:///{path}"))
+        store.set_cursor("w", "source", "a")
+        assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()} == dict.fromkeys(
+            ["state.db", "state.db-wal", "state.db-shm"], "0o600"
+        )
+        store.close()
+        path.chmod(0o644)
+        Store(connect(f"sqlite:///{path}")).close()
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_kind_s_subjects_and_targets_are_apart(store: Store) -> None:
+    store.set_cursor("w", "declined", "one", "t/acme/a", target="x")
+    store.set_cursor("w", "declined", "two", "t/acme/a-7b", target="x")
+    store.set_cursor("w", "declined", "three", "t/acme/a", target="x y")
+    store.set_cursor("w", "review", "four", "1")
+
+    assert store.cursors("w", "declined", target="x") == {"t/acme/a": "one", "t/acme/a-7b": "two"}
+    assert store.cursor("w", "declined", "t/acme/a", target="x y") == "three"
+    assert store.cursor("w", "review", "11") is None
+    store.set_cursor("w", "declined", None, "t/acme/a", target="x")
+    assert store.cursors("w", "declined", target="x") == {"t/acme/a-7b": "two"}
 
 
 def test_words_that_a_database_may_refuse_are_kept(store: Store) -> None:

@@ -26,7 +26,7 @@ from bot.service.links import other_places
 from bot.service.publish.desired import desired_together, plan_mark, rolling_mark
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import KeptBoard, Store
-from bot.service.watch.heads import MOVED, is_time, known_heads, look_up_heads
+from bot.service.watch.heads import is_time, known_heads, look_up_heads
 from bot.service.watch.outcome import Report
 
 FEWEST_COLUMNS = 3  # for an alarm: a column is held against the mean of at least two others
@@ -47,7 +47,7 @@ class BoardUpdater:
         store, name = self.context.store, self.context.name
         head = self.target.head()
         kept = store.kept_board(name, self.to)
-        if not head or kept is None or store.cursor(name, f"board {self.to}") != head:
+        if not head or kept is None or store.cursor(name, "board", target=self.to) != head:
             store.mark(name, [Mark("board", "", self.to)], self.context.clock())
         if self._is_shown and store.cursor(name, "site") != self.context.watch.site:
             store.mark(name, [Mark("site", "", self.to)], self.context.clock())
@@ -85,7 +85,7 @@ class BoardUpdater:
             self.report.say("rejected", path, why)
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
         self._keep()
-        store.set_cursor(name, f"board {self.to}", self.target.head())
+        store.set_cursor(name, "board", self.target.head(), target=self.to)
         if self._is_shown:
             store.mark(name, [Mark("site", "", self.to)], self.context.clock())
         del item
@@ -97,7 +97,7 @@ class BoardUpdater:
         is_empty = kept is None or not store.has_rows(context.name, self.to)
         if kept is None or is_empty or context.publish_site is None or not self._is_shown:
             return  # the last pages stay until there is a row again
-        kept = replace(kept, heads=store.cursor(context.name, MOVED) or "")
+        kept = replace(kept, heads=store.cursor(context.name, "heads moved") or "")
         publish, content = context.publish_site, board_content(store, context.name, self.to, kept)
         done = retry_write(lambda: publish(Site(content)))
         if done.changed or done.removed:

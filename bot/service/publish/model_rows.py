@@ -243,14 +243,10 @@ class ModelRows(TargetRows[ModelLook]):
     @property
     def _may_write(self) -> bool:
         """Tell whether a first plan was approved, or something of the bot was found."""
-        return self.context.store.cursor(self.context.name, self._allowed) is not None
-
-    @property
-    def _allowed(self) -> str:
-        return f"allowed {self.settings.to}"
+        return self.context.store.cursor(self.context.name, "first write", target=self.settings.to) is not None
 
     def _allow(self) -> None:
-        self.context.store.set_cursor(self.context.name, self._allowed, "yes")
+        self.context.store.set_cursor(self.context.name, "first write", "yes", target=self.settings.to)
 
     def _known(self) -> set[str]:
         """The models that have something of the bot, as far as the state knows."""

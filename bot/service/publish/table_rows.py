@@ -332,8 +332,8 @@ class TemplateRows(TableRows):
         store, name, target = self.context.store, self.context.name, self.context.requests.get(self.settings.to)
         if target is None:
             return
-        withdrawn, head = self._written(self._cursor), self.target.head()
-        if not withdrawn and not is_touched and store.cursor(name, self._cursor) == head:
+        withdrawn, head = self._written(self._withdrawn), self.target.head()
+        if not withdrawn and not is_touched and store.cursor(name, "template", target=self.settings.to) == head:
             return
         gone = [RowChange(key, None, row.entry) for key, row in sorted(withdrawn.items())]
         status = DesiredStatus(RequestFiles(self._options), self._mark, [*self._merged(), *gone])
@@ -343,8 +343,8 @@ class TemplateRows(TableRows):
                 self.report.say("rejected", key, why)
             if not self.context.dry_run:
                 with store.transaction():
-                    store.set_cursor(name, self._cursor, head)
-                    store.forget_published(name, self._cursor, withdrawn)
+                    store.set_cursor(name, "template", head, target=self.settings.to)
+                    store.forget_published(name, self._withdrawn, withdrawn)
             return ""
 
         paths = files_of(status.layout, target, status.changes)
@@ -357,8 +357,8 @@ class TemplateRows(TableRows):
         return self.settings.template
 
     @property
-    def _cursor(self) -> str:
-        """Under this name the state keeps the commit that was followed, and the rows whose requests are to be ended."""
+    def _withdrawn(self) -> str:
+        """Under this name the state keeps the rows whose requests are to be ended."""
         return f"requests {self.settings.to}"
 
     def _layout(self) -> ResultFiles:
@@ -370,8 +370,8 @@ class TemplateRows(TableRows):
         withdrawn = {key: (self.known[key].entry.to_bytes(), None) for key in table.gone & self.known.keys()}
         with store.transaction():
             super()._remember(table)
-            store.set_published(name, self._cursor, withdrawn)
-            store.forget_published(name, self._cursor, table.written)
+            store.set_published(name, self._withdrawn, withdrawn)
+            store.forget_published(name, self._withdrawn, table.written)
 
     def _merged(self) -> list[RowChange]:
         """The rows that were written and are on the main branch of the results."""

@@ -39,7 +39,6 @@ from bot.service.talk.quotas import HOUR, CommandQuota
 from bot.service.talk.waivers import seen_files
 from bot.service.watch.outcome import Report
 
-LISTED = "requests"  # the cursor with the moment at which they were listed, in Unix seconds, and how many there were
 ENDED = (DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits for another try
 GO_ON = "compare"  # has another pass go on with the reviews that are known; it lists none
 REFRESHED = 20  # reviews of one pass that are compared with what moved on the board
@@ -65,7 +64,7 @@ class Reviews:
 
     def must_be_listed(self) -> bool:
         """Whether a pass lists the requests though nobody told of one: a short list always, a long one now and then."""
-        at, _, count = (self.context.store.cursor(self.context.name, LISTED) or "").partition(" ")
+        at, _, count = (self.context.store.cursor(self.context.name, "reviews") or "").partition(" ")
         return not count or int(count) <= SHORT_LIST or not 0 <= self.context.clock() - int(at) < LISTED_FOR
 
     def list_requests(self, item: Item) -> None:
@@ -87,12 +86,12 @@ class Reviews:
             for num, seen in moved.items():
                 keep_state(self.context, num, msgspec.structs.replace(known.get(num, ReviewState()), seen=seen))
             store.mark(name, marks("review", map(str, [*moved, *sorted(ended)])), self.context.clock())
-            store.set_cursor(name, LISTED, f"{self.context.clock():.0f} {len(listed)}")
+            store.set_cursor(name, "reviews", f"{self.context.clock():.0f} {len(listed)}")
             store.finish([item])
 
     def _lost(self) -> list[int]:
         """After a loss of the state, the newest merged requests of others: their reviews may not say so yet."""
-        if self.context.store.cursor(self.context.name, LISTED) is not None:
+        if self.context.store.cursor(self.context.name, "reviews") is not None:
             return []
         us, rows = self.discussions.client.user, self.discussions.listed("pull_request", "closed")
         return sorted(row.num for row in rows if row.status == "merged" and row.author != us)[-LOST:]

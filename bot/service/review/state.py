@@ -16,8 +16,6 @@ from bot.service.context import WatchContext
 from bot.service.talk import quotas
 from bot.service.talk.waivers import dump_waivers
 
-STATE = "review "  # the prefix of the cursors of reviews
-
 
 class ReviewState(msgspec.Struct, frozen=True):
     """The remembered state of a review.
@@ -44,16 +42,16 @@ def parse_state(text: str) -> ReviewState:
 def known_states(context: WatchContext, num: int | None = None) -> dict[int, ReviewState]:
     """The remembered states of all reviews, or of one, by number."""
     if num is not None:
-        value = context.store.cursor(context.name, f"{STATE}{num}")
+        value = context.store.cursor(context.name, "review", str(num))
         return {} if value is None else {num: parse_state(value)}
-    found = context.store.cursors(context.name, STATE)
-    return {int(subject.removeprefix(STATE)): parse_state(value) for subject, value in found.items()}
+    found = context.store.cursors(context.name, "review")
+    return {int(subject): parse_state(value) for subject, value in found.items()}
 
 
 def keep_state(context: WatchContext, num: int, state: ReviewState | None) -> None:
     """Remember a review; None forgets it."""
     value = msgspec.json.encode(state).decode() if state is not None else None
-    context.store.set_cursor(context.name, f"{STATE}{num}", value)
+    context.store.set_cursor(context.name, "review", value, str(num))
     if state is None:
         context.store.set_proposal(context.name, num, None)
 

@@ -11,6 +11,7 @@ from sqlalchemy.pool import StaticPool
 
 from bot.service.store.allowances import Allowances
 from bot.service.store.boards import KeptBoard, KeptBoards
+from bot.service.store.cursors import Cursors
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.deliveries import Deliveries
 from bot.service.store.engine import connect, dispose
@@ -21,7 +22,7 @@ from bot.service.store.memory import Memory
 from bot.service.store.proposals import Proposals
 from bot.service.store.published import Published
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
-from bot.service.store.tables import answers, cursors, metadata, outcomes, plans, requests
+from bot.service.store.tables import answers, metadata, outcomes, plans, requests
 from bot.service.store.views import Listings
 
 __all__ = [
@@ -38,30 +39,10 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, Allowances, Intents, Deliveries):
+class Store(
+    Cursors, Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, Allowances, Intents, Deliveries
+):
     """Reads and writes of one database."""
-
-    def cursor(self, watch: str, subject: str) -> str | None:
-        """The cursor up to which something was read; None if it never was."""
-        found = select(cursors.c.value).where(cursors.c.watch == watch, cursors.c.subject == subject)
-        with self.transaction() as connection:
-            return connection.execute(found).scalar_one_or_none()
-
-    def cursors(self, watch: str, prefix: str) -> dict[str, str]:
-        """The cursors of which the subject begins so."""
-        found = select(cursors.c.subject, cursors.c.value)
-        where = (cursors.c.watch == watch, cursors.c.subject.startswith(prefix, autoescape=True))
-        with self.transaction() as connection:
-            return {row.subject: row.value for row in connection.execute(found.where(*where))}
-
-    def set_cursor(self, watch: str, subject: str, value: str | None) -> None:
-        """Remember how far something was read; None forgets it."""
-        with self.transaction() as connection:
-            if value is None:
-                where = (cursors.c.watch == watch, cursors.c.subject == subject)
-                connection.execute(delete(cursors).where(*where))
-            else:
-                self.upsert(cursors, [{"watch": watch, "subject": subject, "value": value}])
 
     # requests and discussions
 

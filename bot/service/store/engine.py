@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, func, inspect, select
+from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, select
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import (
     ArgumentError,
@@ -22,7 +23,7 @@ from sqlalchemy.exc import (
 
 from bot.errors import BotError, CallError, StateUnavailable
 from bot.service.store.address import parse_database
-from bot.service.store.tables import VERSION, cursors, metadata
+from bot.service.store.tables import VERSION, cursors, form, metadata
 
 BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 WHY = {
@@ -34,6 +35,8 @@ WHY = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that its folder exists and that this user may write there",
     sqlite3.SQLITE_IOERR: "the disk failed",
 }
+PRIVATE = 0o600  # the state holds what private repositories say
+BESIDE = ("-wal", "-shm")  # endings of the files that SQLite keeps beside its own
 LOCK = 7_235_120_614  # any number that no other program on the server takes
 # A server that is gone without a word is noticed in 25 seconds, not after hours.
 NOTICED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
@@ -71,6 +74,7 @@ def open_engine(url: str) -> Engine:
         raise CallError(f"DATABASE_URL names no database that can be used: {error}") from None
     event.listen(engine, "handle_error", _translate)
     if engine.dialect.name == "sqlite":
+        event.listen(engine, "do_connect", _keep_private)
         event.listen(engine, "connect", _set_up_sqlite)
     return engine
 
@@ -99,7 +103,7 @@ def try_out(engine: Engine) -> str:
         with engine.connect() as connection:
             if not inspect(connection).has_table("cursors"):
                 return f"{where} is empty; the first settlement makes its tables"
-            connection.execute(cursors.insert().values(watch="", subject="doctor", value=""))
+            connection.execute(cursors.insert().values(watch="", kind="doctor", target="", subject="", value=""))
             connection.rollback()
     finally:
         dispose(engine)
@@ -107,20 +111,38 @@ def try_out(engine: Engine) -> str:
 
 
 def prepare(engine: Engine) -> None:
-    """Make the tables; those of another version are dropped first. Two processes that begin at once take turns."""
+    """Make the tables; those of another form are emptied first. Two processes that begin at once take turns."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
-        if inspect(connection).has_table("cursors") and connection.execute(_VERSION).scalar_one_or_none() != str(
-            VERSION
-        ):
+        if (known := _form_of(connection)) not in {None, VERSION}:
+            where = _shown(engine)
+            log.warning("%s has the tables of another version; it is emptied, and everything is read again", where)
             metadata.drop_all(connection)
         metadata.create_all(connection)
-        if connection.execute(_VERSION).scalar_one_or_none() is None:
-            connection.execute(cursors.insert().values(watch="", subject="version", value=str(VERSION)))
+        if known != VERSION:
+            connection.execute(form.insert().values(version=VERSION))
 
 
-_VERSION = select(cursors.c.value).where(cursors.c.watch == "", cursors.c.subject == "version")
+def _form_of(connection: Connection) -> int | None:
+    """The version of the tables, 0 for one that does not say it; None where there are no tables."""
+    tables = inspect(connection)
+    if tables.has_table(form.name):
+        version = connection.execute(select(form.c.version)).scalar()
+        return version if isinstance(version, int) else 0
+    return 0 if tables.has_table(cursors.name) else None
+
+
+def _keep_private(_: object, __: object, args: Sequence[Any], ___: object) -> None:
+    """Make the file of a SQLite state, if need be, so that its owner alone can read it; SQLite's others follow it."""
+    path = Path(str(args[0])) if args and args[0] != ":memory:" else None
+    if path is None:
+        return
+    with suppress(OSError):  # opening it says why it cannot be used
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE))
+        for one in (path, *(path.with_name(path.name + ending) for ending in BESIDE)):
+            if one.exists() and one.stat().st_mode & ~PRIVATE & 0o777:
+                one.chmod(PRIVATE)
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
@@ -133,7 +155,7 @@ def _put_aside(engine: Engine) -> None:
     path = Path(engine.url.database or "")
     log.warning("%s is broken; it is renamed to %s.broken, and everything is read again", path, path.name)
     engine.dispose()
-    for ending in ("-wal", "-shm"):
+    for ending in BESIDE:
         path.with_name(path.name + ending).unlink(missing_ok=True)
     path.rename(f"{path}.broken")
 

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 5  # a state of another version is emptied: that costs one full reading
+VERSION = 6  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -45,8 +45,19 @@ def key(name: str) -> Column[str]:
     return Column(name, Words, primary_key=True)
 
 
-# How far something was read, such as the source's commit of a watch.
-cursors = Table("cursors", metadata, key("watch"), key("subject"), Column("value", Words, nullable=False))
+# The form of these tables; a state without this table, or with another version in it, is emptied.
+form = Table("form", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
+
+# Small facts of a watch by their kind, such as the commit up to which its source was read.
+cursors = Table(
+    "cursors",
+    metadata,
+    key("watch"),
+    key("kind"),
+    key("target"),
+    key("subject"),
+    Column("value", Words, nullable=False),
+)
 
 # The files of a source at the commit of its cursor.
 files = Table(

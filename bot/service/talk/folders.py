@@ -281,7 +281,7 @@ def answer_folders(folders: Folders) -> None:
         return
     for folder, num in open_ones.items():
         count = folders.discussions.counts.get(num)
-        if count is not None and context.store.cursor(context.name, f"talk {num}") == str(count):
+        if count is not None and context.store.cursor(context.name, "discussion", str(num)) == str(count):
             continue  # no new comments since
         folders.report.attempt([], lambda f=folder, n=num: retry_write(lambda: _answer(folders, n, f)))  # type: ignore[misc]
 
@@ -291,7 +291,7 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     thread, us = discussions.read(num), discussions.client.user
     asked = unanswered(thread.comments, us, names_of(SOURCE))
     if not asked:
-        context.store.set_cursor(context.name, f"talk {num}", str(discussions.counts.get(num)))
+        context.store.set_cursor(context.name, "discussion", str(discussions.counts.get(num)), str(num))
         return
     faults = folders.shared_faults() if folder == ALL else folders.faults(folder)
     verdicts = [fault.verdict for fault in faults]

@@ -37,9 +37,9 @@ class CommandQuota:
             if any(len(recent[who]) >= most for who, most in limits.items()):
                 return False
             for who, times in recent.items():
-                store.set_cursor(name, f"commands {who}", json.dumps([*times, now]))
+                store.set_cursor(name, "commands", json.dumps([*times, now]), who)
         return True
 
     def _recent(self, who: str, now: float) -> list[float]:
-        times = json.loads(self.context.store.cursor(self.context.name, f"commands {who}") or "[]")
+        times = json.loads(self.context.store.cursor(self.context.name, "commands", who) or "[]")
         return [time for time in times if now - HOUR < time <= now]

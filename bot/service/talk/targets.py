@@ -41,10 +41,11 @@ class TargetCommands:
         self._find_declines()
         store, name = self.context.store, self.context.name
         counts = self.conversations.counts()
-        moved = {num: count for num, count in counts.items() if store.cursor(name, self._seen(num)) != str(count)}
+        known = store.cursors(name, "request", target=self.to)
+        moved = {num: count for num, count in counts.items() if known.get(num) != str(count)}
         with store.transaction():
             for num, count in moved.items():
-                store.set_cursor(name, self._seen(num), str(count))
+                store.set_cursor(name, "request", str(count), num, target=self.to)
             written = [num for num, count in moved.items() if count > 1]  # its text alone is no command
             store.mark(name, marks("request", written, [self.to]), self.context.clock())
 
@@ -53,20 +54,17 @@ class TargetCommands:
         for item in items:
             self.report.attempt([item], lambda one=item: self._settle_one(one.subject))  # type: ignore[misc]
 
-    def _seen(self, num: str) -> str:
-        return f"written {self.to} {num}"
-
     def _find_declines(self) -> None:
         """After a loss of the state, or where others are maintainers, find again what was declined."""
         store, name = self.context.store, self.context.name
-        subject, maintainers = f"declines {self.to}", sorted(self.context.watch.maintainers)
-        if store.cursor(name, subject) == json.dumps(maintainers):
+        maintainers = sorted(self.context.watch.maintainers)
+        if store.cursor(name, "declines", target=self.to) == json.dumps(maintainers):
             return
         for num in self.conversations.shared() if maintainers else ():
             request = self.conversations.read(num)
             if request is not None:
                 note_declines(self.context, self.to, declines_in(request.comments, self.conversations.us, maintainers))
-        store.set_cursor(name, subject, json.dumps(maintainers))
+        store.set_cursor(name, "declines", json.dumps(maintainers), target=self.to)
 
     def _settle_one(self, num: str) -> None:
         request = self.conversations.read(num)
@@ -134,9 +132,9 @@ def note_declines(context: WatchContext, to: str, found: Iterable[tuple[str, str
     store, name = context.store, context.name
     with store.transaction():
         for key, digest in found:
-            known = _digests(context, to, key)
+            known = json.loads(store.cursor(name, "declined", key, target=to) or "[]")
             if digest not in known:
-                store.set_cursor(name, _subject(to, key), json.dumps([*known, digest]))
+                store.set_cursor(name, "declined", json.dumps([*known, digest]), key, target=to)
                 store.mark(name, [Mark("row", key, to)], context.clock())
 
 
@@ -145,14 +143,5 @@ def declined_of(context: WatchContext, to: str, rows: Mapping[str, Entry | None]
     digests = {key: digest_of(entry) for key, entry in rows.items() if entry is not None}
     if not digests:
         return set()
-    first = _subject(to, next(iter(digests)) if len(digests) == 1 else "")
-    known = context.store.cursors(context.name, first)  # one question, however many rows
-    return {key for key, digest in digests.items() if digest in json.loads(known.get(_subject(to, key), "[]"))}
-
-
-def _digests(context: WatchContext, to: str, key: str) -> list[str]:
-    return list(json.loads(context.store.cursor(context.name, _subject(to, key)) or "[]"))
-
-
-def _subject(to: str, key: str) -> str:
-    return f"declined {to} {key}"
+    known = context.store.cursors(context.name, "declined", target=to)  # one question, however many rows
+    return {key for key, digest in digests.items() if digest in json.loads(known.get(key, "[]"))}

@@ -9,8 +9,6 @@ from bot.platforms.net import bulk_work
 from bot.service.context import WatchContext
 from bot.service.store import Store
 
-SUBJECT = "main of "  # of the cursor of a model: its commit or a dash, when it was looked up, since which day it is so
-LOOKED, MOVED = "heads looked", "heads"  # cursors: when this was done last, and when it last brought anything new
 MOST = 200  # models of one look
 LONGEST = 200  # letters of a name; the Hub allows 96
 PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two looks, and before a model is looked up again
@@ -18,7 +16,7 @@ PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two looks, and before a model 
 
 def is_time(context: WatchContext) -> bool:
     """Tell whether the settings ask for looks, and the last one is long enough ago."""
-    last = float(context.store.cursor(context.name, LOOKED) or 0)
+    last = float(context.store.cursor(context.name, "heads looked") or 0)
     return context.read_heads is not None and not 0 <= context.clock() - last < PAUSE
 
 
@@ -30,12 +28,12 @@ def look_up_heads(context: WatchContext, models: Iterable[str]) -> bool:
     store, name, now = context.store, context.name, context.clock()
     if context.read_heads is None:
         return False
-    known = {subject.removeprefix(SUBJECT): value.split(" ") for subject, value in store.cursors(name, SUBJECT).items()}
+    known = {model: value.split(" ") for model, value in store.cursors(name, "model head").items()}
     looked = {model: float(known[model][1]) if model in known else 0.0 for model in models if _can_be(model)}
     due = sorted((at, model) for model, at in looked.items() if not 0 <= now - at < AGE)[:MOST]
     if not due:
         return False
-    store.set_cursor(name, LOOKED, str(now))
+    store.set_cursor(name, "heads looked", str(now))
     with bulk_work():
         heads = context.read_heads([model for _, model in due])
     today, is_moved = datetime.fromtimestamp(now, UTC).date().isoformat(), False
@@ -43,10 +41,10 @@ def look_up_heads(context: WatchContext, models: Iterable[str]) -> bool:
         head, before = heads.get(model, "-"), known.get(model)
         is_new = before is None or before[0] != head
         since = today if before is None or is_new else before[2]
-        store.set_cursor(name, f"{SUBJECT}{model}", f"{head} {now} {since}")
+        store.set_cursor(name, "model head", f"{head} {now} {since}", model)
         is_moved = is_moved or is_new
     if is_moved:
-        store.set_cursor(name, MOVED, str(now))
+        store.set_cursor(name, "heads moved", str(now))
     return is_moved
 
 
@@ -57,6 +55,6 @@ def _can_be(model: str) -> bool:
 
 def known_heads(store: Store, watch: str) -> Mapping[str, tuple[str, str]]:
     """By model the commit at its main branch, and the day on which it was first seen there."""
-    found = store.cursors(watch, SUBJECT).items()
-    parts = {subject.removeprefix(SUBJECT): value.split(" ") for subject, value in found}
+    found = store.cursors(watch, "model head").items()
+    parts = {model: value.split(" ") for model, value in found}
     return {model: (head, since) for model, (head, _, since) in parts.items() if head != "-"}

@@ -127,13 +127,13 @@ def _mark_targets(context: WatchContext) -> None:
     """Mark all rows at a target that the settings did not have before, or at which something else decides now."""
     store, name = context.store, context.name
     for _, settings in context.targets:
-        subject, decides = f"target {settings.to}", _decides(settings, context.leaderboard)
-        if store.cursor(name, subject) == decides:
+        decides = _decides(settings, context.leaderboard)
+        if store.cursor(name, "target", target=settings.to) == decides:
             continue
         if store.cursor(name, "source") is not None:
             rows = marks("row", sorted(store.row_keys(name)), [settings.to], "declaration")
             store.mark(name, rows, context.clock())
-        store.set_cursor(name, subject, decides)
+        store.set_cursor(name, "target", decides, target=settings.to)
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:

@@ -1,0 +1,72 @@
+"""Small facts that a watch remembers, each under its kind: how far something was read, and what people decided."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sqlalchemy import ColumnElement, delete, select
+
+from bot.service.store.database import Database
+from bot.service.store.tables import cursors
+
+CursorKind = Literal[
+    # of the watch
+    "source",  # the commit up to which the source was read
+    "selection",  # the files that the settings selected then
+    "definition",  # a digest of everything that decided the verdicts
+    "pass",  # how the last pass ended, for other processes
+    "tried",  # when the last pass began, in Unix seconds
+    "swept",  # the day of the last search for duplicates
+    "waivers",  # the waivers that the bot's answers record, as JSON
+    "maintainers",  # the accounts that `waivers` was read for, as JSON
+    "reviews",  # when the requests at the source were listed, and how many there were
+    "site",  # where the web site was written last
+    "heads looked",  # when the main branches of models were asked for last
+    "heads moved",  # when that last brought anything new
+    # by subject
+    "review",  # number of a request at the source: its ReviewState
+    "discussion",  # number of a discussion about a push: how many comments were answered
+    "commands",  # account: when its commands of the last hour were answered, as JSON
+    "model head",  # model: the commit at its main branch, and when it was looked up
+    # by target
+    "target",  # a digest of the settings that decide about its rows
+    "board",  # the commit that the board was rebuilt from
+    "template",  # the commit of main at which all rows were compared
+    "first write",  # whether a person approved the first write to models
+    "declines",  # the accounts for which the declined rows were read, as JSON
+    # by target and subject
+    "request",  # number of a request of the bot: how many comments were read
+    "declined",  # key of a row: the digests of what maintainers declined, as JSON
+]
+
+
+class Cursors(Database):
+    """One text for each watch, kind, target and subject; a kind that has no target or subject leaves them empty."""
+
+    def cursor(self, watch: str, kind: CursorKind, subject: str = "", *, target: str = "") -> str | None:
+        """What is remembered; None if nothing is."""
+        found = select(cursors.c.value).where(*_place(watch, kind, target), cursors.c.subject == subject)
+        with self.transaction() as connection:
+            return connection.execute(found).scalar_one_or_none()
+
+    def cursors(self, watch: str, kind: CursorKind, *, target: str = "") -> dict[str, str]:
+        """All that is remembered of a kind, by subject."""
+        found = select(cursors.c.subject, cursors.c.value).where(*_place(watch, kind, target))
+        with self.transaction() as connection:
+            return {row.subject: row.value for row in connection.execute(found)}
+
+    def set_cursor(
+        self, watch: str, kind: CursorKind, value: str | None, subject: str = "", *, target: str = ""
+    ) -> None:
+        """Remember a value; None forgets it."""
+        with self.transaction() as connection:
+            if value is None:
+                where = (*_place(watch, kind, target), cursors.c.subject == subject)
+                connection.execute(delete(cursors).where(*where))
+            else:
+                place = {"watch": watch, "kind": kind, "target": target, "subject": subject}
+                self.upsert(cursors, [{**place, "value": value}])
+
+
+def _place(watch: str, kind: CursorKind, target: str) -> tuple[ColumnElement[bool], ...]:
+    return cursors.c.watch == watch, cursors.c.kind == kind, cursors.c.target == target
