@@ -16,6 +16,7 @@ CursorKind = Literal[
     "definition",  # a digest of everything that decided the verdicts
     "pass",  # how the last pass ended, for other processes
     "tried",  # when the last pass began, in Unix seconds
+    "clock",  # when the last pass ended, in Unix seconds
     "swept",  # the day of the last search for duplicates
     "waivers",  # the waivers that the bot's answers record, as JSON
     "maintainers",  # the accounts that `waivers` was read for, as JSON

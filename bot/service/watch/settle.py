@@ -32,7 +32,6 @@ MOST_ITEMS = 1_000_000  # of one kind; an item is a name, and has some hundred b
 LOST: tuple[Kind, ...] = ("row", "folder")  # kinds that have an item without a subject after a loss of the state
 UNSURE: frozenset[Cause] = frozenset({"declaration", "lost"})  # causes that may be a changed declaration
 PART = 1000  # files that are read together
-CLOCK = "clock"  # the cursor that holds when the last pass ended
 SKEW = 60.0  # seconds by which the clocks of two processes may differ
 
 
@@ -103,15 +102,15 @@ class Pass:
         self.targets.derive()
         self._end_reviews()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
-        store.set_cursor(name, CLOCK, str(context.clock()))
+        store.set_cursor(name, "clock", str(context.clock()))
 
     def _follow_clock(self) -> None:
         """Where the clock was set back since the last pass, bring forward by as much what waits for a time."""
         context, store, name = self.context, self.context.store, self.context.name
-        now, last = context.clock(), float(store.cursor(name, CLOCK) or 0.0)
+        now, last = context.clock(), float(store.cursor(name, "clock") or 0.0)
         if last - now > SKEW:
             store.bring_forward(name, now, last - now)
-            store.set_cursor(name, CLOCK, str(now))
+            store.set_cursor(name, "clock", str(now))
 
     def _always(self, *, everything: bool = False) -> list[Mark]:
         """The marks of every pass, for changes that nothing reports; a long list of requests is not in every pass."""
