@@ -1,0 +1,26 @@
+"""Each line of what SECURITY.md defends names tests that attack it, and each of these tests exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROWS = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line.startswith("| ")][2:]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[2:60])
+def test_each_defence_names_attacks_that_exist(row: str) -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row.rsplit(" | ", maxsplit=1)[-1])
+    assert named, "no test is named"
+    for path, name in named:
+        tree = ast.parse((ROOT / path).read_text())
+        found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
+        assert len(found) == 1, f"{path} has no test {name}"
+
+
+def test_the_table_was_found() -> None:
+    assert len(ROWS) > 15
