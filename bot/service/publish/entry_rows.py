@@ -13,8 +13,8 @@ from bot.publishing.plan import PlannedRow, planned_row
 from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, Item, RowJob, marks
-from bot.service.links import other_places
 from bot.service.publish.desired import MIGRATED, DesiredRow, desired_together, is_from, migration_mark, rolling_mark
+from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of, parsed
 from bot.service.store import StoredSubmission, folder_of

@@ -36,7 +36,7 @@ from bot.publishing.publication import (
 )
 from bot.publishing.texts import with_places
 from bot.service.items import Item
-from bot.service.links import other_places
+from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult
 

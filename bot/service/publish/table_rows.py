@@ -22,9 +22,9 @@ from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.tables.texts import contested_remark, table_text
 from bot.publishing.texts import with_places
 from bot.service.items import Item
-from bot.service.links import other_places
 from bot.service.publish.desired import rolling_mark
 from bot.service.publish.entry_rows import RowLook, RowLooker, StandingRow
+from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
 

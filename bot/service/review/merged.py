@@ -14,7 +14,7 @@ from bot.platforms.source import is_wanted
 from bot.publishing.verdict_texts import is_merged_text, merged_text
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, LONGEST_WAIT, Item
-from bot.service.links import row_links
+from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.review.proposals import subjects_of
 from bot.service.review.state import review_mark, stickies

@@ -21,7 +21,7 @@ from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.items import Item
 from bot.service.judge.reading import judged, mark_changed
-from bot.service.links import row_links
+from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
 from bot.service.store import StoredSubmission, folder_of
 from bot.service.talk.commands import SOURCE, SourcePlace, answer_commands, commands_line, names_of, waivers_in
