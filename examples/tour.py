@@ -195,6 +195,9 @@ def main() -> None:
     print("$ leaderboard-bot publish demo/more --to ./demo/board --as commit --quiet", flush=True)  # noqa: T201
     publish_more()
     show("leaderboard-bot site demo/board --out demo/site")
+    say("7. Does each row follow from its evidence? The files are read again, and every number is compared")
+    folders = f"--sources . --sources {results} --sources demo/more"
+    show(f"leaderboard-bot verify demo/board {folders} --quiet")
     serve_site()
 
 

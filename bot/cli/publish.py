@@ -27,7 +27,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import open_leaderboard
-from bot.platforms.inputs import evidence_of, reader_of
+from bot.platforms.inputs import evidence_of, in_repositories, reader_of
 from bot.platforms.registry import open_target
 from bot.publishing.made_entries import make_entries
 from bot.reporting.escape import without_commands
@@ -38,6 +38,9 @@ from bot.service.settings.environment import read_access
 if TYPE_CHECKING:  # a command imports its own modules late, so that `check` starts fast
     from bot.platforms.target import Target
     from bot.service.publish.reconcile import PublishResult
+
+
+VERIFY = "leaderboard-bot verify {to} --sources DIR"
 
 
 class AsForm(StrEnum):
@@ -69,7 +72,7 @@ def publish(
         paths, declared, to, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes
     )
     counted = {file.path for row in judgement.rows for file in row.files}
-    evidence = evidence_of(place for place in places if place.name in counted)
+    evidence = evidence_of(in_repositories(place for place in places if place.name in counted))
     made = make_entries(judgement.rows, evidence)
     for result in publish_entries(made.entries, target, form.value, dry_run=dry_run):
         _print_result(result, is_dry_run=dry_run)
@@ -78,6 +81,8 @@ def publish(
     published = {entry.key for entry in made.entries} | made.refused.keys()
     for text in _not_published(with_lines(judgement, reader_of(places)), published):
         warn(text)
+    if not quiet and any("://" not in found.source for found in evidence.values()):
+        warn(f"evidence lies on this machine: whoever verifies needs it, and names its folder: {VERIFY.format(to=to)}")
     if not dry_run and may_rebuild(target, declared):
         typer.echo("rebuilt the board")
     raise typer.Exit(1) if made.refused else end(judgement)

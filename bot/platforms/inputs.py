@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as changed
+from functools import cache
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -12,6 +15,7 @@ from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.submission import UNHASHED, Parsed, UnreadPath, one_file
+from bot.platforms.digest import blob_id
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
 from bot.platforms.source import LastCommit, Source, TooLarge
@@ -117,6 +121,39 @@ def read_whole_files(
         return None if data is None else data[:limit]
 
     return read
+
+
+def in_repositories(places: Iterable[Place]) -> list[Place]:
+    """The places with the repository that each local one lies in, where its commit has the files as they are.
+
+    So the row names the repository, the commit, and the path from the root; a file that was changed since, or that no
+    repository has, is named by its folder.
+    """
+    from bot.platforms.git.repository import Repository, root_of
+    from bot.platforms.git.source import GitSource  # only publishing asks for it
+
+    @cache
+    def opened(root: Path) -> tuple[GitSource, str, Mapping[str, str]]:
+        repository = Repository(root)
+        commit = repository.resolve(repository.head())
+        return GitSource(root, repository.address()), commit, repository.files(commit)
+
+    root_above = cache(root_of)
+
+    def placed(place: Place) -> Place:
+        files = [Path(file.path).absolute() for file in place.candidate.files]
+        root = root_above(files[0].parent) if not place.source else None
+        if root is None:
+            return place
+        source, commit, committed = opened(root)
+        names = [file.relative_to(root).as_posix() for file in files]
+        contents = [place.read(file.path, file.size) or b"" for file in place.candidate.files]
+        if any(committed.get(name) != blob_id(data) for name, data in zip(names, contents, strict=True)):
+            return place
+        path = Path(place.candidate.path).absolute().relative_to(root).as_posix()
+        return changed(place, source=source.name, path=path, commit=commit, origin=source)
+
+    return [placed(place) for place in places]
 
 
 def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
+from urllib.parse import urlsplit
 
 from bot.errors import Gone, Stale, Unavailable
 from bot.platforms.git import program
@@ -27,6 +28,8 @@ LINKED = ("objects", "refs", "packed-refs", "shallow", "reftable", "logs/refs")
 MOST_HEAD = 4096  # bytes of a file that names a ref or a directory
 NAME = re.compile(r"(refs/[^\s~^:?*\[\\]+|[0-9a-f]{40}([0-9a-f]{24})?)(\^|\^\{tree\})?")
 FORMAT = re.compile(r"^[ \t]*(bare|objectformat|refstorage)[ \t]*=[ \t]*(\w+)", re.IGNORECASE | re.MULTILINE)
+REMOTE = re.compile(r'^[ \t]*\[remote "origin"\][^\[]*?^[ \t]*url[ \t]*=[ \t]*"?([^"\s]+)', re.MULTILINE)
+SCP = re.compile(r"(?:[^@/:]+@)?([^@/:]+):(?!//)(.+)")
 FORMATS = {"objectformat": ("sha1", "sha256"), "refstorage": ("files", "reftable")}
 
 
@@ -75,6 +78,30 @@ def find_layout(folder: Path) -> Layout | None:
     formats = {key: found[key] for key, values in FORMATS.items() if found.get(key) in values}
     is_bare = git_dir == folder or found.get("bare") == "true"
     return Layout(git_dir.resolve(), common.resolve(), None if is_bare else folder.resolve(), formats)
+
+
+def root_of(folder: Path) -> Path | None:
+    """The root of the work tree that a folder lies in, None if it lies in none."""
+    for place in (folder, *folder.parents):
+        layout = find_layout(place)
+        if layout is not None and layout.tree is not None:
+            return place
+    return None
+
+
+def name_of_remote(url: str) -> str:
+    """The address of a remote as sources are named, without user, password and query; "" for a folder of a machine."""
+    known = SCP.fullmatch(url)
+    host, path = (known[1], known[2]) if known else ("", "")
+    if "://" in url:
+        parts = urlsplit(url)
+        host, path = (parts.hostname or "", parts.path) if parts.scheme != "file" else ("", "")
+    path = path.strip("/").removesuffix(".git")
+    if not host or not path:
+        return ""
+    if host == "huggingface.co" and path.startswith("datasets/"):
+        return f"hf://{path}"
+    return f"github://{path}" if host == "github.com" else f"https://{host}/{path}"
 
 
 def is_closed(layout: Layout, within: Path) -> bool:
@@ -159,6 +186,16 @@ class Repository:
             return checked_name(_text(layout.git_dir / "HEAD").removeprefix("ref:").strip())
         except (OSError, Gone):
             return ""
+
+    def address(self) -> str:
+        """The address of its remote `origin` without what is secret in it; its folder's name where there is none."""
+        layout = self.layout
+        try:
+            text = (layout.common / "config").read_text("utf-8", "replace") if layout else ""
+        except OSError:
+            text = ""
+        found = REMOTE.search(text)
+        return (name_of_remote(found[1]) if found else "") or self.folder.absolute().name
 
     def checked_out(self) -> set[str]:
         """The refs that are checked out, in linked work trees too."""

@@ -13,6 +13,9 @@ from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository, checked_name, find_layout
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
+LOG = ("log", "-c", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct")
+TOGETHER = 100  # paths that one git looks for: it compares each file with each of them
+
 
 @dataclass(frozen=True)
 class GitSource:
@@ -59,15 +62,24 @@ class GitSource:
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
-        return {path: last for path in paths if (last := self.last_commit(path, commit))}
+        found: dict[str, LastCommit] = {}
+        for start in range(0, len(paths), TOGETHER):
+            found |= self._touched(paths[start : start + TOGETHER], commit)
+        return found
 
-    def last_commit(self, path: str, commit: str) -> LastCommit | None:
-        """The commit that last touched a path, None if none did."""
-        found = self._repository.git(
-            "--literal-pathspecs", "log", "-1", "--format=%H %ct", checked_name(commit), "--", path
-        )
-        oid, _, date = found.decode().strip().partition(" ")
-        return LastCommit(oid, float(date)) if oid else None
+    def _touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
+        log = self._repository.git("--literal-pathspecs", *LOG, checked_name(commit), "--", *paths)
+        fields, last = iter(log.decode("utf-8", "surrogateescape").split("\0")), LastCommit("")
+        found: dict[str, LastCommit] = {}
+        for field in fields:
+            line = field.lstrip("\n")
+            if line.startswith(":"):
+                found.setdefault(next(fields), last)
+            elif line:
+                oid, _, date = line.partition(" ")
+                last = LastCommit(oid, float(date))
+        wanted = set(paths)
+        return {path: last for path, last in found.items() if path in wanted}
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""

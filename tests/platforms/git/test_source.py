@@ -141,3 +141,16 @@ def test_symbolic_links_and_submodules_are_no_files(folder: Folder, source: GitS
         "sub.json": None,
     }
     assert {change.path for change in source.changes(None, new)} == {"a.json", "c.json"}
+
+
+def test_a_merge_touches_only_what_it_made_itself(folder: Folder, source: GitSource) -> None:
+    first = folder.push({"a.json": b"1", "b.json": b"1"})
+    folder.git("checkout", "-q", "-b", "side")
+    side = folder.push({"a.json": b"2"})
+    folder.git("checkout", "-q", "main")
+    folder.push({"c.json": b"1"})
+    folder.git("merge", "-q", "--no-edit", "side")
+
+    touched = source.touched(["a.json", "b.json"], source.head())
+
+    assert {path: last.oid for path, last in touched.items()} == {"a.json": side, "b.json": first}
