@@ -21,7 +21,7 @@ from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import Contents, kept_property
 from bot.platforms.github.errors import rate_limit_wait, translated
 from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted
-from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, within
+from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, within, wrote_nothing
 from bot.platforms.registry import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.source import TooLarge
 
@@ -102,7 +102,7 @@ class GitHubClient:
 
         Raises Unavailable, Refused, Gone, Stale.
         """
-        return self.backoff.unless_landed(partial(self._once, call))
+        return self.backoff(partial(self._once, call), wrote_nothing)
 
     def _once(self, call: Callable[[], T]) -> T:
         with noted() as asked, within(self.deadline, self.timeout):

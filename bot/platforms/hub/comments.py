@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bot.errors import Gone, Stale, Unavailable
 from bot.platforms.conversations import Comment, Conversation
-from bot.platforms.discussions import Pushed, Thread
+from bot.platforms.discussions import OPEN, Pushed, Thread
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.known_threads import Row
 from bot.platforms.target import Duplicate
 from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
-
-if TYPE_CHECKING:
-    from bot.platforms.hub.target import HubTarget
 
 
 @dataclass
@@ -83,29 +81,34 @@ class HubComments:
 
 @dataclass(frozen=True)
 class HubConversations:
-    """The conversations on the requests that the bot opened at one target."""
+    """The conversations on the requests that the bot opened in one repository.
 
-    target: HubTarget
+    `requests` gives these as they stood at the last look, and `look_again` forgets that.
+    """
+
+    discussions: HubDiscussions
+    requests: Callable[[], list[tuple[int, Row]]]
+    look_again: Callable[[], None]
 
     @property
     def us(self) -> str:
         """Our account."""
-        return self.target.client.user
+        return self.discussions.client.user
 
     def counts(self) -> Mapping[str, int]:
         """The number of comments of each open request of the bot, taken from lists that were read for other reasons."""
-        found = {num: self.target.discussions.counts.get(num) for num, _ in self.target.open_requests}
+        found = {num: self.discussions.counts.get(num) for num, row in self.requests() if row["status"] in OPEN}
         return {str(num): count for num, count in found.items() if count is not None}
 
     def shared(self) -> list[str]:
         """The requests of the bot that many rows share, open or not, oldest first."""
-        marks = [(num, find_marker(row["mark"])) for num, row in self.target.requests]
+        marks = [(num, find_marker(row["mark"])) for num, row in self.requests()]
         return [str(num) for num, mark in marks if mark is not None and mark.is_shared]
 
     def read(self, name: str) -> Conversation | None:
         """One request; None if it is not the bot's."""
         try:
-            thread = self.target.discussions.read(int(name))
+            thread = self.discussions.read(int(name))
         except Gone:
             return None
         if not thread.pull_request or thread.author != self.us:
@@ -117,7 +120,7 @@ class HubConversations:
 
     def answer(self, name: str, text: str) -> None:
         """Add a comment of the bot."""
-        self.target.discussions.comment(int(name), text)
+        self.discussions.comment(int(name), text)
 
     def merge(self, name: str, head: str, text: str) -> None:
         """Merge a request and say so, in one call.
@@ -125,16 +128,15 @@ class HubConversations:
         The Hub has no way to name the commit, so it is looked at just before. Raises Stale if the request has
         another head by now, Refused where the token may not.
         """
-        discussions, num = self.target.discussions, int(name)
-        self.target.look_again()
-        if self.target.refs.get(f"refs/pr/{num}") != head:
-            raise Stale(f"{self.target.name}: request #{num} has another commit by now")
+        discussions, num = self.discussions, int(name)
+        if discussions.source.refs(requests=True).get(f"refs/pr/{num}") != head:
+            raise Stale(f"{discussions.address.url}: request #{num} has another commit by now")
         try:
             discussions.merge(num, text)
         except Unavailable as failure:
             discussions.client.landed(failure, lambda: True if discussions.read(num).status == "merged" else None)
         discussions.read(num)
-        self.target.look_again()
+        self.look_again()
 
 
 def _status(thread: Thread) -> Literal["open", "closed", "merged"]:

@@ -124,7 +124,7 @@ class HubModels:
             return True if not any(one.endswith("is not shown by the Hub") for one in said) else None
 
         said: list[str] = []
-        self.client.backoff.look_until(settled, min(SHOWN_WITHIN, self.client.unknown_fate))
+        self.client.backoff.poll(settled, min(SHOWN_WITHIN, self.client.unknown_fate))
         return said
 
     # asked of every target; no row is stored here

@@ -90,7 +90,7 @@ class HubTarget:
     @property
     def conversations(self) -> HubConversations:
         """The comments of people on the bot's requests."""
-        return HubConversations(self)
+        return HubConversations(self.discussions, lambda: self.requests, self.look_again)
 
     @kept_property
     def branches(self) -> dict[str, str]:
@@ -245,9 +245,9 @@ class HubTarget:
         try:
             match publication:
                 case OpenRequest():
-                    return self.url(HubRequests(self).open(publication))
+                    return self.url(self._open_request(publication))
                 case UpdateRequest():
-                    return self.url(HubRequests(self).update(publication))
+                    return self.url(self._update_request(publication))
                 case CloseRequest(_, request, reason):
                     self.discussions.set_status(int(request.name), "closed", reason)
                     return self.url(int(request.name))
@@ -262,6 +262,57 @@ class HubTarget:
         except BotError:
             self.look_again()  # it may have landed all the same
             raise
+
+    def _open_request(self, publication: OpenRequest) -> int:
+        """Open a request, after a last look for one that another process opened meanwhile: its number.
+
+        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
+        and close their own where it is the later one.
+        """
+        text, mark = publication.text, publication.mark
+        with self.discussions.writing(text.body):
+            before, parent = self.requests_of(mark), self.head()  # as they stood when this was decided
+            self.look_again()
+            if self.requests_of(mark) != before:
+                raise Stale(f"{self.name}: the requests for this row are not the same as before")
+            oid, made = self.discussions.commits.write(
+                dict(publication.files), text.title, text.body, parent=parent, request=True
+            )
+            num = made or 0
+            self.own_commits.add(oid)
+            self.discussions.opened(num, mark)
+            self.look_again()
+            return self._keep_first(mark, num)
+
+    def _keep_first(self, mark: Marker, num: int) -> int:
+        """Close our new request where an earlier one has its mark: the number of the one that stays."""
+        same = [other for other, row in self.requests_of(mark) if row["status"] in OPEN]
+        first = min([num, *same])
+        if first != num:
+            self.discussions.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
+            self.look_again()
+        return first
+
+    def _update_request(self, publication: UpdateRequest) -> int:
+        """Bring a request's files, title and description to what they should be, in this order: its number."""
+        request, files, text = publication.request, publication.files, publication.text
+        num, body = int(request.name), publication.text.body
+        changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
+        dropped = [path for path in request.files if path not in files]
+        back = self.files.read(dropped, self.head())
+        changes |= {path: back.get(path) for path in dropped}
+        ref = f"refs/pr/{num}"
+        if changes and ref not in self.refs:
+            raise Gone(SERVICE, f"{self.name} {ref}: the ref of request #{num} is gone; close the request")
+        if changes:
+            oid, _ = self.discussions.commits.write(changes, text.title, body, revision=ref, parent=self.refs[ref])
+            self.own_commits.add(oid)
+            self.look_again()
+        if request.text.title != text.title:
+            self.discussions.rename(num, text.title)
+        if request.text.body.strip() != body.strip():
+            self.discussions.edit_description(num, body)
+        return num
 
     @property
     def open_requests(self) -> list[tuple[int, Row]]:
@@ -304,63 +355,3 @@ class HubTarget:
         """Where a request or discussion can be seen."""
         prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
         return f"{self.client.endpoint}/{prefix}{self.address.name}/discussions/{num}"
-
-
-@dataclass(frozen=True)
-class HubRequests:
-    """Writes the requests at one target."""
-
-    target: HubTarget
-
-    def open(self, publication: OpenRequest) -> int:
-        """Open a request, after a last look for one that another process opened meanwhile: its number.
-
-        The Hub has no key that would keep two processes from opening one each at the same moment: both look once more,
-        and close their own where it is the later one.
-        """
-        text, mark, target = publication.text, publication.mark, self.target
-        with target.discussions.writing(text.body):
-            before, parent = target.requests_of(mark), target.head()  # as they stood when this was decided
-            target.look_again()
-            if target.requests_of(mark) != before:
-                raise Stale(f"{target.name}: the requests for this row are not the same as before")
-            oid, made = target.discussions.commits.write(
-                dict(publication.files), text.title, text.body, parent=parent, request=True
-            )
-            num = made or 0
-            target.own_commits.add(oid)
-            target.discussions.opened(num, mark)
-            target.look_again()
-            return self._keep_first(mark, num)
-
-    def _keep_first(self, mark: Marker, num: int) -> int:
-        """Close our new request where an earlier one has its mark: the number of the one that stays."""
-        same = [other for other, row in self.target.requests_of(mark) if row["status"] in OPEN]
-        first = min([num, *same])
-        if first != num:
-            self.target.discussions.remove_duplicate(Duplicate("request", mark, str(num), str(first)))
-            self.target.look_again()
-        return first
-
-    def update(self, publication: UpdateRequest) -> int:
-        """Bring a request's files, title and description to what they should be, in this order: its number."""
-        request, files, text = publication.request, publication.files, publication.text
-        num, body = int(request.name), publication.text.body
-        changes = {path: data for path, data in files.items() if request.files.get(path, b"\0") != data}
-        dropped = [path for path in request.files if path not in files]
-        back = self.target.files.read(dropped, self.target.head())
-        changes |= {path: back.get(path) for path in dropped}
-        ref = f"refs/pr/{num}"
-        if changes and ref not in self.target.refs:
-            raise Gone(SERVICE, f"{self.target.name} {ref}: the ref of request #{num} is gone; close the request")
-        if changes:
-            oid, _ = self.target.discussions.commits.write(
-                changes, text.title, body, revision=ref, parent=self.target.refs[ref]
-            )
-            self.target.own_commits.add(oid)
-            self.target.look_again()
-        if request.text.title != text.title:
-            self.target.discussions.rename(num, text.title)
-        if request.text.body.strip() != body.strip():
-            self.target.discussions.edit_description(num, body)
-        return num

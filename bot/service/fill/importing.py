@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from bot.errors import BotError, LeaseLost, MalformedEntry, Stale, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.row_key import key_start
-from bot.platforms.net import Backoff, bulk_work
+from bot.platforms.net import Backoff, bulk_work, is_overtaken
 from bot.platforms.target import Filling, Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide
@@ -34,7 +34,7 @@ from bot.service.watch.observe import observe
 ROWS = 2000  # rows that are looked at and written together, in commits of 100
 MOST_ROWS = 20_000  # of a board that is rebuilt here
 # It ends after so many outages one after the other without progress, and waits an hour at most for a service.
-PATIENT = Backoff(pause=1.0, tries=6, longest=3600.0)
+PATIENT = Backoff(pause=1.0, tries=7, longest=3600.0)
 SHOWN, COMMANDS = 20, 3  # rows, and rejected files, that are named
 WINDOW, ALLOWED = 300.0, 500  # seconds of the Hub's window, and half of what a free account may ask in it
 Tell = Callable[[str, int, int], None]
@@ -182,7 +182,7 @@ class Import:
             self.tell(f"waiting {seconds:.0f} s: {failure}", 0, 0)
 
         with nullcontext() if ends else suppress(Unavailable, Stale):
-            replace(PATIENT, sleep=self.sleep).while_it_moves(step, self._left, waits)
+            replace(PATIENT, sleep=self.sleep)(step, is_overtaken, left=self._left, told=waits)
 
     def _left(self) -> tuple[int, int]:
         store, name = self.context.store, self.context.name

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard
-from bot.platforms.net import Backoff
+from bot.platforms.net import Backoff, is_overtaken
 from bot.platforms.target import Target
 from bot.publishing.board import make_board
 from bot.publishing.entry import Entry, parse_entry
@@ -63,7 +63,7 @@ def reconcile(
 
 def retry_write(look_and_write: Callable[[], T]) -> T:
     """Do something that looks before it writes; where a write failed or was overtaken, look and do it again."""
-    return RETRY.until_settled(look_and_write)
+    return RETRY(look_and_write, is_overtaken)
 
 
 def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
