@@ -27,6 +27,7 @@ from bot.cli.judging import (
 from bot.errors import CallError
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.judgement import Judgement
+from bot.evaluation.score import Scores
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.processes import JOBS
@@ -141,12 +142,18 @@ def explain(
     form: Annotated[ExplainFormat, typer.Option("--format", "-f", help="The output format.")] = ExplainFormat.TEXT,
     model_name: MODEL_NAME = None,
     *,
+    reported: Annotated[
+        str, typer.Option(metavar="VALUE", help="Find out which reading of the file gives this number, as printed.")
+    ] = "",
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
-    """Explain each score, from the raw value to the mean."""
+    """Explain each score, from the raw value to the mean; or a number that somebody reported."""
     from bot.reporting.explanation import explanation_markdown, explanation_text
 
     declared = open_leaderboard(leaderboard, read_access())
+    if reported:
+        judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
+        raise typer.Exit(_explain_reported(judgement, reported, task, form))
     known = [column.id for column in declared.tasks]
     if task and task not in known:
         raise CallError(f"{declared.id} has no task {task!r}; it has {', '.join(known)}")
@@ -160,3 +167,19 @@ def explain(
     for verdict in judgement.unreadable if form is not ExplainFormat.JSON else ():
         warn(unreadable_text(verdict, ink()))
     raise end(judgement)
+
+
+def _explain_reported(judgement: Judgement, reported: str, task: str, form: ExplainFormat) -> int:
+    """Say which readings of one row's files give a number; the exit status is 1 where none does."""
+    from bot.evaluation.reported import parse_reported, read_reported
+    from bot.reporting.reported import reported_json, reported_text
+
+    if form is ExplainFormat.MARKDOWN:
+        raise CallError("--reported is written as text or json")
+    if len(judgement.rows) > 1:
+        raise CallError(f"the files are of {len(judgement.rows)} rows: name those of one model")
+    results = [verdict.result for verdict in judgement.verdicts if verdict.result is not None]
+    scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
+    found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
+    say(reported_text(found) if form is ExplainFormat.TEXT else to_json(reported_json(found)) + "\n")
+    return 0 if found.fitting else 1

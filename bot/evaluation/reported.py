@@ -1,0 +1,357 @@
+"""Which reading of a result file gives a number that somebody reported.
+
+People report a number and forget how they made it: which metric and filter, raw or normalized, before or after the
+mean, over subtasks or over samples, with one subtask fewer, as a fraction or in percent. This tries the readings of a
+file, gives those that come to the number to its printed digits, simplest first, and says how many would fit by chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, isfinite
+
+from bot.errors import CallError
+from bot.evaluation.aggregates import leaves_of
+from bot.evaluation.catalogue import Group, KnownLeaf, catalogue
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.score import HUGE, Scores, TaskScore
+from bot.evaluation.task import Task
+
+NUMBER = re.compile(r"[+-]?\d+(?:[.,](\d+))?")
+ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
+NEAREST = 3  # readings that are named where none fits
+MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
+
+_Way = tuple[float, tuple[str, ...], int]  # a value, its steps, and what they cost
+
+# What makes a reading less likely; readings are listed in the order of the sum.
+OTHER_METRIC, OTHER_MEAN, OTHER_SCALE, LEFT_OUT, UNCLIPPED = 2, 2, 1, 4, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A number as somebody printed it: `unit` is one step of its last digit; `is_percent` says that it has a "%"."""
+
+    text: str
+    value: float
+    unit: float
+    is_percent: bool
+
+    def fits(self, value: float) -> bool:
+        """Tell whether a value is this number to its printed digits."""
+        return abs(value - self.value) <= self.unit / 2 + 1e-9 * max(1.0, abs(self.value))
+
+    @property
+    def top(self) -> float:
+        """The largest value on the scale that the number seems to be on: 1 or 100."""
+        return 100.0 if self.is_percent or abs(self.value) > 1 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to get a number out of a file: `value` is on the scale of the reported number, `steps` are for people.
+
+    `task` is the column or subtask, "average" for the average; a smaller `cost` is a simpler reading.
+    """
+
+    value: float
+    task: str
+    metric: str
+    steps: tuple[str, ...]
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What was found: the readings that fit, how many were tried, and how many distinct values would fit by chance.
+
+    `nearest` has the three nearest readings where none fits.
+    """
+
+    reported: Reported
+    fitting: tuple[Reading, ...]
+    tried: int
+    by_chance: float
+    nearest: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A leaf of a column: its key, its row, the number of samples, and what guessing gives, as a fraction."""
+
+    key: str
+    row: LeafResult
+    samples: int | None
+    guess: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """What people report one number of. `keys` are its own metrics, `own` what the leaderboard makes of it."""
+
+    id: str
+    members: tuple[_Member, ...]
+    keys: tuple[str, ...]
+    cost: int
+    rows: tuple[Mapping[str, object], ...] = ()
+    own: TaskScore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A candidate as a fraction of the scale, before it is printed as one or in percent."""
+
+    value: float
+    task: str
+    metric: str
+    steps: tuple[str, ...]
+    cost: int
+
+
+def parse_reported(text: str) -> Reported:
+    """Read a number as people print it: `55.93`, `0.6915`, `47.88%`, also with a decimal comma.
+
+    Raises CallError if it is no number.
+    """
+    stripped = text.strip()
+    is_percent = stripped.endswith("%")
+    number = stripped.removesuffix("%").strip()
+    match = NUMBER.fullmatch(number)
+    if match is None:
+        raise CallError(f"{text[:40]!r} is not a number: write it as it was reported, such as 55.93, 0.6915 or 47.88%")
+    return Reported(stripped, float(number.replace(",", ".")), 10.0 ** -len(match[1] or ""), is_percent)
+
+
+def read_reported(
+    results: Sequence[Result], scores: Scores, leaderboard: Leaderboard, reported: Reported, task_id: str = ""
+) -> Readings:
+    """Try every reading of the results of one row with its scores; `task_id` leaves out all columns but one."""
+    columns = list(_columns(results, scores, leaderboard))
+    values = [one for column in columns if task_id in {"", column.id} for one in _values(column)]
+    if task_id in {"", "average"}:
+        values += _averages([column.own for column in columns if column.own], scores)
+    if not values:
+        raise CallError(f"there is no task {task_id} in these results" if task_id else "these results hold no number")
+    readings = sorted(_printed(values, reported), key=lambda one: one.cost)
+    fitting = _distinct(one for one in readings if reported.fits(one.value))
+    nearest = _distinct(sorted(readings, key=lambda one: abs(one.value - reported.value)))[:NEAREST]
+    steps = {round(one.value / reported.unit) for one in readings if 0 <= one.value <= reported.top}
+    chance = len(steps) * reported.unit / (reported.top + reported.unit)
+    return Readings(reported, tuple(fitting), len(readings), min(chance, len(steps)), () if fitting else tuple(nearest))
+
+
+def _printed(values: Iterable[_Value], reported: Reported) -> Iterator[Reading]:
+    """Each value on the scales on which it could have been printed."""
+    for one in values:
+        scales = [100.0] if reported.top > 1 else [1.0] if abs(one.value) > 0.01 else [1.0, 100.0]
+        if reported.top > 1 and abs(one.value) > 1 and not reported.is_percent:
+            scales = [1.0]  # perplexities and other values that are no share of anything
+        for scale in scales:
+            yield Reading(one.value * scale, one.task, one.metric, one.steps, one.cost)
+
+
+def _distinct(readings: Iterable[Reading]) -> list[Reading]:
+    """Without readings that give the same value of the same task in a longer way."""
+    seen: dict[tuple[str, float], Reading] = {}
+    for one in readings:
+        seen.setdefault((one.task, round(one.value, 9)), one)
+    return list(seen.values())
+
+
+def _columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard) -> Iterator[_Column]:
+    """The leaderboard's tasks first, then groups of the catalogue and of the file, then each leaf alone."""
+    seen: set[frozenset[str]] = set()
+    for column in _all_columns(results, scores, leaderboard):
+        leaves = frozenset(member.key for member in column.members)
+        if leaves and (column.own is not None or leaves not in seen):
+            seen.add(leaves)
+            yield column
+            if len(seen) >= MOST_COLUMNS:
+                return
+
+
+def _all_columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard) -> Iterator[_Column]:
+    scored = {one.id: one for one in scores.tasks if one.score is not None}
+    for task in leaderboard.tasks:
+        yield from _declared(results, task, scored.get(task.id))
+    for result in results:
+        yield from _of_groups(result)
+    for result in results:
+        for key, row in result.leaves.items():
+            yield _Column(key, (_member(result, key, row),), (), 3)
+
+
+def _declared(results: Sequence[Result], task: Task, own: TaskScore | None) -> Iterator[_Column]:
+    """A task of the leaderboard, if the results have anything of it."""
+    members: list[_Member] = []
+    keys: tuple[str, ...] = ()
+    for leaf in task.leaves:
+        result = next((one for one in reversed(results) if leaf.key(one.format) in one.leaves), None)
+        if result is not None:
+            keys = tuple(metric.key(result.format) for metric in task.metrics)
+            row = result.leaves[leaf.key(result.format)]
+            guess = float(task.leaf_lower_bound(leaf)) / float(task.upper_bound) if task.higher_is_better else 0.0
+            members.append(_Member(leaf.key(result.format), row, row.samples or leaf.samples, guess))
+    if members:
+        leaves = {member.key for member in members}
+        rows = tuple(row for result in results for row in _rows(result, leaves))
+        yield _Column(task.id, tuple(members), keys, 0, rows, own)
+
+
+def _of_groups(result: Result) -> Iterator[_Column]:
+    """Groups that the catalogue knows, and those of the file."""
+    known: dict[str, list[_Member]] = {}
+    metrics: dict[str, tuple[str, ...]] = {}
+    for key, row in result.leaves.items():
+        found = catalogue().find(result.format, key)
+        if found is not None and isinstance(found.of, Group):
+            known.setdefault(found.of.id, []).append(_member(result, key, row, found))
+            metrics[found.of.id] = tuple(one.key(result.format) for one in found.of.metrics)
+    for name, members in known.items():
+        yield _Column(name, tuple(members), metrics[name], 1, _rows(result, {one.key for one in members}))
+    for group in result.subtasks:
+        leaves = [key for key in leaves_of(group, result.subtasks)[:MOST_MEMBERS] if key in result.leaves]
+        members = [_member(result, key, result.leaves[key]) for key in leaves]
+        yield _Column(group, tuple(members), (), 2, _rows(result, set(leaves)))
+
+
+def _rows(result: Result, leaves: set[str]) -> tuple[Mapping[str, object], ...]:
+    return tuple(row.numbers for row in result.groups if set(leaves_of(row.key, result.subtasks)) == leaves)
+
+
+def _member(result: Result, key: str, row: LeafResult, found: KnownLeaf | None = None) -> _Member:
+    found = found or catalogue().find(result.format, key)
+    guess = float(found.guessable.guessing) if found else 0.0
+    return _Member(key, row, row.samples or (found.samples if found else None), guess)
+
+
+def _values(column: _Column) -> Iterator[_Value]:
+    """Every reading of a column, as fractions."""
+    if column.own is not None and column.own.score is not None:
+        said = f"the leaderboard's score of {column.id} = {column.own.score:.6g}"
+        yield _Value(column.own.score / 100, column.id, " and ".join(column.keys), (said,), 0)
+    for metric, keys, cost in _metrics(column):
+        read = [_mean_of_numbers(member.row.numbers, keys) for member in column.members]
+        numbers = [one for one in read if one is not None]
+        if len(numbers) == len(read):
+            for value, steps, more in _means(column, numbers):
+                yield _Value(value, column.id, metric, (f"{metric} of {column.id}", *steps), column.cost + cost + more)
+        for row in column.rows:
+            of_group = _mean_of_numbers(row, keys)
+            if of_group is not None:
+                said = f"{metric} of the group's own row = {of_group:.6g}"
+                yield _Value(of_group, column.id, metric, (said,), column.cost + cost + OTHER_MEAN)
+
+
+def _mean_of_numbers(row: Mapping[str, object], keys: Sequence[str]) -> float | None:
+    values = [_number(row.get(key)) for key in keys]
+    numbers = [one for one in values if one is not None]
+    return fsum(numbers) / len(numbers) if numbers and len(numbers) == len(values) else None
+
+
+def _metrics(column: _Column) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """The column's own metrics together, then each one that its rows have."""
+    if column.keys:
+        yield " and ".join(column.keys), column.keys, 1
+    names = [name for name in column.members[0].row.numbers if not ERRORS.search(name)]
+    for name in names[:MOST_MEMBERS]:
+        if column.keys != (name,):
+            is_own = not column.keys or name in column.keys
+            yield name, (name,), 1 + (0 if is_own else OTHER_METRIC)
+
+
+def _means(column: _Column, values: Sequence[float]) -> Iterator[_Way]:
+    """The ways from the values of the members to one number: (value, steps, cost)."""
+    guesses = [member.guess for member in column.members]
+    sizes = [member.samples or 0 for member in column.members]
+    if len(values) == 1:
+        yield from _scales(values[0], guesses[0], (f"raw value {values[0]:.6g}",), 0)
+        return
+    yield from _mean_readings(values, guesses, [], "", 0)
+    if all(sizes) and len(set(sizes)) > 1:
+        yield from _mean_readings(values, guesses, sizes, "", OTHER_MEAN)
+    if 2 < len(values) <= MOST_MEMBERS:
+        for place, member in enumerate(column.members):
+            rest, others = _without(values, place), _without(guesses, place)
+            yield from _mean_readings(rest, others, [], member.key, LEFT_OUT)
+
+
+def _without(values: Sequence[float], place: int) -> list[float]:
+    return [*values[:place], *values[place + 1 :]]
+
+
+def _mean_readings(
+    values: Sequence[float], guesses: Sequence[float], sizes: Sequence[int], left_out: str, cost: int
+) -> Iterator[_Way]:
+    raw = _mean(values, sizes)
+    said = f"{_kind(sizes)} of {len(values)} subtasks{f' without {left_out}' if left_out else ''}"
+    guess = guesses[0] if len(set(guesses)) == 1 else 0.0
+    yield from _scales(raw, guess, (f"{said} = {raw:.6g}",), cost)
+    if any(guesses):
+        normalized = [_normalized(one, by) for one, by in zip(values, guesses, strict=True)]
+        steps = (
+            "each subtask normalized by its own guessing value, 0 below it",
+            f"{said} = {_mean(normalized, sizes):.6g}",
+        )
+        yield _mean(normalized, sizes), steps, cost + OTHER_SCALE
+        if 0.0 in normalized:
+            plain = [(one - by) / (1 - by) for one, by in zip(values, guesses, strict=True)]
+            steps = ("each subtask normalized, also below guessing", f"{said} = {_mean(plain, sizes):.6g}")
+            yield _mean(plain, sizes), steps, cost + OTHER_SCALE + UNCLIPPED
+
+
+def _scales(raw: float, guess: float, steps: tuple[str, ...], cost: int) -> Iterator[_Way]:
+    """A value raw, and normalized if guessing gives more than 0."""
+    yield raw, steps, cost
+    if 0 < guess < 1 and raw <= 1:
+        yield _normalized(raw, guess), (*steps, _formula(raw, guess)), cost + OTHER_SCALE
+        if raw < guess:
+            below = (raw - guess) / (1 - guess)
+            yield below, (*steps, f"normalized, also below guessing = {below:.6g}"), cost + OTHER_SCALE + UNCLIPPED
+
+
+def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[_Value]:
+    """The leaderboard's average, and the means of scores and of raw values, each also with one task left out."""
+    if scores.average is not None:
+        steps = (f"the leaderboard's average of {len(scores.tasks)} tasks = {scores.average:.6g}",)
+        yield _Value(scores.average / 100, "average", "", steps, 0)
+    for name, values in (
+        ("scores", [(one.score or 0.0) / 100 for one in tasks]),
+        ("raw values", [one.raw or 0.0 for one in tasks]),
+    ):
+        if len(values) > 1:
+            yield _plain_mean(values, f"{name} of {len(values)} tasks", OTHER_MEAN)
+        for place, task in enumerate(tasks if len(values) > 2 else ()):
+            yield _plain_mean(_without(values, place), f"{name} without {task.id}", LEFT_OUT)
+
+
+def _plain_mean(values: Sequence[float], of: str, cost: int) -> _Value:
+    mean = fsum(values) / len(values)
+    return _Value(mean, "average", "", (f"plain mean of the {of} = {mean:.6g}",), cost)
+
+
+def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:
+    if sizes:
+        return fsum(one * size for one, size in zip(values, sizes, strict=True)) / (sum(sizes) or 1)
+    return fsum(values) / len(values)
+
+
+def _kind(sizes: Sequence[int]) -> str:
+    return "mean over the samples" if sizes else "plain mean"
+
+
+def _normalized(value: float, guess: float) -> float:
+    return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
+
+
+def _formula(raw: float, guess: float) -> str:
+    return f"normalized: ({raw:.6g} - {guess:.6g}) / (1 - {guess:.6g}) = {_normalized(raw, guess):.6g}"
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > HUGE:
+        return None
+    return float(value) if isfinite(value) else None

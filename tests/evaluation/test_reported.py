@@ -1,0 +1,209 @@
+"""Which reading of a result gives a reported number: published scores, the questions people asked, and chance."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import CallError
+from bot.evaluation.judge import judge_all
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.reported import Readings, parse_reported, read_reported
+from bot.evaluation.score import Scores
+from bot.evaluation.submission import one_file, parse_submission
+from tests.evaluation.judging import EXAMPLES, base, declared
+
+COLUMNS = {
+    "IFEval": "ifeval",
+    "BBH": "bbh",
+    "MATH Lvl 5": "math",
+    "GPQA": "gpqa",
+    "MUSR": "musr",
+    "MMLU-PRO": "mmlu_pro",
+}
+REFERENCE = os.environ.get("LEADERBOARD_BOT_REFERENCE", "")
+needs_reference = pytest.mark.skipif(not REFERENCE, reason="LEADERBOARD_BOT_REFERENCE is not set")
+
+
+def judged(data: bytes, leaderboard: str = "open-llm-v2") -> Judgement:
+    parsed = parse_submission(one_file("results.json", data))
+    return judge_all([parsed], declared(leaderboard))
+
+
+def asked(judgement: Judgement, text: str, task: str = "") -> Readings:
+    results = [verdict.result for verdict in judgement.verdicts if verdict.result is not None]
+    scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
+    return read_reported(results, scores, judgement.leaderboard, parse_reported(text), task)
+
+
+def first_tasks(readings: Readings) -> list[str]:
+    return [one.task for one in readings.fitting[:3]]
+
+
+@pytest.fixture(scope="module")
+def kestrel() -> Judgement:
+    return judged(next(path for path in EXAMPLES if "kestrel" in str(path)).read_bytes())
+
+
+def test_each_score_and_the_average_of_a_row_are_found(kestrel: Judgement) -> None:
+    scores = kestrel.rows[0].scores
+    for task in scores.tasks:
+        assert task.score is not None
+        for text in (f"{task.score:.2f}", f"{task.score / 100:.4f}", f"{task.score:.1f}%", repr(task.score)):
+            assert task.id in first_tasks(asked(kestrel, text))
+    assert "average" in first_tasks(asked(kestrel, f"{scores.average:.2f}"))
+
+
+def test_a_raw_value_and_its_normalized_score_are_told_apart(kestrel: Judgement) -> None:
+    pro = next(task for task in kestrel.rows[0].scores.tasks if task.id == "mmlu_pro")
+    assert pro.raw is not None
+    raw = asked(kestrel, f"{pro.raw:.4f}").fitting[0]
+    assert (raw.task, raw.metric) == ("mmlu_pro", "acc,none")
+    assert not any("normalized" in step for step in raw.steps)
+    score = asked(kestrel, f"{pro.score:.2f}").fitting[0]
+    assert "the leaderboard's score of mmlu_pro" in score.steps[0]
+
+
+def test_the_mean_over_samples_and_over_subtasks_are_told_apart(kestrel: Judgement) -> None:
+    musr = next(task for task in kestrel.rows[0].scores.tasks if task.id == "musr")
+    weighted = (156 + 90 + 146) / (250 + 256 + 250)
+    found = asked(kestrel, f"{weighted:.6f}", "musr").fitting[0]
+    assert any("mean over the samples" in step or "group's own row" in step for step in found.steps)
+    assert musr.raw is not None
+    assert any("plain mean" in step for step in asked(kestrel, f"{musr.raw:.6f}", "musr").fitting[0].steps)
+
+
+def test_a_subtask_that_was_left_out_is_named(kestrel: Judgement) -> None:
+    found = asked(kestrel, f"{100 * (156 / 250 + 146 / 250) / 2:.3f}", "musr").fitting
+    assert any("without leaderboard_musr_object_placements" in step for one in found for step in one.steps)
+
+
+def test_a_subtask_alone_is_found(kestrel: Judgement) -> None:
+    assert first_tasks(asked(kestrel, "0.351562"))[0] == "leaderboard_musr_object_placements"
+
+
+def test_where_nothing_fits_the_nearest_three_are_named(kestrel: Judgement) -> None:
+    found = asked(kestrel, "33.123456")
+    assert found.fitting == ()
+    assert len(found.nearest) == 3
+    off = [abs(one.value - 33.123456) for one in found.nearest]
+    assert off == sorted(off)
+
+
+def test_strict_and_flexible_are_told_apart() -> None:
+    row = {"alias": "gsm8k", "exact_match,strict-match": 0.0425, "exact_match,flexible-extract": 0.4761}
+    found = asked(judged(json.dumps(lm_eval({"gsm8k": row})).encode()), "47.61")
+    assert (found.fitting[0].task, found.fitting[0].metric) == ("gsm8k", "exact_match,flexible-extract")
+
+
+def test_acc_and_acc_norm_are_told_apart() -> None:
+    row = {"alias": "arc_challenge", "acc,none": 0.5102, "acc_norm,none": 0.5435}
+    found = asked(judged(json.dumps(lm_eval({"arc_challenge": row})).encode()), "51.0%")
+    assert found.fitting[0].metric == "acc,none"
+
+
+def test_a_plain_mean_of_three_categories_is_found() -> None:
+    # BFCL's "simple": the plain mean of Python, Java and JavaScript, which are not of one size
+    shares = {"simple_python": (0.9375, 400), "simple_java": (0.64, 100), "simple_javascript": (0.60, 50)}
+    rows = {key: {"alias": key, "accuracy,none": value} for key, (value, _) in shares.items()}
+    file = lm_eval(rows, {"simple": list(rows)}, {key: size for key, (_, size) in shares.items()})
+    found = asked(judged(json.dumps(file).encode()), "72.58")
+    assert found.fitting[0].task == "simple"
+    assert any("plain mean of 3 subtasks" in step for step in found.fitting[0].steps)
+
+
+def lm_eval(
+    rows: dict[str, Any], groups: dict[str, list[str]] | None = None, samples: dict[str, int] | None = None
+) -> dict[str, Any]:
+    """A file as the harness writes it, of other tasks than those of the example."""
+    data = base()
+    data["results"] = {**{group: {"alias": group, " ": " "} for group in groups or {}}, **rows}
+    data["groups"] = {}
+    data["group_subtasks"] = {
+        **(groups or {}),
+        **{key: [] for key in rows},
+    }
+    data["configs"] = {key: {"task": key} for key in rows}
+    data["versions"] = dict.fromkeys(rows, 1.0)
+    data["n-shot"] = dict.fromkeys(rows, 0)
+    data["higher_is_better"] = {}
+    data["n-samples"] = {key: {"original": size, "effective": size} for key, size in (samples or {}).items()}
+    return data
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1e5", "nan", "47.88 %%", "1,2,3"])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(CallError, match="is not a number"):
+        parse_reported(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "is_percent"),
+    [
+        ("55.93", 55.93, 0.01, False),
+        ("0.6915", 0.6915, 0.0001, False),
+        ("47,88 %", 47.88, 0.01, True),
+        ("7", 7, 1, False),
+    ],
+)
+def test_the_digits_say_how_exact_a_number_is(text: str, value: float, unit: float, is_percent: bool) -> None:
+    read = parse_reported(text)
+    assert (read.value, read.unit, read.is_percent) == (value, pytest.approx(unit), is_percent)
+
+
+def test_an_unknown_task_is_refused(kestrel: Judgement) -> None:
+    with pytest.raises(CallError, match="there is no task nothing"):
+        asked(kestrel, "33.60", "nothing")
+
+
+def test_random_numbers_fit_as_often_as_chance_says(kestrel: Judgement) -> None:
+    draw = random.Random(5)
+    hits = expected = 0.0
+    for _ in range(1500):
+        text = f"{draw.uniform(0, 100):.1f}"
+        found = asked(kestrel, text)
+        hits += len({round(one.value, 1) for one in found.fitting})
+        expected += found.by_chance
+    assert abs(hits - expected) < 4 * expected**0.5
+
+
+@needs_reference
+@pytest.mark.parametrize("digits", [2, 4, 15])
+def test_every_published_score_of_the_reference_models_is_found(digits: int) -> None:
+    folder = Path(REFERENCE) / "openllm_v2"
+    listed = json.loads((folder / "expected.json").read_text())["files"]
+    for row in (one for one in listed if one["file"].startswith("results/")):
+        judgement = judged((folder / row["file"]).read_bytes())
+        wanted = {COLUMNS[name]: value for name, value in row["normalized"].items()} | {"average": row["average"]}
+        for task, value in wanted.items():
+            assert task in first_tasks(asked(judgement, f"{value:.{digits}f}")), (row["file"], task, value)
+
+
+@needs_reference
+def test_every_published_score_of_the_first_leaderboard_is_found() -> None:
+    folder = Path(REFERENCE) / "openllm_v1"
+    row = json.loads((folder / "expected.json").read_text())["files"][0]
+    judgement = judged((folder / row["file"]).read_bytes(), "open-llm-v1")
+    ids = {task.title: task.id for task in declared("open-llm-v1").tasks}
+    for name, value in row["published"].items():
+        task = next((ids[title] for title in ids if title.lower().startswith(name.lower()[:4])), "average")
+        assert task in first_tasks(asked(judgement, f"{value:.2f}")), (name, value)
+
+
+@needs_reference
+def test_the_questions_of_the_harness_are_answered() -> None:
+    # "0.6915 in the harness, 55.93 on the board": a raw mean of BBH and its normalized one are told apart
+    folder = Path(REFERENCE) / "openllm_v2"
+    row = next(one for one in json.loads((folder / "expected.json").read_text())["files"] if "results/" in one["file"])
+    judgement = judged((folder / row["file"]).read_bytes())
+    for name in ("BBH", "MMLU-PRO"):
+        raw = asked(judgement, f"{row['raw'][name]:.4f}").fitting[0]
+        score = asked(judgement, f"{row['normalized'][name]:.2f}").fitting[0]
+        assert raw.task == score.task == COLUMNS[name]
+        assert "leaderboard's score" in score.steps[0]
+        assert "leaderboard's score" not in raw.steps[0]
