@@ -1,1 +1,1 @@
-"""The web application: webhooks, health, metrics, and the pages that show how the watches stand."""
+"""The web application: webhooks, health, metrics, the API, and the pages of boards and operator."""

@@ -1,4 +1,4 @@
-"""Answers to a browser: security headers, content types, and nothing that the browser already has."""
+"""Answers to a browser: security headers, content types, compression, and 304 for what the browser already has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SMALL = 500  # bytes that are not worth compressing
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The bytes of a page, the same compressed where that is worth it, and what names them for a browser's cache."""
+    """The bytes of a page, the same bytes in gzip (None where that saves little), and their ETag."""
 
     data: bytes
     packed: bytes | None
@@ -53,7 +53,7 @@ def type_of(path: str) -> str:
 
 
 def answer_page(request: Request, page: Page, media_type: str, status: int = 200) -> Response:
-    """A page, compressed where the browser takes that; 304 where it has it already."""
+    """Answer with a page, in gzip where the browser takes that; 304 where the browser has it already."""
     headers = {"etag": page.etag, "cache-control": "no-cache", "vary": "accept-encoding", "content-type": media_type}
     if status == 200 and _knows(request.headers.get("if-none-match", ""), page.etag):
         return Response(status_code=304, headers=headers)
@@ -75,7 +75,7 @@ def _takes_gzip(headers: Mapping[str, str]) -> bool:
 
 
 async def read_body(request: Request, limit: int) -> bytes | None:
-    """The body, or None past a limit in bytes, of which no more is kept."""
+    """Read the body; None if it has more than `limit` bytes. No more than that is kept."""
     body = bytearray()
     async for piece in request.stream():
         body += piece

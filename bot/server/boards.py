@@ -34,7 +34,7 @@ LONGEST = 2_000  # letters of a query that names rows
 
 @dataclass
 class ShownBoard:
-    """One state of a board, with the pages of it that were asked for, those for longest not asked for dropped first."""
+    """One state of a board with its pages that were asked for; the least recently asked for are dropped first."""
 
     target: str
     kept: KeptBoard

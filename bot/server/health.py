@@ -1,4 +1,4 @@
-"""How a service stands: its health, from the last passes and the waiting items, and its metrics for Prometheus."""
+"""The health of a service, from the last passes and the waiting items, and its metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class State:
 
 
 def state_from(text: str | None, before: State) -> State:
-    """The state of a watch by what the process said that settled it last; what was heard, this one knows itself."""
+    """The state of a watch as the process that settled it last wrote it; `heard` is what this process knows."""
     known = json.loads(text or "{}")
     return State(known.get("settled"), known.get("moved"), before.heard, known.get("failure", ""))
 
 
 def state_text(state: State) -> str:
-    """The same as text, for the other processes."""
+    """The state of a watch as JSON, for the other processes."""
     return json.dumps({"settled": state.settled, "moved": state.moved, "failure": state.failure})
 
 

@@ -26,7 +26,7 @@ class OutcomeView(msgspec.Struct, frozen=True):
 
 
 class WatchView(msgspec.Struct, frozen=True):
-    """A watch and how it stands. `commit` is the source's that was read last, `next` when it is looked at again.
+    """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
     `items` counts what waits by state, `submissions` what was read by verdict. `boards` has the name of each target's
     board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.

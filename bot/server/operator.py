@@ -37,7 +37,7 @@ Make = Callable[[Request], bytes | None]
 
 @dataclass(frozen=True)
 class OperatorRoutes:
-    """Routes over what can be seen; `hint` has a watch looked at, `token` and `bound_to` say who may do so."""
+    """The routes of the operator's pages; `hint` asks for a pass, `token` and `bound_to` say who may ask."""
 
     views: Views
     hint: Callable[[str], object]
@@ -114,7 +114,7 @@ class OperatorRoutes:
         return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict))
 
     def _row_page(self, watch: str, verdict: VerdictView) -> str:
-        """Where the row of a submission stands on the first board that has it, "" if none does."""
+        """The address of a submission's row on the first board that has the row, "" if none has."""
         settings = self.views.watch(watch)
         if settings is None or verdict.row is None:
             return ""
@@ -150,7 +150,7 @@ class OperatorRoutes:
         return names, asked if asked in names else next(iter(names), "")
 
     async def try_item(self, request: Request) -> Response:
-        """`POST /items/try`: let one item be tried at once, and have its watch looked at."""
+        """`POST /items/try`: let one item be tried at once, and ask for a pass over its watch."""
         try:
             body = await read_body(request, FORM)
         except ClientDisconnect:

@@ -24,7 +24,7 @@ class Reloader(Generic[Loaded]):
     """Reads a file again when it changed, and hands on what it says.
 
     `load` reads and checks it, and raises a BotError for what is refused; `apply` takes the new state over, and may
-    refuse it in the same way. What was refused is said once, in the log and as `refusal`; what stood before goes on.
+    refuse it in the same way. A refusal is logged once and kept as `refusal`; the settings in force stay in force.
     `again` is after how many seconds a file that did not change is read all the same, None for never.
     """
 

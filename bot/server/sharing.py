@@ -54,7 +54,7 @@ class WatchingService(Protocol):
 
 
 class Sharing:
-    """The part of one process in the work on all watches."""
+    """What one process does of the work on all watches, which it shares with other processes."""
 
     def __init__(self, service: WatchingService, jobs: Jobs, timing: Timing | None = None) -> None:
         self._service, self._jobs = service, jobs
@@ -77,7 +77,7 @@ class Sharing:
         return has_ended
 
     def share_state(self, name: str) -> None:
-        """Tell the other processes how a watch stands, and when the last pass over it ended."""
+        """Tell the other processes the state of a watch, and when the last pass over it ended."""
         with self._store.transaction():
             self._store.set_cursor(name, "pass", state_text(self._service.states[name]))
             self._store.set_cursor(name, "tried", str(self._service.clock()))

@@ -29,7 +29,7 @@ Kind = Literal[
     "sweep",
 ]
 Cause = Literal["push", "declaration", "lost", "bulk"]
-Share = Literal["people", "bulk"]  # people wait for pushes of a few files; everything else comes later
+Priority = Literal["people", "bulk"]  # people wait for pushes of a few files; everything else comes later
 
 FIRST_WAIT = 60.0  # seconds before a failed item is tried again; doubled each time
 LONGEST_WAIT = 6 * 3600.0  # seconds
@@ -105,7 +105,7 @@ class RowJob(msgspec.Struct, frozen=True):
 
 
 class RowQueue(Protocol):
-    """Where such rows wait."""
+    """The queue from which workers take such rows."""
 
     def rows_waiting(self, watch: str, target: str) -> set[str]:
         """The rows that a worker has, or will take."""

@@ -13,7 +13,7 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import PlannedRow
 from bot.publishing.publication import CurrentState, Form, Marker
 from bot.service.context import WatchContext
-from bot.service.items import Item, Share
+from bot.service.items import Item, Priority
 from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.reconcile import DesiredState, PublishResult, reconcile
 from bot.service.settings.config import WatchTarget
@@ -206,9 +206,9 @@ class Publisher(Generic[L]):
             self.rows.report.say("published", one.subject or result.subject, text)
 
 
-def due_rows(context: WatchContext, to: str, share: Share | None = None) -> list[Item]:
-    """The rows at one target that are due, of one share only, but for those that a worker has already."""
-    found = context.store.due(context.name, "row", context.clock(), MOST_ROWS, share=share, target=to)
+def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -> list[Item]:
+    """The rows at one target that are due, of one priority only, but for those that a worker has already."""
+    found = context.store.due(context.name, "row", context.clock(), MOST_ROWS, priority=priority, target=to)
     waiting = context.queue.rows_waiting(context.name, to) if context.queue is not None and found else ()
     return [item for item in found if item.subject not in waiting]
 

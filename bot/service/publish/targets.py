@@ -10,7 +10,7 @@ from typing import Any
 from bot.errors import DiscussionsDisabled
 from bot.platforms.target import Target
 from bot.service.context import WatchContext
-from bot.service.items import Item, Kind, Share
+from bot.service.items import Item, Kind, Priority
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.model_rows import ModelRows
@@ -43,12 +43,12 @@ class Targets:
     report: Report
     learned: set[str] = field(default_factory=set)
 
-    def _due(self, kind: Kind, to: str, share: Share | None = None) -> list[Item]:
+    def _due(self, kind: Kind, to: str, priority: Priority | None = None) -> list[Item]:
         store, now = self.context.store, self.context.clock()
-        return store.due(self.context.name, kind, now, MOST_ROWS, share=share, target=to)
+        return store.due(self.context.name, kind, now, MOST_ROWS, priority=priority, target=to)
 
-    def rows(self, to: str, share: Share | None = None) -> bool:
-        """Publish the rows of one target that are due, of one share only; whether there was anything to do.
+    def rows(self, to: str, priority: Priority | None = None) -> bool:
+        """Publish the rows of one target that are due, of one priority only; whether there was anything to do.
 
         Commands on requests come after the rows: what a newer push proposes, the maintainer has not seen.
         """
@@ -57,7 +57,7 @@ class Targets:
         if to not in self.learned:
             self.learned.add(to)
             self._observe(target, settings)
-        items = due_rows(self.context, to, share)
+        items = due_rows(self.context, to, priority)
         publisher = Publisher(ROWS[settings.kind](self.context, target, settings, self.report))
         self.report.attempt(items, lambda: publisher.publish(items), finish=False, subject=f"rows at {to}")
         asked = self._due("request", to)

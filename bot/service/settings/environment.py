@@ -13,7 +13,7 @@ from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubAp
 
 
 def environment() -> Mapping[str, str]:
-    """All variables, for the one who takes his inputs from them: the Action."""
+    """All variables, for the Action, which takes its inputs from them."""
     return os.environ
 
 

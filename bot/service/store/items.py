@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Executable, bindparam, case, delete, func, select, update
 
-from bot.service.items import Item, Kind, Mark, Share
+from bot.service.items import Item, Kind, Mark, Priority
 from bot.service.store.database import Database, batches
 from bot.service.store.tables import items
 
@@ -49,19 +49,19 @@ class Items(Database):
         now: float,
         limit: int = 10_000,
         *,
-        share: Share | None = None,
+        priority: Priority | None = None,
         target: str | None = None,
     ) -> list[Item]:
-        """The items of a kind that are due and not held, the longest waiting first; of one share or target only."""
+        """The items of a kind that are due and not held, the longest waiting first; of one priority or target only."""
         asked = {"watch": watch, "kind": kind, "now": now, "count": limit}
         asked |= {} if target is None else {"target": target}
         with self.transaction() as connection:
-            found = connection.execute(_due_items(share, at_target=target is not None), asked)
+            found = connection.execute(_due_items(priority, at_target=target is not None), asked)
             return [Item(**row) for row in found.mappings()]
 
-    def count_due(self, watch: str, kind: Kind, now: float, share: Share | None = None) -> int:
+    def count_due(self, watch: str, kind: Kind, now: float, priority: Priority | None = None) -> int:
         """How many items of a kind are due."""
-        found = select(func.count()).select_from(items).where(*_due(share))
+        found = select(func.count()).select_from(items).where(*_due(priority))
         with self.transaction() as connection:
             return int(connection.execute(found, {"watch": watch, "kind": kind, "now": now}).scalar_one())
 
@@ -174,16 +174,16 @@ _NEXT = select(func.min(items.c.due)).where(_OF[0], items.c.is_held.is_(False))
 
 
 @cache
-def _due_items(share: Share | None, *, at_target: bool) -> Executable:
-    where = [*_due(share), *([_OF[2]] if at_target else [])]
+def _due_items(priority: Priority | None, *, at_target: bool) -> Executable:
+    where = [*_due(priority), *([_OF[2]] if at_target else [])]
     return select(items).where(*where).order_by(items.c.since, items.c.subject).limit(bindparam("count"))
 
 
-def _due(share: Share | None) -> list[ColumnElement[bool]]:
+def _due(priority: Priority | None) -> list[ColumnElement[bool]]:
     """The items that are due at `now`, of the parameters `watch` and `kind`."""
     where = [*_OF[:2], items.c.due <= bindparam("now"), items.c.is_held.is_(False)]
-    if share is not None:
-        where.append(items.c.cause == "push" if share == "people" else items.c.cause != "push")
+    if priority is not None:
+        where.append(items.c.cause == "push" if priority == "people" else items.c.cause != "push")
     return where
 
 

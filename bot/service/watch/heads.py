@@ -1,4 +1,4 @@
-"""Look up whether models have moved on since they were measured: a few at a time, each kept with its day."""
+"""Look up the main branches of measured models: a few models at a time, each answer kept with its day."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAUSE, AGE = 3_600.0, 86_400.0  # seconds between two looks, and before a model 
 
 
 def is_time(context: WatchContext) -> bool:
-    """Tell whether the settings ask for looks, and the last one is long enough ago."""
+    """Tell whether the settings ask for this, and the last look-up was long enough ago."""
     last = float(context.store.cursor(context.name, "heads looked") or 0)
     return context.read_heads is not None and not 0 <= context.clock() - last < PAUSE
 

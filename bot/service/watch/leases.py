@@ -23,7 +23,7 @@ def lease_name(to: str, folder: Path) -> str:
 
 
 def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
-    """What a pass over a watch leases for itself, and what it shares with other passes."""
+    """The name of the lease that a pass over a watch needs alone, and of those that it shares with other passes."""
     return f"watch {watch.name}", [lease_name(one.to, folder) for one in watch.targets]
 
 

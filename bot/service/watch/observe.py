@@ -124,7 +124,7 @@ def _lost(context: WatchContext) -> list[Mark]:
 
 
 def _mark_targets(context: WatchContext) -> None:
-    """Mark all rows at a target that the settings did not have before, or at which something else decides now."""
+    """Mark all rows at a target that the settings did not have before, or whose deciding settings have changed."""
     store, name = context.store, context.name
     for _, settings in context.targets:
         decides = _decides(settings, context.leaderboard)

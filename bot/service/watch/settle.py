@@ -1,7 +1,7 @@
 """One pass over a watch: observe the source, then bring every due item up to date.
 
-What must stand follows from the source at its head, the declaration, and what people decided at the targets. The store
-only says what may be out of step; emptied, it costs one full reading. A fault ends one item, never the pass.
+What must be published follows from the source at its head, the declaration, and what people decided at the targets.
+The store only says what may be out of step; emptied, it costs one full reading. A fault ends one item, never the pass.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
 from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
-from bot.service.items import Cause, Item, Kind, Mark, Share, marks
+from bot.service.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.judge.reading import judge_again, read_files, whys_of
 from bot.service.publish.targets import Targets
 from bot.service.review.merged import MergedReviews
@@ -105,7 +105,7 @@ class Pass:
         store.set_cursor(name, "clock", str(context.clock()))
 
     def _follow_clock(self) -> None:
-        """Where the clock was set back since the last pass, bring forward by as much what waits for a time."""
+        """If the clock was set back since the last pass, let every waiting item be tried as much sooner."""
         context, store, name = self.context, self.context.store, self.context.name
         now, last = context.clock(), float(store.cursor(name, "clock") or 0.0)
         if last - now > SKEW:
@@ -119,7 +119,7 @@ class Pass:
         return [*([Mark("reviews")] if is_listed else []), *self._sweeps()]
 
     def _sweeps(self) -> list[Mark]:
-        """Once a day, and after a loss of the state, everything of the bot is looked at for what stands twice."""
+        """Once a day, and after a loss of the state, the bot looks for duplicates of everything that it posted."""
         context, day = self.context, str(int(self.context.clock() // SWEEP_EVERY))
         if context.dry_run or context.store.cursor(context.name, "swept") == day:
             return []
@@ -163,7 +163,7 @@ class Pass:
     def _read_part(self, source: Source) -> bool:
         """Read one part of the files that nobody waits for; whether more of them are left."""
         context = self.context
-        items = context.store.due(context.name, "file", context.clock(), PART, share="bulk")
+        items = context.store.due(context.name, "file", context.clock(), PART, priority="bulk")
         read_files(context, items, self.report.fail, source)
         self._tell_verdicts(items)
         return bool(context.store.count_due(context.name, "file", context.clock(), "bulk"))
@@ -182,12 +182,12 @@ class Pass:
         done += [self.targets.rows(to) for to in context.targets_by_address]
         return any([*done, self._do("folder")])
 
-    def _due(self, kind: Kind, share: Share | None = None) -> list[Item]:
-        return self.context.store.due(self.context.name, kind, self.context.clock(), MOST_ITEMS, share=share)
+    def _due(self, kind: Kind, priority: Priority | None = None) -> list[Item]:
+        return self.context.store.due(self.context.name, kind, self.context.clock(), MOST_ITEMS, priority=priority)
 
-    def _do(self, kind: Kind, share: Share | None = None) -> bool:
+    def _do(self, kind: Kind, priority: Priority | None = None) -> bool:
         """Do the items of one kind that are due."""
-        items = self._due(kind, share)
+        items = self._due(kind, priority)
         if items:
             match kind:
                 case "source":
