@@ -1,6 +1,6 @@
 """The files that follow from the rows at a target: the table, the card that shows it, and the declaration.
 
-A card (README.md) is the maintainers': only what stands between the two marks is written, and without them nothing.
+A card (README.md) belongs to the maintainers: only the text between the two marks is written, and nothing without them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from bot.reporting.markdown import cell
 CARD = "README.md"
 BEGIN, END = "<!-- leaderboard-bot table -->", "<!-- leaderboard-bot table end -->"
 OUR_COLUMNS = 3  # columns by which a table of the bot is known
-SHOWN = 100  # rows: a card is read by people, the rest stands in the CSV
+SHOWN = 100  # rows: a card is read by people; the CSV has all rows
 
 
 def derived_files(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
-    """The table, the card and the declaration where they are not what the board gives; `read` gives what stands there.
+    """The table, the card and the declaration that differ from what the board gives.
 
-    Raises Unwritable if the table that stands there is not ours.
+    `read` gives a file at the target. Raises Unwritable if the table there is not ours.
     """
     table, card, there = to_csv(board), read(CARD), read(CSV_NAME)
     if there is None and not board.rows:

@@ -16,7 +16,7 @@ class BoardChange(msgspec.Struct, frozen=True):
     """One change of one row; `date` is ISO 8601 in UTC, "" if it is unknown.
 
     `before` and `after` are the averages, None if there was no row or the row has no average. `commit` is where it
-    happened at the target, "" if only the row's own evidence tells of it.
+    happened at the target, "" if only the row's evidence is known.
     """
 
     date: str

@@ -37,7 +37,7 @@ class RowChange:
     entry: Entry | None
     published: Entry | None = None
     links: Links = NO_LINKS
-    published_links: Links | None = None  # those of `published`, None if they are the same
+    published_links: Links | None = None  # the links of `published`, None if they are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Layout(Protocol):
         ...
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The desired files; `current` holds those of the paths that exist. Never raises for what they hold."""
+        """The desired files; `current` holds the files that exist. Never raises, whatever they hold."""
         ...
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:

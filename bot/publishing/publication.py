@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from bot.publishing.entry import Entry, is_same_row
 from bot.reporting.escape import without_references
 
-Kind = Literal[
+MarkerKind = Literal[
     "entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm", "model", "verify"
 ]
 SHARED = frozenset({"rolling", "migration", "model"})  # marks of requests for more than one file
@@ -26,7 +26,7 @@ OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 class Marker:
     """The hidden line by which the bot knows its own texts again: what kind, and about what."""
 
-    kind: Kind
+    kind: MarkerKind
     key: str
     leaderboard: str = ""
 
@@ -65,7 +65,7 @@ def find_marker(text: str) -> Marker | None:
         mark = Marker(data["kind"], str(data["key"]), str(data.get("leaderboard", "")))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return mark if mark.kind in get_args(Kind) else None
+    return mark if mark.kind in get_args(MarkerKind) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PostedComment:
-    """A comment of the bot that stands: its name at the target and its text."""
+    """A comment of the bot: its name at the target, and its text."""
 
     name: str
     body: str
@@ -183,28 +183,28 @@ def entry_marker(entry: Entry) -> Marker:
 
 
 def decide(
-    mark: Marker, text: PostText, files: Mapping[str, bytes | None], standing: CurrentState, form: Form
+    mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState, form: Form
 ) -> Decision:
     """Decide the next step until `files` are published, or proposed, in the given form; None if nothing is left."""
     if form == "comment":
-        return _decide_comment(mark, text, standing)
-    if standing.duplicates and standing.request is not None:
-        reason = f"Two requests propose the same row; {standing.request.name} stays open."
-        return Decision(CloseRequest(mark, standing.duplicates[0], reason), "a duplicate is closed")
-    changed = {path: data for path, data in files.items() if not _is_there(path, data, standing.files)}
+        return _decide_comment(mark, text, current)
+    if current.duplicates and current.request is not None:
+        reason = f"Two requests propose the same row; {current.request.name} stays open."
+        return Decision(CloseRequest(mark, current.duplicates[0], reason), "a duplicate is closed")
+    changed = {path: data for path, data in files.items() if not _is_there(path, data, current.files)}
     if not changed:
-        return _decide_done(mark, standing, _why_done(files, standing))
+        return _decide_done(mark, current, _why_done(files, current))
     if form == "commit":
         return Decision(Commit(mark, text, changed), "a commit stores it")
-    return _decide_request(mark, text, changed, standing)
+    return _decide_request(mark, text, changed, current)
 
 
-def _why_done(files: Mapping[str, bytes | None], standing: CurrentState) -> str:
+def _why_done(files: Mapping[str, bytes | None], current: CurrentState) -> str:
     """Why nothing is to be proposed any more."""
     if files and all(data is None for data in files.values()):
         return WITHDRAWN
-    proposed = standing.request.files if standing.request is not None else {}
-    is_merged = all(_is_there(path, data, standing.files) for path, data in proposed.items())
+    proposed = current.request.files if current.request is not None else {}
+    is_merged = all(_is_there(path, data, current.files) for path, data in proposed.items())
     return STANDS if is_merged else NOTHING_LEFT
 
 
@@ -212,28 +212,26 @@ def _is_there(path: str, data: bytes | None, files: Mapping[str, bytes]) -> bool
     return is_same_row(files.get(path), data)
 
 
-def _decide_comment(mark: Marker, text: PostText, standing: CurrentState) -> Decision:
-    if standing.comment is None:
+def _decide_comment(mark: Marker, text: PostText, current: CurrentState) -> Decision:
+    if current.comment is None:
         return Decision(PostComment(mark, text), "a new comment shows it")
-    if standing.comment.body.strip() == text.body.strip():
+    if current.comment.body.strip() == text.body.strip():
         return Decision(None, "the comment shows it already")
-    return Decision(EditComment(mark, standing.comment, text), "the comment is edited")
+    return Decision(EditComment(mark, current.comment, text), "the comment is edited")
 
 
-def _decide_done(mark: Marker, standing: CurrentState, reason: str) -> Decision:
-    if standing.request is not None:
-        return Decision(CloseRequest(mark, standing.request, reason), "the request is closed")
+def _decide_done(mark: Marker, current: CurrentState, reason: str) -> Decision:
+    if current.request is not None:
+        return Decision(CloseRequest(mark, current.request, reason), "the request is closed")
     return Decision(None, "the main branch has it already")
 
 
-def _decide_request(
-    mark: Marker, text: PostText, files: Mapping[str, bytes | None], standing: CurrentState
-) -> Decision:
-    if standing.request is not None:
-        if _is_proposed(files, standing.request.files) and _says(standing.request.text, text):
+def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState) -> Decision:
+    if current.request is not None:
+        if _is_proposed(files, current.request.files) and _says(current.request.text, text):
             return Decision(None, "the open request proposes it already")
-        return Decision(UpdateRequest(mark, standing.request, text, files), "the open request is updated")
-    if standing.declined is not None and _is_proposed(files, standing.declined):
+        return Decision(UpdateRequest(mark, current.request, text, files), "the open request is updated")
+    if current.declined is not None and _is_proposed(files, current.declined):
         return Decision(None, "a person closed the request with the same content")
     return Decision(OpenRequest(mark, text, files), "a new request proposes it")
 

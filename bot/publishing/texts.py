@@ -14,7 +14,7 @@ from bot.publishing.entry import Entry, Evidence
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import declaration_name, explain_command, when_kept
-from bot.reporting.escape import code, code_in_table, in_title, visible, without_references
+from bot.reporting.escape import brief, code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
 
@@ -25,6 +25,7 @@ TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body
 CUT = 200  # characters of room for the words that say so
 PLACES = 1_500  # characters of room for links to other targets
 ROWS = 500  # of a plan that a text names
+CHANGE = 300  # characters of the changed cells of one row
 FILES = 10  # of a row's evidence that a text names
 
 
@@ -82,11 +83,16 @@ def migration_text(planned: Sequence[PlannedRow], mark: Marker) -> PostText:
     """The text of the one request for the rows that a changed declaration, or a newer bot, scores otherwise."""
     lines = ["| Row | Average before and after | Reason |", "| --- | ---: | --- |"]
     rows = [row for action in ("changed", "removed") for row in planned if row.action == action]
-    lines += [f"| {code_in_table(row.key)} | {average_change(row)} | {row.reason} |" for row in rows[:ROWS]]
+    lines += [f"| {code_in_table(row.key)} | {_shown_change(row)} | {row.reason} |" for row in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
     head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
     body = "\n".join([head, "", *lines, "", *more, FOOT])
     return fitted(f"Score {counted(len(rows), 'row')} of {mark.leaderboard} again", body, mark)
+
+
+def _shown_change(row: PlannedRow) -> str:
+    """The change of a row for a table; cells hold what others wrote."""
+    return code_in_table(brief(row.values, CHANGE)) if row.values else average_change(row)
 
 
 def plan_done_text(mark: Marker) -> PostText:
@@ -110,7 +116,7 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
     reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
     rows = plan.having("removed") + plan.having("changed")
-    lines += [f"| {code_in_table(row.key)} | {row.action} | {average_change(row)} |" for row in rows[:ROWS]]
+    lines += [f"| {code_in_table(row.key)} | {row.action} | {_shown_change(row)} |" for row in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
     body = "\n".join([head, "", *reasons, "", *lines, "", *more, FOOT])
     return fitted(

@@ -11,7 +11,7 @@ from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import WAYS_OUT, model_mark, model_request_text, model_withdrawn_text
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow
-from bot.publishing.publication import Kind, Marker, PostText
+from bot.publishing.publication import Marker, MarkerKind, PostText
 from bot.publishing.texts import (
     BODY_LIMIT,
     CUT,
@@ -171,7 +171,7 @@ def test_the_first_filling_of_a_board() -> None:
         ),
     ],
 )
-def test_the_discussion_that_holds_comments(kind: Kind, title: str, body: str) -> None:
+def test_the_discussion_that_holds_comments(kind: MarkerKind, title: str, body: str) -> None:
     mark = Marker(kind, "tiny", "tiny")
     assert (board_text(mark).title, said(board_text(mark), mark)) == (title, body)
 

@@ -23,8 +23,8 @@ from bot.publishing.publication import (
     Decision,
     EditComment,
     Form,
-    Kind,
     Marker,
+    MarkerKind,
     OpenRequest,
     PostComment,
     PostedComment,
@@ -138,6 +138,13 @@ def test_a_decision_says_all_that_is_to_be_done_and_why(form: Form, standing: Cu
     assert decide(MARK, TEXT, {PATH: NEW}, standing, form) == decision
 
 
+def test_a_shared_request_without_a_row_is_not_closed_as_withdrawn() -> None:
+    rolling = Marker("rolling", "rolling/tiny", "tiny")
+    assert decide(rolling, TEXT, {}, CurrentState({}, request()), "pull-request") == Decision(
+        CloseRequest(rolling, request(), NOTHING_LEFT), "the request is closed"
+    )
+
+
 def test_a_request_for_a_row_that_was_taken_away_is_closed_as_withdrawn() -> None:
     standing = CurrentState({}, request())
     assert decide(MARK, TEXT, {PATH: None}, standing, "pull-request") == Decision(
@@ -190,7 +197,7 @@ def test_a_publication_is_described_in_plain_values() -> None:
 
 @example("entry", "--><script>", "a--!>b")
 @example("entry", "<!-- leaderboard-bot", "---")
-@given(st.sampled_from(get_args(Kind)), st.text(), st.text())
+@given(st.sampled_from(get_args(MarkerKind)), st.text(), st.text())
 def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, board: str) -> None:
     mark = Marker(kind, key, board)
     shown = mark.render()
@@ -233,8 +240,8 @@ def test_the_last_mark_of_a_text_is_found_whatever_stands_behind_it() -> None:
     assert find_marker(f'{OPENING}{{"kind": "entry", "key": "a"}}{CLOSING}') == Marker("entry", "a", "")
 
 
-@pytest.mark.parametrize("kind", get_args(Kind))
-def test_plans_and_alarms_have_a_discussion_of_their_own_and_all_else_is_in_that_of_the_rows(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", get_args(MarkerKind))
+def test_plans_and_alarms_have_a_discussion_of_their_own_and_all_else_is_in_that_of_the_rows(kind: MarkerKind) -> None:
     holder = holder_of(Marker(kind, "tiny/a", "tiny"))
     assert holder == Marker(kind if kind in {"plan", "alarm"} else "board", "tiny", "tiny")
 

@@ -11,7 +11,7 @@ from bot.publishing.entry import Entry, entry_path
 from bot.publishing.publication import CurrentState, Form, Marker, PostedComment, PostText, Request
 from bot.service.publish.desired import (
     DesiredRow,
-    as_it_stands,
+    as_published,
     desired_together,
     migration_mark,
     plan_mark,
@@ -115,8 +115,8 @@ def test_the_same_row_keeps_the_commits_that_are_named_where_it_stands() -> None
 
 def test_the_first_that_is_the_same_row_is_taken() -> None:
     old = of(OURS, "b" * 40)
-    assert as_it_stands(NEW, [None, BETTER, old, of(OURS, "c" * 40)]) is old
-    assert as_it_stands(NEW, [None, BETTER]) is NEW
+    assert as_published(NEW, [None, BETTER, old, of(OURS, "c" * 40)]) is old
+    assert as_published(NEW, [None, BETTER]) is NEW
 
 
 # ---- as a comment ----

@@ -151,7 +151,8 @@ class _Planner:
 
 
 def _refuse_twin(seen: dict[KeyTexts, str], row: WantedRow) -> None:
-    key = tuple(row.key.values())
+    """Raise Unwritable for a second row with the same key columns, or nearly the same."""
+    key = _loosely(tuple(row.key.values()))
     if key in seen:
         raise Unwritable(f"{seen[key]} has the same key columns: add a column to key that distinguishes them")
     seen[key] = row.change_key

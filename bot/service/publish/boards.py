@@ -60,7 +60,7 @@ class BoardUpdater:
         return context.publish_site is not None and boards[:1] == [self.to]
 
     def sweep(self, item: Item) -> None:
-        """Close what stands twice under one mark: two processes may have written at the same moment.
+        """Close the later of two requests or comments with one mark: two processes may have written at the same moment.
 
         A request of a withdrawn row that somebody opened again is marked: merged, it would bring the row back.
         """
@@ -179,7 +179,7 @@ def board_content(store: Store, watch: str, target: str, kept: KeptBoard) -> Pag
 
 
 def watch_columns(target: Target, leaderboard: Leaderboard) -> str:
-    """Look at the columns of what stands there, and give the URL of what was said, "" if nothing was."""
+    """Audit the columns of the rows at the target; the URL of the alarm, "" if none was written."""
     entries = entries_of(target, leaderboard)
     columns = [task.id for task in leaderboard.tasks if task.quarantined is None]
     if not entries or len(columns) < FEWEST_COLUMNS:

@@ -20,8 +20,8 @@ MIGRATED = "the declaration or the bot changed"
 class DesiredRow:
     """One row of a leaderboard: its entry, or None if `source` has withdrawn it.
 
-    `source` is "" for the rows of one call, which compete with what stands there whoever published it.
-    `before` is what stands at the target as it was looked at, `contested` the folder of another first submitter,
+    `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
+    `before` is the row at the target when it was read, `contested` the folder of another first submitter,
     `target` the target's name, `places` links to the other targets of the row.
     """
 
@@ -51,7 +51,7 @@ class DesiredRow:
         if self.entry is not None:
             return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
         if self._is_of_another_source(state):
-            return DesiredState(_standing_text(state), state.request.files if state.request else state.files)
+            return DesiredState(_present_text(state), state.request.files if state.request else state.files)
         files = {self.path: None if is_ours else state.files.get(self.path)}
         return DesiredState(withdrawn_text(self.path, self.mark), files)
 
@@ -60,11 +60,11 @@ class DesiredRow:
     ) -> DesiredState:
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
         rival = (proposed or there) if not self.source else None if is_ours else there
-        entry = as_it_stands(choose([new], rival), [proposed, self.before, there])
+        entry = as_published(choose([new], rival), [proposed, self.before, there])
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
-            return DesiredState(_standing_text(state) if is_said else with_places(text, self.places, self.mark), {})
+            return DesiredState(_present_text(state) if is_said else with_places(text, self.places, self.mark), {})
         text = request_text(entry, there, self.mark, target=self.target, first=self.contested)
         text = with_places(text, self.places, self.mark)
         return DesiredState(text, {self.path: entry.to_bytes()})
@@ -133,16 +133,16 @@ def is_from(entry: Entry, source: str) -> bool:
     return any(file.source == source for file in entry.evidence)
 
 
-def as_it_stands(entry: Entry, standing: Iterable[Entry | None]) -> Entry:
-    """The entry that stands there where it is the same row: it keeps the commits that are named there."""
-    for there in standing:
+def as_published(entry: Entry, published: Iterable[Entry | None]) -> Entry:
+    """The entry at the target where it is the same row, so that the commits that it names stay."""
+    for there in published:
         if there is not None and digest_of(there) == digest_of(entry):
             return there
     return entry
 
 
-def _standing_text(state: CurrentState) -> PostText:
-    """The text that stands there."""
+def _present_text(state: CurrentState) -> PostText:
+    """The text of the open request, or of the comment."""
     return (
         state.request.text if state.request is not None else PostText("", state.comment.body if state.comment else "")
     )

@@ -17,7 +17,7 @@ from bot.service.watch.outcome import Report
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:
-    """The rows to look at: those of `items`, and those that a plan holds; none where no row is due or approved."""
+    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved."""
     store, name = context.store, context.name
     rows = [item for item in items if item.subject]
     plan = store.plan(name, target)

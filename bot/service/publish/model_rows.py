@@ -107,7 +107,7 @@ class DesiredModel:
 
 @dataclass(frozen=True)
 class ModelLook:
-    """One model as it stands: `state` is that of its repository at `paths`, of which `desired` was asked."""
+    """One model: `state` is the state of its repository at `paths`, and `desired` what it should be."""
 
     model: str
     items: Sequence[Item]
@@ -134,7 +134,7 @@ class ModelLook:
 
     @property
     def is_known(self) -> bool:
-        """Whether something of the bot stands or stood there: whoever lost the state was allowed to write before."""
+        """Tell whether the bot has a result or a request there, or had one: then it was allowed to write."""
         read = self.desired.layout.read(RowChange("", None), self.state.files)
         return read is not None or self.state.request is not None or self.state.declined is not None
 

@@ -1,4 +1,4 @@
-"""The one reconciler: look at what stands at a target, decide, write once, and look again where a write is in doubt."""
+"""The one reconciler: look at a target, decide, write once, and look again where a write is in doubt."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def retry_write(look_and_write: Callable[[], T]) -> T:
 def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
     """Bring the comment of a mark to what it should say, and give its URL; "" if nothing was to be done.
 
-    Where none stands there yet, one is written only if `may_open`.
+    Where there is none yet, one is written only if `may_open`.
     """
     if not may_open and target.read_state(mark, ()).comment is None:
         return ""

@@ -112,7 +112,7 @@ class Targets:
                 self._each_of("alarm", settings.to, None, boards.watch)
                 self.report.attempt([], boards.look_up_heads, subject=f"models of {settings.to}")
                 self._each_of("site", settings.to, None, boards.publish)
-            # On the page of a model nothing is said about plans.
+            # A model has no discussion about plans.
             self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
             if self._each_of("sweep", settings.to, None, boards.sweep):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
@@ -121,7 +121,7 @@ class Targets:
         discussions = self.context.discussions
         if discussions is None:
             return
-        with suppress(DiscussionsDisabled):  # where nothing can be said, nothing is said twice
+        with suppress(DiscussionsDisabled):  # without discussions there are no duplicates
             for duplicate in discussions.find_duplicates():
                 discussions.remove_duplicate(duplicate)
 

@@ -37,14 +37,14 @@ class Preview:
 
 @dataclass(frozen=True)
 class StandingBoard:
-    """The current state of the first target: its entries by key, and the board that they make."""
+    """The first target: its entries by key, and the board that they make."""
 
     entries: Mapping[str, Entry]
     board: Board
 
 
 def standing_board(context: WatchContext) -> StandingBoard:
-    """Read what stands at the first target."""
+    """Read the entries at the first target."""
     board = context.leaderboard
     there = {entry.key: entry for entry in entries_of(context.targets[0][0], board)}
     return StandingBoard(there, make_board(there.values(), board))
@@ -114,7 +114,7 @@ def compare(before: Board, after: Board, proposed: Iterable[Entry]) -> list[Comp
 
 
 def place_on(board: Board, key: str) -> BoardPlace | None:
-    """Where a row stands, None if it is not there."""
+    """The place of a row on a board, None if it has none."""
     row = next((row for row in board.rows if row.entry.key == key), None)
     if row is None:
         return None

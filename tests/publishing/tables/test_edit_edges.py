@@ -99,6 +99,15 @@ def test_of_two_new_rows_with_one_key_the_first_is_written() -> None:
     assert [line.split(b",")[0] for line in after["t.csv"].splitlines()] == [b"Model", b"heron", b"a/b", b"a/c"]
 
 
+@pytest.mark.parametrize("twin", ["A/B", "a/ b"])
+def test_of_two_new_rows_whose_keys_differ_by_capitals_or_white_space_the_first_is_written(twin: str) -> None:
+    rows = [entry("a/b", key="one"), entry(twin, key="other")]
+    after, draft = edited(CSV, {"t.csv": b"Model,BBH\nheron,0.5\n"}, *rows)
+
+    assert draft.refused.keys() == {"other"}
+    assert [line.split(b",")[0] for line in after["t.csv"].splitlines()] == [b"Model", b"heron", b"a/b"]
+
+
 # ---- what a request shows ----
 
 

@@ -1,0 +1,101 @@
+"""The safety catch at a table that people keep: what main holds counts, never what the bot remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.service.watch.outcome import Outcome
+from bot.service.watch.passes import settle_watches
+from tests.service.table_stories import TableStory, said
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+ROWS = 15  # more than the 5 that may always change
+FOREIGN = b"Model,Average\n" + b"".join(b"acme/m%d,90.5\n" % number for number in range(ROWS))
+OURS = FOREIGN.replace(b"90.5", b"58.33")
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Iterator[TableStory]:
+    story = TableStory(hub, tmp_path, table=FOREIGN, form="commit", options='on_existing = "update"\n')
+    yield story
+    story.news()
+    story.end()
+
+
+def push_all(story: TableStory) -> None:
+    models = [f"acme/m{number}" for number in range(ROWS)]
+    story.hub.push(story.source, {path_of(model): result(model) for model in models})
+
+
+def digest_in(outcomes: list[Outcome]) -> str:
+    [text] = said(outcomes, "held")
+    return text.split("approve plan ")[1].split(" ", maxsplit=1)[0]
+
+
+def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory) -> None:
+    push_all(story)
+
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    lines = "\n".join(dry.lines(dry_run=True))
+    assert f"0 added, {ROWS} changed, 0 removed, 0 unchanged" in lines
+    assert lines.count("Average 90.5 → 58.33") == ROWS
+
+    outcomes = story.settle()
+    assert said(outcomes, "held") == [
+        f"0 rows would be removed and {ROWS} changed; approve plan {digest_in(outcomes)} to allow this"
+    ]
+    assert story.board() == FOREIGN
+
+    story.contexts.store.approve_plan("tiny", digest_in(outcomes))
+    story.settle()
+    assert story.board() == OURS
+
+
+def test_a_lost_state_does_not_rewrite_the_rows_of_others(story: TableStory) -> None:
+    push_all(story)
+    story.contexts.store.approve_plan("tiny", digest_in(story.settle()))
+    story.settle()
+    assert story.board() == OURS
+    story.hub.push(story.target, {"board.csv": FOREIGN})
+    story.lose_state()
+
+    outcomes = story.settle()
+    assert len(said(outcomes, "held")) == 1
+    assert story.board() == FOREIGN
+
+
+def test_new_rows_go_on_and_rows_that_are_equal_are_no_change(story: TableStory) -> None:
+    story.hub.push(story.target, {"board.csv": OURS})
+    push_all(story)
+    story.push(model="acme/new-1b")
+
+    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    assert f"1 added, 0 changed, 0 removed, {ROWS} unchanged" in "\n".join(dry.lines(dry_run=True))
+    assert said(story.settle(), "held") == []
+    assert story.board() == OURS + b"acme/new-1b,58.33\n"
+
+
+def test_a_share_is_one_of_the_rows_of_the_table(story: TableStory) -> None:
+    others = b"".join(b"olympus/n%d,1\n" % number for number in range(ROWS * 9))
+    story.hub.push(story.target, {"board.csv": FOREIGN + others})
+    push_all(story)
+
+    assert said(story.settle(), "held") == []  # 15 of 150 rows are 10 %
+    assert story.board() == OURS + others
+
+
+def test_what_others_wrote_into_cells_is_no_markup_of_the_plan(story: TableStory) -> None:
+    hostile = "90.5 @everyone | ![x](http://evil.example/x.png) <b>"
+    story.hub.push(story.target, {"board.csv": FOREIGN.replace(b"m7,90.5", f'm7,"{hostile}"'.encode())})
+    push_all(story)
+    story.settle()
+
+    [thread] = [one for one in story.hub.conversations(story.target) if one.title.startswith("Plans of tiny")]
+    text = next(text for text in thread.comments() if "plan of tiny" in text)
+    [row] = [line for line in text.splitlines() if "acme/m7/" in line]
+    assert row.count(" | ") == 2
+    assert "`Average 90.5 @everyone \\| ![x]" in row
