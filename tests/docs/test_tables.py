@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.tables.mapping import FREE, READY, SUFFIXES, MappedColumn, TableOptions, TemplateOptions
-from bot.publishing.tables.table_layout import LARGEST, table_layout
+from bot.publishing.tables.sheet import LARGEST
+from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.values import PLAIN, TASK_FIELDS
 from bot.publishing.yaml_text import DEEPEST
 from bot.service.settings.config import Settings
