@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from bot.publishing.entry import Entry, is_same_row
-from bot.reporting.escape import without_references
+from bot.errors import MalformedEntry
+from bot.publishing.entry import Entry, is_same_row, parse_entry
+from bot.reporting.escape import plain_json, without_references
 
 MarkerKind = Literal[
     "entry", "rolling", "migration", "plan", "verdict", "accepted", "reply", "board", "alarm", "model", "verify"
@@ -19,6 +20,7 @@ Form = Literal["pull-request", "commit", "comment"]
 STANDS = "The main branch already has what this request proposes."
 NOTHING_LEFT = "No row is left in this request: each one was withdrawn, was declined, or is already on the main branch."
 WITHDRAWN = "The submission behind this request was withdrawn from its source."
+BLOCK = re.compile(r"^```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)  # a row inside a comment
 OPENING, CLOSING = "<!-- leaderboard-bot ", " -->"
 
 
@@ -52,6 +54,21 @@ class Marker:
 def holder_of(mark: Marker) -> Marker:
     """The mark of the discussion or issue that holds a comment: one for all rows, one for alarms, one for plans."""
     return Marker(mark.kind if mark.has_own_discussion else "board", mark.leaderboard, mark.leaderboard)
+
+
+def rolling_mark(leaderboard: str) -> Marker:
+    """The mark of the request that new rows share."""
+    return Marker("rolling", f"rolling/{leaderboard}", leaderboard)
+
+
+def migration_mark(leaderboard: str) -> Marker:
+    """The mark of the request for rows that a changed declaration scores otherwise."""
+    return Marker("migration", f"migration/{leaderboard}", leaderboard)
+
+
+def plan_mark(leaderboard: str, source: str) -> Marker:
+    """The mark of the comment about a held plan: each source of a board has its own."""
+    return Marker("plan", f"plan of {leaderboard} from {source}", leaderboard)
 
 
 def find_marker(text: str) -> Marker | None:
@@ -254,3 +271,18 @@ def describe(publication: Publication) -> dict[str, Any]:
     words = re.findall(r"[A-Z][a-z]+", type(publication).__name__)
     files = getattr(publication, "files", {})
     return {"do": "-".join(words).lower(), "key": publication.mark.key, "files": sorted(files)}
+
+
+def json_block(entry: Entry) -> list[str]:
+    """The entry as lines of Markdown."""
+    return ["```json", plain_json(entry.to_bytes().decode()).rstrip(), "```"]
+
+
+def entry_in(body: str) -> Entry | None:
+    """The entry in a comment's text, None if it has none that can be read."""
+    for block in reversed(BLOCK.findall(body)):
+        try:
+            return parse_entry(block.encode())
+        except MalformedEntry:
+            continue
+    return None

@@ -9,10 +9,9 @@ from bot.audits.board.audit import BoardAudit
 from bot.audits.board.report import board_markdown
 from bot.evaluation.finding import counted
 from bot.evaluation.judgement import Judgement
-from bot.publishing.comment_row import json_block
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.plan import Plan, PlannedRow, average_change
-from bot.publishing.publication import Marker, PostText
+from bot.publishing.publication import Marker, PostText, json_block
 from bot.publishing.repeat import declaration_name, explain_command, when_kept
 from bot.reporting.escape import brief, code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from bot.publishing.comment_row import entry_in, json_block
+from bot.publishing.publication import entry_in, json_block
 from tests.platforms.github.entries import entry
 
 ROW = entry("acme/a", (10, 60, 70))

@@ -21,13 +21,12 @@ from ruamel.yaml import YAML
 
 from bot.errors import Unwritable
 from bot.publishing.board import make_board, to_csv
-from bot.publishing.comment_row import entry_in
 from bot.publishing.entry import parse_entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
 from bot.publishing.hub_evals.model_index import ModelIndexLayout
 from bot.publishing.hub_evals.model_page import OpenFiles
 from bot.publishing.layout import RowChange
-from bot.publishing.publication import entry_marker
+from bot.publishing.publication import entry_in, entry_marker
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import row_text

@@ -8,15 +8,18 @@ import pytest
 from msgspec.structs import replace
 
 from bot.publishing.entry import Entry, entry_path
-from bot.publishing.publication import CurrentState, Form, Marker, PostedComment, PostText, Request
-from bot.service.publish.desired import (
-    DesiredRow,
-    as_published,
-    desired_together,
+from bot.publishing.publication import (
+    CurrentState,
+    Form,
+    Marker,
+    PostedComment,
+    PostText,
+    Request,
     migration_mark,
     plan_mark,
     rolling_mark,
 )
+from bot.service.publish.desired import DesiredRow, as_published, desired_together
 from bot.service.publish.reconcile import DesiredState
 from tests.platforms.git.publisher import entry
 

@@ -9,10 +9,10 @@ import pytest
 from bot.errors import Stale
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import entry_path
-from bot.publishing.publication import Form
+from bot.publishing.publication import Form, rolling_mark
 from bot.publishing.texts import filling_text
 from bot.service.fill.importing import open_filling
-from bot.service.publish.desired import publish, rolling_mark
+from bot.service.publish.desired import publish
 from tests.platforms.git.publisher import entry
 
 MARK = rolling_mark("tiny")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import parse_entry
-from bot.publishing.publication import Marker
-from bot.service.publish.desired import migration_mark, rolling_mark
+from bot.publishing.publication import Marker, migration_mark, rolling_mark
 from bot.service.settings.config import parse_settings
 from bot.service.watch.settle import settle
 from tests.platforms.git.publisher import entry

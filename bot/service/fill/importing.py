@@ -19,13 +19,12 @@ from bot.evaluation.row_key import key_start
 from bot.platforms.net import Backoff, bulk_work, is_overtaken
 from bot.platforms.target import Filling, Target
 from bot.publishing.entry import Entry, entry_path, is_same_row
-from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide, rolling_mark
 from bot.publishing.repeat import check_command
 from bot.publishing.texts import filling_text
 from bot.service.context import WatchContext
 from bot.service.items import Item
 from bot.service.judge.reading import read_due
-from bot.service.publish.desired import rolling_mark
 from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store import StoredSubmission, batches

@@ -19,10 +19,11 @@ from bot.platforms.target import Target
 from bot.publishing.board import board_of, make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.plan import Plan
+from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
-from bot.service.publish.desired import desired_together, plan_mark, rolling_mark
+from bot.service.publish.desired import desired_together
 from bot.service.publish.links import other_places
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import KeptBoard, Store

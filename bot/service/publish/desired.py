@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.platforms.target import Target
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
 from bot.publishing.plan import planned_row
-from bot.publishing.publication import CurrentState, Form, Marker, PostText
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, rolling_mark
 from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
 from bot.reporting.escape import code
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed, reconcile
@@ -111,21 +111,6 @@ def _shared_text(mark: Marker, pairs: Sequence[tuple[Entry | None, Entry | None]
         return rolling_text(pairs, mark)
     rows = [planned_row(known.key, old, new, MIGRATED) for old, new in pairs if (known := new or old) is not None]
     return migration_text(rows, mark)
-
-
-def rolling_mark(leaderboard: str) -> Marker:
-    """The mark of the request that new rows share."""
-    return Marker("rolling", f"rolling/{leaderboard}", leaderboard)
-
-
-def migration_mark(leaderboard: str) -> Marker:
-    """The mark of the request for rows that a changed declaration scores otherwise."""
-    return Marker("migration", f"migration/{leaderboard}", leaderboard)
-
-
-def plan_mark(leaderboard: str, source: str) -> Marker:
-    """The mark of the comment about a held plan: each source of a board has its own."""
-    return Marker("plan", f"plan of {leaderboard} from {source}", leaderboard)
 
 
 def is_from(entry: Entry, source: str) -> bool:

@@ -7,13 +7,21 @@ from dataclasses import dataclass, field
 
 from bot.errors import MalformedEntry
 from bot.platforms.source import is_wanted
-from bot.publishing.comment_row import entry_in
 from bot.publishing.entry import Entry, entry_path, is_same_row
 from bot.publishing.plan import PlannedRow, planned_row
-from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, decide
+from bot.publishing.publication import (
+    CurrentState,
+    Form,
+    Marker,
+    OpenRequest,
+    decide,
+    entry_in,
+    migration_mark,
+    rolling_mark,
+)
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, Item, RowJob, marks
-from bot.service.publish.desired import MIGRATED, DesiredRow, desired_together, is_from, migration_mark, rolling_mark
+from bot.service.publish.desired import MIGRATED, DesiredRow, desired_together, is_from
 from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of, parsed

@@ -12,10 +12,9 @@ from bot.platforms.hub.models import HubModels
 from bot.platforms.target import Target
 from bot.publishing.entry import entry_path
 from bot.publishing.hub_evals.model_layout import model_mark, model_of
-from bot.publishing.publication import CurrentState, Marker, Request
+from bot.publishing.publication import CurrentState, Marker, Request, rolling_mark
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
-from bot.service.publish.desired import rolling_mark
 from bot.service.settings.config import WatchTarget
 
 Place = tuple[str, Request | None, str]  # the name of a target, a request there, and a link

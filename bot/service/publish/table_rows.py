@@ -15,14 +15,13 @@ from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, entry_path, is_same_row, parse_entry
 from bot.publishing.layout import CellChange, Draft, Layout, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
-from bot.publishing.publication import CurrentState, Form, Marker
+from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.tables.texts import contested_remark, table_text
 from bot.publishing.texts import with_places
 from bot.service.items import Item
-from bot.service.publish.desired import rolling_mark
 from bot.service.publish.entry_rows import RowLook, RowLooker, StandingRow
 from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from bot.platforms.conversations import Conversation, Conversations
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, digest_of
+from bot.publishing.publication import plan_mark
 from bot.publishing.verdict_texts import reply_text
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
-from bot.service.publish.desired import plan_mark
 from bot.service.talk.commands import PLAN, REQUEST, PlanPlace, RequestPlace, answer_commands, declines_in, names_of
 from bot.service.talk.comments import answers_of, unanswered
 from bot.service.watch.outcome import Report
