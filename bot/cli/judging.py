@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, TextIO
 
@@ -20,13 +20,14 @@ from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.inputs import Place, commit_dates, find_places
 from bot.platforms.registry import open_target
-from bot.processes import choose_jobs, run_parts, without_collector
+from bot.processes import choose_jobs, run_jobs, without_collector
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.settings.environment import kept_answers, read_access, wants_colour
 
 MANY = 50
+PART = 32  # files that a process reads at once
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
@@ -105,15 +106,16 @@ def parse_places(
 
     `jobs` is the number of processes, 0 for as many as pay off. Only this process reads files that are not local.
     """
-    if are_local(places) and (jobs := jobs_for(places, jobs)) > 1:
-        read = run_parts(_packed, places, jobs, label="reading", quiet=quiet or len(places) < MANY)
-        yield from _sorted_out(map(_unpacked, read), unread)
-        return
-    if len(places) < MANY or quiet or not sys.stderr.isatty():
-        yield from _submissions(places, unread)
-        return
-    with typer.progressbar(places, label="reading", file=sys.stderr) as bar:
-        yield from _submissions(bar, unread)
+    is_local = all(place.origin is None for place in places)
+    worth = sum(file.size for place in places for file in place.candidate.files) // WORTH
+    jobs = choose_jobs(jobs, worth) if is_local else 1
+    quiet = quiet or len(places) < MANY
+    for found in run_jobs(_packed if jobs > 1 else Place.parse, places, jobs, part=PART, label="reading", quiet=quiet):
+        one = Parsed.from_bytes(found) if isinstance(found, bytes) else found
+        if isinstance(one, UnreadPath):
+            unread.append(one)
+        else:
+            yield one
 
 
 def results_at(paths: Sequence[str]) -> tuple[list[Result], bool]:
@@ -133,36 +135,10 @@ def results_at(paths: Sequence[str]) -> tuple[list[Result], bool]:
     return results, bool(faulty)
 
 
-def are_local(places: Iterable[Place]) -> bool:
-    """Tell whether all places are on this machine, where several processes can read them, more than once."""
-    return all(place.origin is None for place in places)
-
-
-def jobs_for(places: Iterable[Place], jobs: int) -> int:
-    """Return the number of processes that read places: as asked for, else as many as pay off."""
-    return choose_jobs(jobs, sum(file.size for place in places for file in place.candidate.files) // WORTH)
-
-
-def _submissions(places: Iterable[Place], unread: list[UnreadPath]) -> Iterator[Parsed]:
-    return _sorted_out((place.parse() for place in places), unread)
-
-
 def _packed(place: Place) -> bytes | UnreadPath:
     """Parse a place, and pack the result into few bytes for another process."""
     found = place.parse()
     return found.to_bytes() if isinstance(found, Parsed) else found
-
-
-def _unpacked(found: bytes | UnreadPath) -> Parsed | UnreadPath:
-    return Parsed.from_bytes(found) if isinstance(found, bytes) else found
-
-
-def _sorted_out(read: Iterable[Parsed | UnreadPath], unread: list[UnreadPath]) -> Iterator[Parsed]:
-    for found in read:
-        if isinstance(found, UnreadPath):
-            unread.append(found)
-        else:
-            yield found
 
 
 def _values_at(board: str) -> Mapping[tuple[float, ...], str]:
@@ -188,12 +164,7 @@ def ink(stream: TextIO | None = None) -> Ink:
 
 
 def end(judgement: Judgement) -> typer.Exit:
-    """Return the exit status of a judgement."""
-    return end_with(len(judgement.verdicts), has_errors=judgement.has_errors)
-
-
-def end_with(submissions: int, *, has_errors: bool) -> typer.Exit:
-    """Return the exit status of this number of submissions; none at all is an error, too."""
-    if not submissions:
+    """Return the exit status of a judgement; one without submissions is an error, too."""
+    if not judgement.verdicts:
         warn("leaderboard-bot: no result file was found")
-    return typer.Exit(1 if has_errors or not submissions else 0)
+    return typer.Exit(1 if judgement.has_errors or not judgement.verdicts else 0)

@@ -18,7 +18,6 @@ from bot.cli.judging import (
     PATHS,
     QUIET,
     end,
-    end_with,
     ink,
     judge_paths,
     say,
@@ -121,18 +120,18 @@ def score(
     jobs: JOBS = 0,
 ) -> None:
     """Calculate the scores of result files. All files of one model make one row."""
-    from bot.cli.scoring import score_paths
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
     declared = open_leaderboard(leaderboard, read_access())
-    if form is ScoreFormat.JSON:
-        judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
-        say(to_json(make_report(judgement)) + "\n")
-        raise end(judgement)
-    table = score_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
-    written = {ScoreFormat.TEXT: scores_text, ScoreFormat.CSV: scores_csv, ScoreFormat.MARKDOWN: scores_markdown}
-    say(written[form](table, declared))
-    raise end_with(table.submissions, has_errors=table.has_errors)
+    judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
+    written: dict[ScoreFormat, Callable[[Judgement], str]] = {
+        ScoreFormat.TEXT: scores_text,
+        ScoreFormat.JSON: lambda found: to_json(make_report(found)) + "\n",
+        ScoreFormat.CSV: scores_csv,
+        ScoreFormat.MARKDOWN: scores_markdown,
+    }
+    say(written[form](judgement))
+    raise end(judgement)
 
 
 def explain(

@@ -8,10 +8,7 @@ one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import repeat
-from math import isfinite, remainder
-from operator import mul
+from math import isfinite
 
 # Files carry 16 or 17 digits: a count that the numbers really hold comes out far closer than this.
 TOLERANCE = 1e-6
@@ -59,14 +56,6 @@ def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> i
         return None
     nearest = round(product)
     return nearest if abs(product - nearest) <= tolerance else None
-
-
-def are_counts(values: Sequence[float], samples: Sequence[int]) -> bool:
-    """Tell whether `right_answers` finds one for each value and its number of samples; many times as fast."""
-    try:
-        return all(map(TOLERANCE.__ge__, map(abs, map(remainder, map(mul, values, samples), repeat(1.0)))))
-    except ValueError:  # infinity has no nearest whole number
-        return False
 
 
 def expected_stderr(value: float, samples: int) -> float | None:

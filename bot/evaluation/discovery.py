@@ -89,14 +89,14 @@ def _in_folder(folder: str, files: dict[str, ListedFile]) -> Iterator[Candidate]
 
 
 def read_candidate(
-    candidate: Candidate, read: Read, *, is_named: bool = False, max_bytes: int = MAX_BYTES, is_hashed: bool = True
+    candidate: Candidate, read: Read, *, is_named: bool = False, max_bytes: int = MAX_BYTES
 ) -> Parsed | UnreadPath:
     """Read a candidate as a submission, or say what it is.
 
     `read` gives at most so many bytes of the beginning of a file, None if it is gone, and may give none of a file
     that is larger than it can read. A file that is named itself is always a submission, with a problem where it is no
     result. One of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their
-    own limit, and so have the files of folders. Who asks for no SHA-256 gets UNHASHED for that of a single file.
+    own limit, and so have the files of folders.
     """
     if candidate.format is not None:
         return _parsed_folder(candidate, candidate.format, read, is_named=is_named)
@@ -114,16 +114,14 @@ def read_candidate(
     if file.size > limit:
         return _too_large(file, head, limit, is_named=is_named)
     data = head if file.size <= AT_ONCE else read(file.path, file.size)
-    return _parsed(file, data, candidate.lies_at, is_named=is_named, is_hashed=is_hashed)
+    return _parsed(file, data, candidate.lies_at, is_named=is_named)
 
 
-def _parsed(
-    file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool, is_hashed: bool
-) -> Parsed | UnreadPath:
+def _parsed(file: ListedFile, data: bytes | None, lies_at: str, *, is_named: bool) -> Parsed | UnreadPath:
     """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
     if data is None:
         return unread_submission(file.path, file.size, Problem("is gone"))
-    parsed = parse_submission(one_file(file.path, data), lies_at=lies_at, is_hashed=is_hashed)
+    parsed = parse_submission(one_file(file.path, data), lies_at=lies_at)
     if parsed.problem is None:
         return parsed
     kind = kind_of_json(data)

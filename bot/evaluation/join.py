@@ -5,7 +5,7 @@ The order of the submissions never matters, nor does a copy of one: what decides
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -19,12 +19,11 @@ from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.missing_task import missing_task
 from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase, findings_of
-from bot.evaluation.score import Scores, make_scores
+from bot.evaluation.score import make_scores
 from bot.evaluation.verdict import Verdict
 from bot.evaluation.waiving import waive
 
 Leaves = dict[str, list[Measurement]]
-Score = Callable[[Measurements, Leaderboard], Scores]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +44,19 @@ class JoinCandidate:
         return self.verdict.date, self.verdict.sha256
 
 
-def join_rows(
-    verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS, *, score: Score = make_scores
-) -> list[Row]:
+def join_rows(verdicts: Iterable[Verdict], leaderboard: Leaderboard, facts: Facts = NO_FACTS) -> list[Row]:
     """The rows that submissions make, in the order of their keys; one that no format reads is in none."""
     by_key: dict[RowKey, list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.result is not None:
             by_key.setdefault(key_of(leaderboard.id, verdict.result.model), []).append(verdict)
-    return [_judged(_join(key, by_key[key], leaderboard, facts, score), by_key[key], facts) for key in sorted(by_key)]
+    return [_judged(_join(key, by_key[key], leaderboard, facts), by_key[key], facts) for key in sorted(by_key)]
 
 
-def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, score: Score) -> Row:
+def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
     sound = _sound(verdicts[0]) if len(verdicts) == 1 else None
     if sound is not None:
-        return _of_one_file(key, verdicts[0], sound, leaderboard, score)
+        return _of_one_file(key, verdicts[0], sound, leaderboard)
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
     sets = _compatible(candidates, leaderboard, facts)
     best = max(sets, key=_extent)
@@ -67,7 +64,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     for file in reversed(best):  # a leaf with all of its metrics counts before a newer one without
         picked |= {leaf_id: file for leaf_id, found in file.sound.items() if _is_whole(found)}
     if not picked:
-        return _rejected(key, candidates, leaderboard, score)
+        return _rejected(key, candidates, leaderboard)
     files = [file for file in best if any(file is one for one in picked.values())]
     leaves = {leaf_id: file.sound[leaf_id] for leaf_id, file in picked.items()}
     measurements = _in_order(leaves, files[0], leaderboard)
@@ -79,7 +76,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         leaderboard=leaderboard,
         status=("rejected" if is_faulty else "incomplete") if measurements.missing else "accepted",
         measurements=measurements,
-        scores=score(measurements, leaderboard),
+        scores=make_scores(measurements, leaderboard),
         lead=files[0].verdict,
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),
@@ -96,22 +93,20 @@ def _sound(verdict: Verdict) -> Measurements | None:
     return None if any(found.is_error or found.waived for found in verdict.findings) else measurements
 
 
-def _of_one_file(
-    key: RowKey, verdict: Verdict, measurements: Measurements, leaderboard: Leaderboard, score: Score
-) -> Row:
+def _of_one_file(key: RowKey, verdict: Verdict, measurements: Measurements, leaderboard: Leaderboard) -> Row:
     """The row of a single submission without errors, which most are: the same that joining it alone gives."""
     return Row(
         key=key,
         leaderboard=leaderboard,
         status="incomplete" if measurements.missing else "accepted",
         measurements=measurements,
-        scores=score(measurements, leaderboard),
+        scores=make_scores(measurements, leaderboard),
         lead=verdict,
         files=(verdict,),
     )
 
 
-def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard, score: Score) -> Row:
+def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Row:
     """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published.
 
     Of files with as many numbers it is the newest: the candidates come newest first.
@@ -123,7 +118,7 @@ def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Lea
         leaderboard=leaderboard,
         status="rejected",
         measurements=measurements,
-        scores=score(measurements, leaderboard),
+        scores=make_scores(measurements, leaderboard),
         lead=best.verdict,
         files=(),
         blocked=_blocked(candidates, {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from bot.evaluation.dates import believed_date, latest_date, own_date
@@ -12,7 +12,6 @@ from bot.evaluation.join import join_rows
 from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
-from bot.evaluation.result import shape_of
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, findings_of
@@ -42,38 +41,12 @@ def judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts = NO_FACTS, rul
     case = Case(parsed.result, leaderboard, measurements, facts, own, latest, parsed.path)
     found: list[Finding] = []
     is_foreign = case.takes_format and not measurements.present
-    for rule in _rules_to_ask(case) if rules is RULES else rules:
+    for rule in rules:
         if not (is_foreign and rule.id in OF_MEASUREMENTS):
             found += findings_of(rule, case, parsed.path, leaderboard)
-    if rules is RULES:
-        _remember(case, found)
     findings = tuple([waive(finding, leaderboard, facts, [parsed]) for finding in found])
     status: Literal["accepted", "rejected"] = "rejected" if any(found.is_error for found in findings) else "accepted"
     return Verdict(parsed, leaderboard, status, findings, measurements, date, called)
-
-
-def _rules_to_ask(case: Case) -> Iterable[Rule]:
-    """The rules without those that found nothing in a result of the same shape: they would find nothing again."""
-    shape = shape_of(case.result)
-    if shape is None or shape.asked is None or case.measurements.missing:
-        return RULES
-    leaderboard, facts, asked = shape.asked
-    return asked if leaderboard is case.leaderboard and facts is case.facts else RULES
-
-
-def _remember(case: Case, found: Iterable[Finding]) -> None:
-    """Note which rules the next result of this shape is to be asked."""
-    shape = shape_of(case.result)
-    if shape is None or case.measurements.missing or _rules_to_ask(case) is not RULES:
-        return
-    spoke = {finding.rule for finding in found}
-    asked = tuple(rule for rule in RULES if _may_speak(rule, case.leaderboard, spoke))
-    shape.asked = case.leaderboard, case.facts, asked
-
-
-def _may_speak(rule: Rule, leaderboard: Leaderboard, spoke: Collection[str]) -> bool:
-    """Tell whether a rule may find something in a result of the same shape as one that these rules spoke of."""
-    return rule.id in spoke or (rule.reads != "runs" and rule.concerns(leaderboard))
 
 
 Judge = Callable[[Parsed, Leaderboard, Facts], Verdict]

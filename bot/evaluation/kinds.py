@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from bot.evaluation.formats.document import MAX_VALUES, count_values
+from bot.evaluation.formats.content import MAX_VALUES, count_values
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 OPEN_COMPASS = b"dataset,version,metric,mode"

@@ -63,37 +63,6 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False):
     until: str = ""
 
 
-class Shape:
-    """How the leaves of a file were run, and by which harness: files that say the same of it share one object.
-
-    `is_bounded` says whether every name and version is within its bounds, None if nobody looked. `asked` has the
-    leaderboard and the facts that a result of this shape was judged by last, and the rules that the next is still to be
-    asked; `plan` that and what was made of it to look at the next.
-    """
-
-    __slots__ = ("asked", "is_bounded", "plan")
-
-    def __init__(self) -> None:
-        self.is_bounded: bool | None = None
-        self.asked: tuple[object, object, tuple[Any, ...]] | None = None
-        self.plan: tuple[object, Any] | None = None
-
-
-class LeafRows(dict[str, LeafResult]):
-    """Leaves by their keys, with their shape where the file that they are of was just read."""
-
-    __slots__ = ("shape",)
-
-    def __init__(self, shape: Shape | None) -> None:
-        super().__init__()
-        self.shape = shape
-
-
-def shape_of(result: Result) -> Shape | None:
-    """The shape of a result's leaves; None if it comes from the state, or was changed after it was read."""
-    return result.leaves.shape if type(result.leaves) is LeafRows else None
-
-
 class GroupRow(msgspec.Struct, frozen=True, gc=False):
     """An aggregate row: the group's key, where the row lies, and its numbers as in the file."""
 

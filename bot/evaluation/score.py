@@ -7,7 +7,7 @@ Confirmed on the published rows of the Open LLM Leaderboard v2 ("Scores Normaliz
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import fsum, isfinite, sqrt
 
 import msgspec
@@ -74,26 +74,10 @@ def normalize(value: float, lower: float, span: float) -> float:
 
 def make_scores(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
     """Score every task of which no leaf is missing."""
-    return _scores(measurements, leaderboard, _task_score)
-
-
-def make_points(measurements: Measurements, leaderboard: Leaderboard) -> Scores:
-    """The same scores without leaves and standard errors, for tables that show neither."""
-    return _scores(measurements, leaderboard, _task_points)
-
-
-def _scores(
-    measurements: Measurements,
-    leaderboard: Leaderboard,
-    score_task: Callable[[Task, list[Measurement], bool], TaskScore],
-) -> Scores:
     present = by_task(measurements)
     holes = {required.task_id for required in measurements.missing}
-    tasks = [
-        score_task(task, present.get(task.id, []), task.id not in holes and task.id in present)
-        for task in leaderboard.tasks
-    ]
-    return Scores(average_of([task.score for task in tasks]), tuple(tasks))
+    tasks = tuple(_task_score(task, present.get(task.id, []), task.id not in holes) for task in leaderboard.tasks)
+    return Scores(average_of([task.score for task in tasks]), tasks)
 
 
 def average_of(scores: Sequence[float | None]) -> float | None:
@@ -102,19 +86,13 @@ def average_of(scores: Sequence[float | None]) -> float | None:
     return fsum(found) / len(found) if len(found) == len(scores) else None
 
 
-def _task_score(task: Task, measurements: list[Measurement], is_whole: bool) -> TaskScore:  # noqa: FBT001 - a callback
-    points, leaves = _task_points(task, measurements, is_whole), _leaf_scores(task, measurements)
-    stderr = None if points.raw is None else _stderr(task, measurements)
-    return TaskScore(task.id, task.title, points.raw, points.score, stderr, leaves)
-
-
-def _task_points(task: Task, measurements: list[Measurement], is_whole: bool) -> TaskScore:  # noqa: FBT001 - a callback
-    lowest, highest = task.range
-    if not (is_whole and all([lowest <= one.value <= highest for one in measurements])):  # noqa: C419 - twice as fast
-        return TaskScore(task.id, task.title, None, None, None, ())
+def _task_score(task: Task, measurements: list[Measurement], is_whole: bool) -> TaskScore:  # noqa: FBT001 - private
+    leaves, (lowest, highest) = _leaf_scores(task, measurements), task.range
+    if not (is_whole and measurements and all(lowest <= one.value <= highest for one in measurements)):
+        return TaskScore(task.id, task.title, None, None, None, leaves)
     required, values = [one.required for one in measurements], [one.value for one in measurements]
     raw, score = raw_of(task, required, values), score_of(task, required, values)
-    return TaskScore(task.id, task.title, raw, score, None, ())
+    return TaskScore(task.id, task.title, raw, score, _stderr(task, measurements), leaves)
 
 
 def score_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[float]) -> float:

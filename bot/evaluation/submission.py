@@ -77,8 +77,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 class Parsed(msgspec.Struct, frozen=True, gc=False):
     """The outcome of reading a submission: a `result`, or the `problem` that prevented one.
 
-    All that judging needs, without the bytes. `sha256` is "" if the submission was too large to be read, UNHASHED
-    where who read it asked for none.
+    All that judging needs, without the bytes. `sha256` is "" if the submission was too large to be read.
     """
 
     path: str
@@ -104,7 +103,6 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(Parsed)
-UNHASHED = "not asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +132,12 @@ def why_misplaced(path: str) -> Problem | None:
     return Problem(f"has a path of {size:,} bytes; more than {MAX_PATH:,} are not read", hint="give it a shorter name")
 
 
-def parse_submission(
-    submission: Submission, max_bytes: int = MAX_BYTES, lies_at: str = "", *, is_hashed: bool = True
-) -> Parsed:
+def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES, lies_at: str = "") -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
-    problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256 if is_hashed else UNHASHED
+    problem, result, sha256 = why_misplaced(submission.path), None, submission.sha256
     if problem is not None:
         pass
     elif None in [file.data for file in submission.files]:

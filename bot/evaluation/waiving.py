@@ -28,11 +28,6 @@ def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions:
     return finding
 
 
-def names_hash(leaderboard: Leaderboard, facts: Facts) -> bool:
-    """Tell whether a waiver names a submission by its SHA-256."""
-    return any(waiver.submission.startswith(SHA256) for waiver in (*leaderboard.waivers, *facts.waivers))
-
-
 def _covers(waiver: Waiver, submission: Parsed) -> bool:
     if waiver.submission.startswith(SHA256):
         return bool(submission.sha256) and waiver.submission == SHA256 + submission.sha256

@@ -9,12 +9,10 @@ from dataclasses import replace as changed
 from functools import cache
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from bot.errors import CallError
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.submission import UNHASHED, Parsed, UnreadPath, one_file
+from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.digest import blob_id
 from bot.platforms.files import list_files, place_of, read_file
 from bot.platforms.registry import Access
@@ -45,18 +43,9 @@ class Place:
         """Its name in reports."""
         return self.candidate.path
 
-    def parse(self, *, is_hashed: bool = True) -> Parsed | UnreadPath:
+    def parse(self) -> Parsed | UnreadPath:
         """Read it; see `read_candidate`."""
-        return read_candidate(
-            self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes, is_hashed=is_hashed
-        )
-
-    def hashed(self, parsed: Parsed) -> Parsed:
-        """The same submission with its SHA-256, which is computed here if it was not computed before."""
-        if parsed.sha256 != UNHASHED:
-            return parsed
-        (file,) = self.candidate.files
-        return replace(parsed, sha256=one_file(file.path, self.read(file.path, file.size)).sha256)
+        return read_candidate(self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes)
 
 
 def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES) -> list[Place]:

@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.score_table import ScoredRow, ScoreTable
+from bot.evaluation.judgement import Judgement
+from bot.evaluation.row import Row
 from bot.reporting.escape import brief, inert
 from bot.reporting.markdown import cell
 from bot.reporting.row_names import NamedRow, row_names
@@ -16,12 +16,12 @@ from bot.reporting.table import NARROWEST, Table, cut_front, markdown_table, tab
 from bot.reporting.text import SIGNS, WIDTH
 
 
-def scores_text(table: ScoreTable, leaderboard: Leaderboard) -> str:
+def scores_text(judgement: Judgement) -> str:
     """Aligned columns, rounded for people."""
-    titles = ("", "model", "average", *(task.id for task in leaderboard.tasks))
-    named = zip(_names(table.rows), table.rows, strict=True)
+    titles = ("", "model", "average", *(task.id for task in judgement.leaderboard.tasks))
+    named = zip(_names(judgement.rows), judgement.rows, strict=True)
     rows = [(SIGNS[row.status], name, *(cell(score, 2) for score in _scores(row))) for name, row in named]
-    rows += [(SIGNS["rejected"], path, *_holes(leaderboard)) for path in table.unreadable]
+    rows += [(SIGNS["rejected"], path, *_holes(judgement)) for path in _unreadable(judgement)]
     return text_table(fit(Table(titles, tuple(rows), names=2))) + "\n"
 
 
@@ -34,38 +34,47 @@ def fit(table: Table, column: int = 1) -> Table:
     return replace(table, rows=rows)
 
 
-def scores_markdown(table: ScoreTable, leaderboard: Leaderboard) -> str:
+def scores_markdown(judgement: Judgement) -> str:
     """A table of GitHub's Markdown, rounded for people."""
-    titles = ("model", "verdict", "average", *(task.title for task in leaderboard.tasks))
-    named = zip(_names(table.rows), table.rows, strict=True)
+    titles = ("model", "verdict", "average", *(task.title for task in judgement.leaderboard.tasks))
+    named = zip(_names(judgement.rows), judgement.rows, strict=True)
     rows = [(name, row.status, *(cell(score, 2) for score in _scores(row))) for name, row in named]
-    rows += [(path, "rejected", *_holes(leaderboard)) for path in table.unreadable]
+    rows += [(path, "rejected", *_holes(judgement)) for path in _unreadable(judgement)]
     return markdown_table(Table(titles, tuple(rows))) + "\n"
 
 
-def scores_csv(table: ScoreTable, leaderboard: Leaderboard) -> str:
+def scores_csv(judgement: Judgement) -> str:
     """CSV with full doubles, empty where there is no score; `path` holds the files of a row, parted by spaces."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("path", "model", "verdict", "average", *(task.id for task in leaderboard.tasks)))
-    for row in table.rows:
+    writer.writerow(("path", "model", "verdict", "average", *(task.id for task in judgement.leaderboard.tasks)))
+    for row in judgement.rows:
         numbers = ["" if score is None else score for score in _scores(row)]
-        writer.writerow((inert(" ".join(row.files)), inert(brief(row.model)), row.status, *numbers))
-    for path in table.unreadable:
-        writer.writerow((inert(path), "", "rejected", *("" for _ in _holes(leaderboard))))
+        writer.writerow((inert(" ".join(_paths(row))), inert(brief(row.key.model)), row.status, *numbers))
+    for path in _unreadable(judgement):
+        writer.writerow((inert(path), "", "rejected", *("" for _ in _holes(judgement))))
     return text.getvalue()
 
 
-def _names(rows: Sequence[ScoredRow]) -> list[str]:
-    keys = [(row, row.key) for row in rows]
+def _names(rows: Sequence[Row]) -> list[str]:
     return row_names(
-        NamedRow(brief(row.model) or row.files[0], key.revision, key.precision, key.chat_template) for row, key in keys
+        NamedRow(brief(key.model) or _paths(row)[0], key.revision, key.precision, key.chat_template)
+        for row, key in [(row, row.key) for row in rows]
     )
 
 
-def _scores(row: ScoredRow) -> list[float | None]:
-    return [row.average, *row.scores]
+def _paths(row: Row) -> list[str]:
+    """The files that a row's numbers come from."""
+    return [file.path for file in row.files or (row.lead,)]
 
 
-def _holes(leaderboard: Leaderboard) -> list[str]:
-    return ["–"] * (1 + len(leaderboard.tasks))
+def _scores(row: Row) -> list[float | None]:
+    return [row.scores.average, *(task.score for task in row.scores.tasks)]
+
+
+def _unreadable(judgement: Judgement) -> list[str]:
+    return [verdict.path for verdict in judgement.unreadable]
+
+
+def _holes(judgement: Judgement) -> list[str]:
+    return ["–"] * (1 + len(judgement.leaderboard.tasks))

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.counts import (
-    TOLERANCE,
-    are_counts,
     expected_stderr,
     is_mean_of_shares,
     right_answers,
@@ -128,16 +126,3 @@ def test_what_is_just_within_the_tolerance_is_whole() -> None:
 def test_the_expected_error_is_that_of_a_share(value: float, error: float | None) -> None:
     assert expected_stderr(value, 2) == error
     assert expected_stderr(value, 1) is None
-
-
-@pytest.mark.parametrize(
-    "part", [0.0, TOLERANCE / 2, TOLERANCE, TOLERANCE * 2, 0.3, 0.5, 0.7, 1 - TOLERANCE / 2, nan, inf]
-)
-@pytest.mark.parametrize("samples", [1, 2])
-def test_many_values_are_counts_where_each_is_one(part: float, samples: int) -> None:
-    value = (7 + part) / samples
-    is_count = right_answers(value, samples) is not None
-    assert are_counts([value], [samples]) == is_count
-    assert are_counts([0.5, value], [10, samples]) == is_count
-    assert are_counts([value, 0.5], [samples, 10]) == is_count
-    assert not are_counts([0.25, value], [10, samples])

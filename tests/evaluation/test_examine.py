@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.formats import parse_result
-from bot.evaluation.formats.document import parse_document
-from bot.evaluation.formats.repeated import repeated_keys
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import Ink, terminal_text
@@ -38,7 +36,6 @@ def written_twice(key: str, value: str) -> bytes:
 )
 def test_a_key_with_two_values_is_named_wherever_it_stands(key: str, value: str, pointer: str) -> None:
     data = written_twice(key, value)
-    assert [found.pointer for found in repeated_keys(data, parse_document(data))] == [pointer]
     assert [found.pointer for found in parse_result(data).repeated] == [pointer]
 
 

@@ -184,9 +184,9 @@ def test_the_average_of_everything_is_no_mmlu() -> None:
         (dumps(base()).replace(b"kestrel", b"k\xffstrel"), "is not JSON"),
         (dumps(base()).replace(b"kestrel", b"k\\ud800strel"), "is not JSON"),
         (dumps(base()).replace(b'"acc,none": 0.', b'"acc,none": ' + b"9" * 5000, 1), "is not JSON"),
-        (b'{"results": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested more than 100 levels"),
-        (b'{"results": {"a": {"acc,none": 1}}, "config": ' + b'{"a":' * 150 + b"1" + b"}" * 151, "nested more than"),
-        (b"[" * 200_000, "nested more than 100 levels"),
+        (b'{"results": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested more than 200 levels"),
+        (b'{"results": {"a": {"acc,none": 1}}, "config": ' + b'{"a":' * 250 + b"1" + b"}" * 251, "nested more than"),
+        (b"[" * 200_000, "nested more than 200 levels"),
     ],
 )  # fmt: skip
 def test_what_is_no_result_file_is_refused_in_words(data: bytes, why: str) -> None:

@@ -13,8 +13,7 @@ import pytest
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ROW_RULES, RULES
-from bot.evaluation.rules.rule import NO_FACTS, Facts
-from bot.evaluation.score_table import score_table
+from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import MAX_PATH
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import Evidence, entry_of, parse_entry
@@ -58,7 +57,6 @@ def places(value: Any, pointer: str = "") -> Iterator[str]:
 def texts_of(outcome: Outcome) -> dict[str, str]:
     """Every text that is made of it."""
     judgement = outcome.judgement
-    table = score_table([outcome.verdict.parsed], judgement.leaderboard, NO_FACTS)
     return {
         "text": terminal_text(judgement, Ink(colour=False)),
         "summary": summary_text(judgement, Ink(colour=False)),
@@ -66,7 +64,7 @@ def texts_of(outcome: Outcome) -> dict[str, str]:
         "json": to_json(make_report(judgement)),
         "explanation": explanation_text(judgement),
         "explanation in Markdown": explanation_markdown(judgement),
-        "scores": "".join(write(table, judgement.leaderboard) for write in (scores_text, scores_markdown, scores_csv)),
+        "scores": "".join(write(judgement) for write in (scores_text, scores_markdown, scores_csv)),
         "annotations": "\n".join(annotate(outcome.findings)),
         "comment": judgement_text(judgement, Marker("verdict", "x", judgement.leaderboard.id)).body,
     }

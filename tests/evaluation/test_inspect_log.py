@@ -11,7 +11,7 @@ import pytest
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, most_bytes, parse_result
 from bot.evaluation.formats.format import MAX_BYTES, Rerun
-from bot.evaluation.formats.inspect_header import MAX_SAMPLES
+from bot.evaluation.formats.inspect_log import MAX_SAMPLES
 from bot.evaluation.identity import why_unidentified, with_names
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import parse_leaderboard

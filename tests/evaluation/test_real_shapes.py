@@ -9,7 +9,8 @@ import pytest
 from bot.audits.mmlu.result_source import of_result
 from bot.audits.results.numbers import GROUP_AGREES, GROUP_DIFFERS, counts_of, groups_of
 from bot.evaluation.formats import parse_result
-from bot.evaluation.formats.alias_groups import subtasks_by_alias
+from bot.evaluation.formats.content import Document
+from bot.evaluation.formats.lm_eval_04 import subtasks_of
 from bot.evaluation.rules.rule import Facts
 from tests.evaluation.judging import base, base_v1_today, declared, dumps, outcome_of, patched, rules_of, stderr
 
@@ -143,7 +144,8 @@ def test_indented_aliases_show_groups_where_their_members_are_not_listed() -> No
 
 
 def test_indentation_without_anything_above_it_is_no_group() -> None:
-    assert subtasks_by_alias({"a": {"alias": "  - a"}, "b": {"alias": "  - b"}, "c": {"alias": 3}, "d": 4}, ()) == {}
+    rows = {"a": {"alias": "  - a"}, "b": {"alias": "  - b"}, "c": {"alias": 3}, "d": 4}
+    assert subtasks_of(Document({"results": rows})) == {}
 
 
 @pytest.mark.parametrize("with_counts", [True, False])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.evaluation.formats.bounds import MAX_ROW_BYTES, MAX_ROWS
-from bot.evaluation.formats.document import MAX_VALUES
+from bot.evaluation.formats.content import MAX_VALUES
 from bot.evaluation.formats.format import MAX_BYTES
 from bot.evaluation.judge import judge
 from bot.evaluation.submission import Parsed, Submission, SubmittedFile, one_file, parse_submission

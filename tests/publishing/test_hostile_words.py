@@ -11,8 +11,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from bot.evaluation.finding import Finding, Location, Severity
-from bot.evaluation.rules.rule import NO_FACTS
-from bot.evaluation.score_table import score_table
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import Entry, Remark
 from bot.publishing.publication import (
@@ -107,9 +105,7 @@ def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
     model = msgspec.structs.replace(row.model, id=text, revision=text, precision=text)
     board = to_csv(make_board([msgspec.structs.replace(row, model=model)], DECLARED)).decode()
     judgement = judgement_of({text: patched({"/model_name": text})})
-    scores = scores_csv(
-        score_table([judgement.verdicts[0].parsed], judgement.leaderboard, NO_FACTS), judgement.leaderboard
-    )
+    scores = scores_csv(judgement)
 
     for table in (board, scores):
         _, cells = csv.reader(io.StringIO(table, newline=""))

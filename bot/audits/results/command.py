@@ -10,9 +10,10 @@ import typer
 from bot.audits.output import FORMAT, AuditFormat, Renderers, as_json, write_report
 from bot.audits.results import report
 from bot.audits.results.audit import ExaminedFile, audit_of, examine_file
-from bot.processes import JOBS, choose_jobs, run_parts
+from bot.processes import JOBS, choose_jobs, run_jobs
 
 WORTH = 4_000_000  # bytes of result files that pay for one more process
+PART = 32  # places that a process reads at once
 
 
 class FileSet(Protocol):
@@ -43,7 +44,9 @@ def results_command(find_places: Callable[[Sequence[str]], Sequence[FileSet]]) -
         """
         places = find_places(paths)
         jobs = choose_jobs(jobs, sum(place.size for place in places) // WORTH)
-        found = audit_of([file for files in run_parts(_examined, places, jobs, label="reading") for file in files])
+        found = audit_of(
+            [file for files in run_jobs(_examined, places, jobs, part=PART, label="reading") for file in files]
+        )
         renderers: Renderers = {
             AuditFormat.TEXT: lambda: report.results_text(found),
             AuditFormat.JSON: lambda: as_json(report.results_json(found)),

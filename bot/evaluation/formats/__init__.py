@@ -9,18 +9,13 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import entry_points
 
-from msgspec.structs import replace
-
 from bot.errors import CallError, UnknownFormat
-from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.evalchemy import EVALCHEMY
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
-from bot.evaluation.formats.examine import examined
-from bot.evaluation.formats.fields import precision
+from bot.evaluation.formats.examine import finished
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.helm import HELM
-from bot.evaluation.formats.hub_cache import from_cache
 from bot.evaluation.formats.inspect_log import INSPECT
 from bot.evaluation.formats.lighteval import LIGHTEVAL
 from bot.evaluation.formats.lm_eval_03 import LM_EVAL_03
@@ -80,16 +75,8 @@ def parse_content(content: Content) -> Result:
     """Recognise a submission by its content and read it. Raises MalformedResult, and nothing else."""
     for known in formats():
         if known.may_be(content) and known.recognise(content):
-            return from_cache(_spelled(examined(bounded(known.parse(content)), content)))
+            return finished(known.parse(content), content)
     raise UnknownFormat(_unknown(content))
-
-
-def _spelled(result: Result) -> Result:
-    """The result with its precision as torch spells it, so that "half" and "float16" make one row."""
-    spelled = precision(result.model.precision)
-    if spelled == result.model.precision:
-        return result
-    return replace(result, model=replace(result.model, precision=spelled))
 
 
 def parse_result(data: bytes) -> Result:

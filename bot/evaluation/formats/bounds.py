@@ -7,6 +7,7 @@ lists it; the rule `malformed-field` then reports it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -14,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.errors import MalformedResult
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, MalformedField, Model, Result, shape_of
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, MalformedField, Model, Result
 
 MAX_ROWS = 10_000  # leaves and groups of one file, or members of its groups; real files have some hundred
 MAX_ROW_BYTES = 1_000_000  # of all rows together, as MessagePack
@@ -36,13 +37,15 @@ def bounded(result: Result) -> Result:
 def _is_bounded(result: Result) -> bool:
     """Tell whether nothing is to be cut, as in nearly every file; all texts of a kind are looked at together."""
     model, harness = result.model, result.harness
-    names = [*result.task_hashes, *result.original_keys.values(), *[group.key for group in result.groups]]
+    names = [*result.leaves, *result.subtasks, *chain.from_iterable(result.subtasks.values())]
+    names += [*result.task_hashes, *result.original_keys.values(), *[group.key for group in result.groups]]
     words = [model.revision, model.precision, model.source, harness.name, harness.git_hash or "", harness.version or ""]
+    words += [leaf.reducer for leaf in result.leaves.values()]
+    words += [leaf.version for leaf in result.leaves.values() if type(leaf.version) is str]
     words += [harness.repository or "", model.requested_revision, result.unfinished]
     words += [value if type(value) is str else "\n" for value in result.task_hashes.values()]
     return (
-        _are_runs_bounded(result)
-        and _is_printable(names, NAME)
+        _is_printable(names, NAME)
         and _is_printable(words, WORD)
         and "".join(words).isascii()
         and max(map(len, [model.args, *result.settings.values()])) <= LONG
@@ -51,20 +54,6 @@ def _is_bounded(result: Result) -> bool:
         and len(result.secrets) <= MAX_FOUND
         and _is_printable(result.secrets, NAME)
     )
-
-
-def _are_runs_bounded(result: Result) -> bool:
-    """Tell whether nothing of how the leaves were run is to be cut: the same for all files of one shape."""
-    shape = shape_of(result)
-    if shape is not None and shape.is_bounded is not None:
-        return shape.is_bounded
-    names = {*result.leaves, *result.subtasks}.union(*result.subtasks.values())
-    words = [leaf.reducer for leaf in result.leaves.values()]
-    words += [leaf.version for leaf in result.leaves.values() if type(leaf.version) is str]
-    found = _is_printable(names, NAME) and _is_printable(words, WORD) and "".join(words).isascii()
-    if shape is not None:
-        shape.is_bounded = found
-    return found
 
 
 def _is_printable(texts: Collection[str], limit: int) -> bool:

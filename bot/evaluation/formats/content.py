@@ -1,13 +1,33 @@
-"""The files of one submission, each decoded only once for all formats."""
+"""The files of one submission, each decoded only once for all formats: whole, strictly, every key of it looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import codecs
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
-from bot.errors import MalformedResult
-from bot.evaluation.formats.document import Document, parse_document, parse_loosely
+import msgspec
+from pydantic_core import from_json
+
+from bot.errors import MalformedResult, UnknownFormat
+from bot.evaluation.finding import shown
+from bot.evaluation.result import RepeatedKey, escape_pointer
+
+MAX_DEPTH = 200  # levels, the limit of the decoder
+MAX_VALUES = 500_000  # of a file of the largest size that is read; a real one of 100 KB holds 4,000
+MAX_REPEATED = 20  # repeated keys that one file lists
+LONGEST_POINTER = 2_000  # characters
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LINE = re.compile(r" at line (\d+) column (\d+)$")
+LIKE_NUMBER = re.compile(r"[-+.\d]+(?:[eE][-+]?\d+)?|true|false|null|None|True|False|NaN|-?Infinity")
+QUOTE = b'"'
+QUOTE_BY_NUMBER = b"\\u0022"
+ENCODE = msgspec.json.Encoder().encode
 
 
 class Content:
@@ -15,6 +35,8 @@ class Content:
 
     def __init__(self, files: Mapping[str, bytes], path: str = "") -> None:
         self.files, self.path = files, path
+        self.repeated: list[RepeatedKey] = []
+        self._values: dict[str, Any] = {}
 
     @property
     def data(self) -> bytes:
@@ -29,21 +51,197 @@ class Content:
     @cached_property
     def document(self) -> Document:
         """The first file as a result file of lm-eval or the like. Raises MalformedResult if it is not a JSON object."""
-        return parse_document(self.data)
+        if not isinstance(self.value, dict):
+            raise UnknownFormat(f"holds a JSON {_kind(self.value)}, not an object")
+        return Document(self.value)
 
     @property
-    def decoded(self) -> Document | None:
-        """The document, where a format has looked at it already and it is the only file."""
-        return self.__dict__.get("document") if len(self.files) == 1 else None
+    def recorded_config(self) -> dict[str, Any]:
+        """The `config` of a single file that a format has decoded, an empty object elsewhere."""
+        value = self.__dict__.get("value") if len(self.files) == 1 else None
+        return (Document(value).config or {}) if isinstance(value, dict) else {}
 
     @cached_property
     def value(self) -> Any:
         """The first file as plain JSON values. Raises MalformedResult."""
-        return parse_loosely(self.data)
+        return self.decode("", self.data)
 
     def json(self, name: str) -> Any:
         """One file of a run's folder as plain JSON values. Raises MalformedResult, which then names the file."""
-        try:
-            return parse_loosely(self.files[name])
-        except MalformedResult as error:
-            raise MalformedResult(f"holds a {name} that {error.why}") from None
+        if name not in self._values:
+            try:
+                self._values[name] = self.decode(name, self.files[name])
+            except MalformedResult as error:
+                raise MalformedResult(f"holds a {name} that {error.why}") from None
+        return self._values[name]
+
+    def decode(self, name: str, data: bytes) -> Any:
+        """Decode a file, and note its repeated keys in `repeated`. Raises MalformedResult.
+
+        `name` is its name in the submission, "" if it is the only file.
+        """
+        value, may_repeat = parse_json(data)
+        if may_repeat:
+            above = f"{name}#" if name else ""
+            found = {key.pointer: key for key in islice(repeated_keys(data, above), MAX_REPEATED)}
+            self.repeated += found.values()
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The top level of a result file; a field of another type than its own counts as absent."""
+
+    top: dict[str, Any]
+
+    def table(self, key: str) -> dict[str, Any] | None:
+        """The object under a key, None if there is none."""
+        value = self.top.get(key)
+        return value if type(value) is dict else None
+
+    @property
+    def results(self) -> dict[str, Any] | None:
+        """The rows of a result file, unchecked; None if it has none."""
+        return self.table("results")
+
+    @property
+    def config(self) -> dict[str, Any] | None:
+        """What the harness was called with, None if it is not recorded."""
+        return self.table("config")
+
+    @property
+    def bare(self) -> dict[str, Any]:
+        """The whole object where it has no `results`, an empty one elsewhere."""
+        return self.top if self.results is None else {}
+
+    @property
+    def has_bars(self) -> bool:
+        """Tell whether a bar is in the key of a row."""
+        return "|" in "".join(self.results or ())
+
+
+def parse_json(data: bytes) -> tuple[Any, bool]:
+    """Decode a whole file, with bare NaN and integers of any size; and whether an object of it may have a key twice.
+
+    Of a key that is there twice the last value counts, as everywhere. Raises MalformedResult.
+    """
+    values = count_values(data)
+    if values > MAX_VALUES:
+        raise MalformedResult(f"holds {values:,} JSON values; more than {MAX_VALUES:,} are not read")
+    try:
+        value = from_json(data)
+    except ValueError as error:
+        raise _not_json(data, str(error)) from None
+    return value, _may_repeat(data, value)
+
+
+def _may_repeat(data: bytes, value: Any) -> bool:
+    """Tell whether a key may be in one object twice; "no" is certain.
+
+    A key that was dropped took its two quotation marks along. Written again, the value has no others than the file,
+    but for one that the file has by its number.
+    """
+    try:
+        return QUOTE_BY_NUMBER in data or data.count(QUOTE) != ENCODE(value).count(QUOTE)
+    except OverflowError:  # an integer of more than 64 bits is not written
+        return True
+
+
+def count_values(data: bytes) -> int:
+    """About how many JSON values a file holds, 0 if it is too small for many; each follows `,`, `[` or `{`."""
+    return 0 if len(data) < 2 * MAX_VALUES else sum(map(data.count, (b",", b"[", b"{")))
+
+
+def _kind(value: object) -> str:
+    names = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def _not_json(data: bytes, error: str) -> MalformedResult:
+    if not data.strip():
+        return MalformedResult("is empty")
+    if data.startswith(MARKS):
+        return MalformedResult("is not plain UTF-8: it begins with a byte order mark")
+    place = LINE.search(error)
+    line = int(place[1]) if place else 0
+    reason = LINE.sub("", error)
+    if "recursion limit" in reason:
+        return MalformedResult(f"is nested more than {MAX_DEPTH} levels deep", line=line)
+    if reason.startswith("EOF"):
+        return MalformedResult(f"is truncated: it ends in the middle of the JSON, after {len(data):,} bytes", line=line)
+    return MalformedResult(f"is not JSON: {reason}", line=line)
+
+
+@dataclass(slots=True)
+class _Object:
+    """An object with every pair of it, so that no value hides another."""
+
+    pairs: list[tuple[str, Any]]
+
+
+@dataclass(slots=True)
+class _Number:
+    """A number as it is spelled: 1, 1.0 and "1" are three values."""
+
+    text: str
+
+
+def repeated_keys(data: bytes, above: str = "") -> Iterator[RepeatedKey]:
+    """The keys of a JSON file that one object has twice with different values, from the outermost object inwards.
+
+    Values are compared as they are spelled, but for white space and the escapes of a text. `above` stands before each
+    pointer. What lies in a value that another one hides is looked at, too.
+    """
+    top = json.loads(
+        data.decode(), object_pairs_hook=_Object, parse_int=_Number, parse_float=_Number, parse_constant=_Number
+    )
+    waiting: list[tuple[_Path, Any]] = [(_Path(None, above), top)]
+    while waiting:
+        path, value = waiting.pop()
+        inner: list[tuple[Any, Any]] = value.pairs if isinstance(value, _Object) else [*enumerate(value)]
+        if isinstance(value, _Object):
+            yield from _different(path, value)
+        waiting += [(_Path(path, str(key)), one) for key, one in reversed(inner) if isinstance(one, _Object | list)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """Where a value lies; its pointer is spelled only for what is found, because names may be long."""
+
+    parent: _Path | None
+    name: str
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer; of a very long one the object that holds the value."""
+        if self.parent is None:
+            return self.name
+        above = self.parent.pointer
+        whole = f"{above}/{escape_pointer(self.name[:LONGEST_POINTER])}"
+        return whole if len(whole) <= LONGEST_POINTER else above
+
+
+def _different(path: _Path, found: _Object) -> Iterator[RepeatedKey]:
+    """The keys of one object that have different values."""
+    by_key: dict[str, list[Any]] = {}
+    for key, value in found.pairs:
+        by_key.setdefault(key, []).append(value)
+    for key, values in by_key.items():
+        if _differ(values):
+            yield RepeatedKey(_Path(path, key).pointer, tuple(map(_shown, values[:MAX_REPEATED])))
+
+
+def _differ(values: list[Any]) -> bool:
+    try:
+        return any(value != values[0] for value in values)
+    except RecursionError:  # equal as deep as anybody looks
+        return True
+
+
+def _shown(value: Any) -> str:
+    """A value in a message; a text that reads like something else is quoted."""
+    if isinstance(value, _Object):
+        return shown({})
+    if isinstance(value, str):
+        return shown(f'"{value}"' if LIKE_NUMBER.fullmatch(value) else value)
+    return shown(value.text if isinstance(value, _Number) else value)

@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.document import NOTHING
 from bot.evaluation.formats.fields import number, row, setting, text, whole
-from bot.evaluation.formats.format import Format, Rerun, stderr_beside
+from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments, stderr_beside
 from bot.evaluation.formats.lm_eval_04 import PLACES, model_of, settings_of
-from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
 OWN = frozenset({"model", "model_args", "tasks", "batch_sizes"})  # of `config`; the harness writes `batch_size`
@@ -40,9 +38,7 @@ def recognise(content: Content) -> bool:
         document.results is not None
         and config is not None
         and ("annotator_model" in config or config.keys() >= OWN)
-        and document.configs is NOTHING
-        and document.versions is None
-        and document.num_fewshot is None
+        and all(document.table(name) is None for name in ("configs", "versions", "n-shot"))
     )
 
 
@@ -56,12 +52,14 @@ def parse(content: Content) -> Result:
     return Result(
         format="evalchemy",
         model=model_of(document, config),
-        harness=HarnessVersion("evalchemy", text(document.git_hash) or None, repository="mlfoundations/evalchemy"),
+        harness=HarnessVersion(
+            "evalchemy", text(document.top.get("git_hash")) or None, repository="mlfoundations/evalchemy"
+        ),
         leaves={key: _leaf(row(results, key, "/results")) for key, value in results.items() if value is not None},
         limit=number(config.get("limit")),
-        date=number(document.date),
+        date=number(document.top.get("date")),
         settings=settings_of(document, config) | _own_settings(config),
-        task_hashes=document.task_hashes or {},
+        task_hashes=document.table("task_hashes") or {},
         places=OWN_PLACES,
     )
 

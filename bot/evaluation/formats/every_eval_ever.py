@@ -45,12 +45,12 @@ class Measured(NamedTuple):
 def recognise(content: Content) -> bool:
     """Recognise it by its schema's version, its id, and the list of results."""
     top = content.document.bare
-    return isinstance(top, dict) and all(key in top for key in TOP) and type(top["evaluation_results"]) is list
+    return all(key in top for key in TOP) and type(top["evaluation_results"]) is list
 
 
 def parse(content: Content) -> Result:
     """Read the record; a member of the list without name or score is passed over."""
-    top = table(content.document.bare)
+    top = content.document.bare
     library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
     info, release = table(top.get("model_info")), text(library.get("version"))
     return Result(

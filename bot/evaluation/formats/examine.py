@@ -1,44 +1,37 @@
-"""Check a file for problems that are the same in all formats: repeated keys and secrets."""
+"""Finish what a format read, the same for all: repeated keys, secrets, the model's name and precision."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.repeated import repeated_keys
+from bot.evaluation.formats.fields import precision
 from bot.evaluation.formats.secrets import HIDDEN, credentials, secrets_in
 from bot.evaluation.result import Result
 
-BEGINNINGS = (b"{", b"[")
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
-SIGNS = (b"key", b"token", b"auth", b"passw", b"secret", b"hf_", b"sk-", b"gh", b"akia", b"aiza")
+SIGNS = ("key", "token", "auth", "passw", "secret", "hf_", "sk-", "gh", "akia", "aiza")
+# How the Hub's client lays a model out in its cache.
+CACHED = re.compile(r"(?:.*/)?models--(?:(?P<org>[^/]+?)--)?(?P<name>[^/]+)/snapshots/(?P<revision>[0-9a-f]{40})/?")
 
 
-def examined(result: Result, content: Content) -> Result:
-    """Add repeated keys and secrets of its files to a result; secrets are named and removed."""
-    return _without_config_secrets(_with_repeated(result, content), content)
+def finished(result: Result, content: Content) -> Result:
+    """The result within its bounds, without secrets, its model as other files call it. Raises MalformedResult."""
+    result = bounded(result)
+    if content.repeated:
+        result = replace(result, repeated=tuple(content.repeated))
+    return _spelled(_from_cache(_without_config_secrets(result, content.recorded_config)))
 
 
-def _with_repeated(result: Result, content: Content) -> Result:
-    repeated = [
-        replace(key, pointer=f"{name}#{key.pointer}") if name else key
-        for name, data in content.files.items()
-        if data[:100].lstrip().startswith(BEGINNINGS)
-        for key in repeated_keys(data, content.decoded)
-    ]
-    return replace(result, repeated=tuple(repeated)) if repeated else result
-
-
-def _without_config_secrets(result: Result, content: Content) -> Result:
+def _without_config_secrets(result: Result, config: dict[str, Any]) -> Result:
     """Find what lm-eval was called with among its `config`; formats that record more look for themselves."""
-    config = content.decoded.config if content.decoded else None
-    if not config:
-        return result
-    spelled = msgspec.json.encode(config).lower()
-    if not [sign for sign in SIGNS if sign in spelled]:
+    spelled = repr(config).lower()
+    if not any(sign in spelled for sign in SIGNS):
         return result
     found = secrets_in(config, "/config")
     if not found:
@@ -56,3 +49,23 @@ def _without(value: Any, texts: list[str]) -> Any:
     if isinstance(value, dict):
         return {_without(key, texts): _without(inner, texts) for key, inner in value.items()}
     return [_without(inner, texts) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _from_cache(result: Result) -> Result:
+    """The result with the model's id and commit where it was loaded from the Hub's cache by a path."""
+    model = result.model
+    cached = CACHED.fullmatch(model.id)
+    if cached is None:
+        return result
+    name = "/".join(filter(None, (cached["org"], cached["name"])))
+    revision = model.revision or cached["revision"]
+    args = model.args.replace(model.id, name)
+    return replace(result, model=replace(model, id=name, revision=revision, args=args, is_named=True))
+
+
+def _spelled(result: Result) -> Result:
+    """The result with its precision as torch spells it, so that "half" and "float16" make one row."""
+    spelled = precision(result.model.precision)
+    if spelled == result.model.precision:
+        return result
+    return replace(result, model=replace(result.model, precision=spelled))

@@ -6,10 +6,12 @@ stands once for each reducer of the epochs. A metric with a `group` is that of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.errors import UnknownFormat
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
@@ -23,14 +25,17 @@ from bot.evaluation.formats.fields import (
     version,
     whole,
 )
-from bot.evaluation.formats.format import Format, Rerun
-from bot.evaluation.formats.inspect_header import WORDS, read_header, recognise
-from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
-from bot.evaluation.formats.zip_members import MAGIC
+from bot.evaluation.formats.zip_members import MAGIC, ZipMembers
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 MAX_ARCHIVE = 128 * 1024 * 1024
+HEADER, START = "header.json", "_journal/start.json"
+MAX_HEADER = 32 * 1024 * 1024
+MAX_SAMPLES = 32 * 1024 * 1024  # bytes of samples that are looked through for edits, all together
+WORDS = (b'"eval"', b'"plan"', b'"status"', b'"task"')
+EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
 # Providers that run a model of the Hub, by its id there.
 OF_HUB = ("hf", "vllm", "sglang")
 UNNAMED = "local"  # a model that is named by a path in its arguments
@@ -53,6 +58,21 @@ PLACES = {
     "invalidated": "/invalidated",
     "reducer": "/eval/config/epochs_reducer",
 }
+
+
+def recognise(content: Content) -> bool:
+    """Recognise an archive by its header or its beginning, JSON by `status`, `eval` and `plan`.
+
+    Raises MalformedResult if an archive is damaged, or a file is not JSON.
+    """
+    if content.data.startswith(MAGIC):
+        archive = ZipMembers(content.data)
+        if HEADER not in archive and START not in archive:
+            raise UnknownFormat(f"is an archive without {HEADER}, so it is not a log of Inspect")
+        return True
+    log = table(content.value)
+    run = table(log.get("eval"))
+    return type(log.get("status")) is str and "plan" in log and "task" in run and "model" in run
 
 
 def parse(content: Content) -> Result:
@@ -79,6 +99,22 @@ def parse(content: Content) -> Result:
         edited=edited,
         secrets=secrets_in(run, f"{above}/eval"),
     )
+
+
+def read_header(content: Content) -> tuple[str, Any, bool]:
+    """The member of an archive that has the header ("" in JSON), the header, and whether samples' scores were edited.
+
+    Raises MalformedResult if it is not JSON, or an archive is damaged.
+    """
+    if not content.data.startswith(MAGIC):
+        return "", content.value, EDITED.search(content.data) is not None
+    archive = ZipMembers(content.data)
+    name = HEADER if HEADER in archive else START
+    value = content.decode(name, archive.read(name, MAX_HEADER))
+    samples = {member: size for member, size in archive.sizes().items() if member.startswith("samples/")}
+    if name == START or sum(samples.values()) > MAX_SAMPLES:
+        return name, value, False
+    return name, value, any(EDITED.search(archive.read(member, MAX_SAMPLES)) for member in samples)
 
 
 def _places(member: str) -> dict[str, str]:

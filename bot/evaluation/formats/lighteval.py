@@ -12,8 +12,7 @@ from typing import Any
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, number, revision, row, setting, text, version, whole
-from bot.evaluation.formats.format import Format, Rerun
-from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
@@ -33,8 +32,8 @@ def recognise(content: Content) -> bool:
     if document.has_bars:
         rows = [key for key in document.results if key != ALL]
         if any(map(_is_own, rows)):
-            return document.config_general is not None or all(map(_is_own, rows))
-    config = document.config_general or EMPTY
+            return document.table("config_general") is not None or all(map(_is_own, rows))
+    config = document.table("config_general") or EMPTY
     return "lighteval_sha" in config and "model_config" in config
 
 

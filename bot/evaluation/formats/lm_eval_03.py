@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.document import NOTHING
 from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version, whole
-from bot.evaluation.formats.format import Format, Rerun
-from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
+from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 # The model classes of its main.py; forks of it, such as that of GPT-NeoX, have a program of their own.
@@ -36,13 +34,13 @@ PLACES = {
 def recognise(content: Content) -> bool:
     """Recognise it by a `config` that has `no_cache`, else by `versions` of the very rows, and no key of 0.4."""
     document = content.document
-    if document.configs is not NOTHING:
+    if document.table("configs") is not None:
         return False
     if document.results is None:
         return bool(_listed(content))
     if document.config is not None:
         return "no_cache" in document.config
-    return bool(document.results) and (document.versions or {}).keys() == document.results.keys()
+    return bool(document.results) and (document.table("versions") or {}).keys() == document.results.keys()
 
 
 class ListedRow(NamedTuple):
@@ -55,7 +53,7 @@ class ListedRow(NamedTuple):
 def _listed(content: Content) -> dict[str, ListedRow]:
     """The results of a list by "task+prompt", as `versions` calls them; of a row its numbers alone are metrics."""
     found: dict[str, ListedRow] = {}
-    for place, one in enumerate(items(table(content.document.bare).get("results"))):
+    for place, one in enumerate(items(content.document.top.get("results"))):
         task, prompt = text(table(one).get("task_name")), text(table(one).get("prompt_name"))
         if task:
             metrics = {key: value for key, value in one.items() if type(value) in {int, float}}
@@ -92,7 +90,7 @@ def parse(content: Content) -> Result:
 
 def _leaves(content: Content, shots: int | None) -> dict[str, LeafResult]:
     """The rows of `results`, an object or a list."""
-    results, versions = content.document.results, content.document.versions or {}
+    results, versions = content.document.results, content.document.table("versions") or {}
     if results is not None:
         return {key: LeafResult(row(results, key, "/results"), shots, version(versions.get(key))) for key in results}
     return {

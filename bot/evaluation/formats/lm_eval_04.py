@@ -7,35 +7,33 @@ may be absent. A metric's key is "name,filter".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from bot.evaluation.formats.alias_groups import subtasks_by_alias
-from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.document import KEPT, NOTHING, Document, Part, task_configs
+from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import (
     arguments,
-    not_a_row,
     number,
     release,
     revision,
     row,
     setting,
+    shots,
+    table,
     text,
+    version,
+    whole,
 )
-from bot.evaluation.formats.format import Format, Rerun
-from bot.evaluation.formats.lm_eval_command import command_line, pinned_arguments
-from bot.evaluation.formats.runs import BLANK, Runs, runs_of
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, LeafRows, Model, Result, escape_pointer
+from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
+from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
 EMPTY: dict[str, Any] = {}
 QUANTIZATION = re.compile(r"(?:^|,)\s*quantization_config\s*=\s*([A-Za-z0-9]+?)(?:Config)?(?:[(,]|$)")
-ALIAS = re.compile(rb'"alias"\s*:\s*" +- ')
-STOPS = re.compile(rb'until"\s*:\s*\[\s*"\."')
+INDENTED = re.compile(r"( +)- ")
+BLANK = " "  # the key of an empty cell, which the harness writes into rows of aggregates
 PLACES = {
     "model": "/model_name",
     "revision": "/config/model_sha",
@@ -60,7 +58,7 @@ def recognise(content: Content) -> bool:
     document = content.document
     if document.results is None:
         return False
-    if document.configs is not NOTHING and document.num_fewshot is not None:
+    if document.table("configs") is not None and document.table("n-shot") is not None:
         return True
     rows = (value for value in document.results.values() if isinstance(value, dict))
     return any("," in key for values in rows for key in values)
@@ -70,117 +68,124 @@ def parse(content: Content) -> Result:
     """Read the file. Raises MalformedResult if a row of results is not an object."""
     document = content.document
     config = document.config or EMPTY
-    model = model_of(document, config)
-    part = document.parts.get("group_subtasks")
-    subtasks = _members_of(document.group_subtasks) if part is None else _known_members(part)
-    if document.group_subtasks is None and ALIAS.search(content.data):
-        subtasks = subtasks_by_alias(document.results or EMPTY, task_configs(document))
-    limit = number(config.get("limit"))
-    commit, version = text(document.git_hash) or None, release(document.lm_eval_version) or None
-    harness = HarnessVersion("lm-evaluation-harness", commit, version)
-    groups, leaves = _rows(document, subtasks, limit, harness)
+    top, rows = document.top, document.results or EMPTY
+    subtasks = subtasks_of(document)
+    commit, version = text(top.get("git_hash")) or None, release(top.get("lm_eval_version")) or None
+    leaves = _leaves(document, subtasks.keys() | (document.table("groups") or EMPTY).keys())
     return Result(
         format="lm-eval-0.4",
-        model=model,
-        harness=harness,
+        model=model_of(document, config),
+        harness=HarnessVersion("lm-evaluation-harness", commit, version),
         leaves=leaves,
-        limit=limit,
-        date=number(document.date),
+        limit=number(config.get("limit")),
+        date=number(top.get("date")),
         settings=settings_of(document, config),
-        groups=groups,
+        groups=(*_groups(rows, "/results", leaves), *_groups(document.table("groups") or EMPTY, "/groups", EMPTY)),
         subtasks=subtasks,
-        task_hashes=document.task_hashes or EMPTY,
+        task_hashes=document.table("task_hashes") or EMPTY,
         places=PLACES,
     )
 
 
-@lru_cache(maxsize=KEPT)
-def _known_members(part: Part) -> dict[str, tuple[str, ...]]:
-    return _members_of(part.value)
+def subtasks_of(document: Document) -> dict[str, tuple[str, ...]]:
+    """The members of each group that has some.
+
+    Files of harness 0.4.0 do not list them. They name a group "mmlu", the groups in it " - humanities" and the tasks in
+    those "  - formal_logic": what is indented belongs to the last row before it that is indented less. A row with a
+    configuration is a task and no group.
+    """
+    listed = document.table("group_subtasks")
+    if listed is not None:
+        return {
+            group: tuple([member for member in members if type(member) is str])
+            for group, members in listed.items()
+            if type(members) is list and members
+        }
+    members: dict[str, list[str]] = {}
+    above: list[tuple[int, str]] = []
+    for key, values in (document.results or EMPTY).items():
+        depth = _indentation(values)
+        while above and above[-1][0] >= depth:
+            above.pop()
+        if above:
+            members.setdefault(above[-1][1], []).append(key)
+        if key not in _configs(document):
+            above.append((depth, key))
+    return {group: tuple(found) for group, found in members.items()}
 
 
-def _members_of(subtasks: Mapping[str, Any] | None) -> dict[str, tuple[str, ...]]:
-    """The members of each group that has some."""
-    return {
-        group: tuple([member for member in members if type(member) is str])
-        for group, members in (subtasks or EMPTY).items()
-        if type(members) is list and members
-    }
+def _indentation(values: Any) -> int:
+    match = INDENTED.match(text(table(values).get("alias")))
+    return len(match[1]) if match else 0
+
+
+def _configs(document: Document) -> dict[str, Any]:
+    return document.table("configs") or EMPTY
 
 
 def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]:
     """The other settings that affect answers; a digest stands for the template, which 0.4.3 and later record."""
+    top = document.top
     found = {
         "gen_kwargs": setting(config.get("gen_kwargs")),
-        "system_instruction": setting(document.system_instruction),
+        "system_instruction": setting(top.get("system_instruction")),
     }
-    if template := document.chat_template or document.chat_template_sha:
-        digest = text(document.chat_template_sha) or sha256(setting(template).encode()).hexdigest()
+    if template := top.get("chat_template") or top.get("chat_template_sha"):
+        digest = text(top.get("chat_template_sha")) or sha256(setting(template).encode()).hexdigest()
         found["chat_template"] = setting(digest)
-        found["fewshot_as_multiturn"] = setting(document.fewshot_as_multiturn)
+        found["fewshot_as_multiturn"] = setting(top.get("fewshot_as_multiturn"))
     return {name: value for name, value in found.items() if value}
 
 
-def _rows(
-    document: Document, subtasks: Mapping[str, tuple[str, ...]], limit: float | None, harness: HarnessVersion
-) -> tuple[tuple[GroupRow, ...], LeafRows]:
-    """Part the rows of `results` into aggregates and leaves; `groups` holds the aggregates a second time."""
-    results, aggregates = document.results or EMPTY, document.groups or EMPTY
-    for key in results if document.top is None else ():  # elsewhere the decoder has seen to it
-        if type(results[key]) is not dict:
-            raise not_a_row("/results", key)
-    runs = runs_of(document, subtasks, limit, harness)
-    leaves = _leaves(results, runs, _untils(document))
-    if runs.shape is not None:
-        rows = [results[key] for key in runs.group_keys[: len(runs.group_keys) - len(aggregates)]]
-        return tuple(map(GroupRow, runs.group_keys, runs.pointers, [*rows, *aggregates.values()])), leaves
-    groups = [GroupRow(key, f"/results/{escape_pointer(key)}", results[key]) for key in results if key not in leaves]
-    groups += [GroupRow(key, f"/groups/{escape_pointer(key)}", row(aggregates, key, "/groups")) for key in aggregates]
-    return tuple(groups), leaves
-
-
-def _leaves(results: Mapping[str, Any], runs: Runs, untils: Mapping[str, str]) -> LeafRows:
-    """The rows that are not aggregates, all at once if their shape is known."""
-    leaves = LeafRows(runs.shape)
-    if runs.shape is not None and not untils:
-        rows = map(results.__getitem__, runs.leaf_keys)
-        leaves.update(zip(runs.leaf_keys, map(LeafResult, rows, *runs.columns), strict=True))
-        return leaves
-    for key, run in runs.of.items():
-        if run is not None and (runs.shape is not None or BLANK not in results[key]):
-            leaves[key] = LeafResult(results[key], *run, until=untils.get(key, ""))
+def _leaves(document: Document, groups: Collection[str]) -> dict[str, LeafResult]:
+    """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
+    results, configs = document.results or EMPTY, _configs(document)
+    fewshot, versions, counts = (document.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
+    untils = _stops_of(configs)
+    leaves = {}
+    for key in results:
+        numbers = row(results, key, "/results")
+        if key in groups or BLANK in numbers:
+            continue
+        shot, count = fewshot.get(key), table(counts.get(key))
+        leaves[key] = LeafResult(
+            numbers,
+            shots(table(configs.get(key)).get("num_fewshot") if shot is None else shot),
+            version(versions.get(key)),
+            whole(count.get("effective")),
+            whole(count.get("original")),
+            until=untils.get(key, ""),
+        )
     return leaves
 
 
-def _untils(document: Document) -> dict[str, str]:
-    """Where the generation of each task stops; read once where files share their configurations."""
-    if document.shared is None:
-        return _stops_of(document)
-    if "untils" not in document.shared.decoded:
-        document.shared.decoded["untils"] = _stops_of(document)
-    found: dict[str, str] = document.shared.decoded["untils"]
-    return found
+def _groups(rows: Mapping[str, Any], above: str, leaves: Mapping[str, Any]) -> Iterator[GroupRow]:
+    """The aggregates, which `groups` holds a second time. Raises MalformedResult if one is not an object."""
+    for key in rows:
+        if key not in leaves:
+            yield GroupRow(key, f"{above}/{escape_pointer(key)}", row(rows, key, above))
 
 
-def _stops_of(document: Document) -> dict[str, str]:
+def _stops_of(configs: Mapping[str, Any]) -> dict[str, str]:
     """The stop words of each task; empty unless one of them is a full stop, because the rules judge only that."""
-    if not STOPS.search(document.configs):
+    settings = ((key, table(table(config).get("generation_kwargs")).get("until")) for key, config in configs.items())
+    found = {key: words for key, words in settings if isinstance(words, list)}
+    if not any(words[:1] == ["."] for words in found.values()):
         return {}
-    settings = ((key, config.generation_kwargs) for key, config in task_configs(document).items())
-    found = {key: kept.get("until") for key, kept in settings if isinstance(kept, dict)}
-    return {key: "\n".join(map(str, words)) for key, words in found.items() if isinstance(words, list)}
+    return {key: "\n".join(map(str, words)) for key, words in found.items()}
 
 
 def model_of(document: Document, config: Mapping[str, Any]) -> Model:
     """The model that a file of harness 0.4 names, or of one that writes its frame."""
+    top = document.top
     pairs, args = arguments(config.get("model_args"))
     named = next(_first_named(pairs), "")
     return Model(
-        id=text(document.model_name) or named,
+        id=text(top.get("model_name")) or named,
         revision=revision(config.get("model_sha"), config.get("model_revision"), pairs.get("revision")),
         precision=_precision(pairs, config),
-        chat_template=bool(document.chat_template_sha or document.chat_template),
-        source=text(document.model_source) or text(config.get("model")),
+        chat_template=bool(top.get("chat_template_sha") or top.get("chat_template")),
+        source=text(top.get("model_source")) or text(config.get("model")),
         args=args,
         requested_revision=text(config.get("model_revision")) or pairs.get("revision", ""),
         is_named=bool(named),

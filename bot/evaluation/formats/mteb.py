@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text
-from bot.evaluation.formats.format import Format, Rerun
-from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 # The cache of mteb 1.11 and later; `experiments/<settings>` holds runs with settings of their own.
@@ -37,8 +36,6 @@ class SubsetScores(NamedTuple):
 def recognise(content: Content) -> bool:
     """Recognise it by `task_name`, `dataset_revision` and `scores`; an old one by its name and a `main_score`."""
     top = content.document.bare
-    if not isinstance(top, dict):
-        return False
     if OLD_NAME in top:
         return bool(text(top[OLD_NAME])) and any(True for _ in _old_scores(top))
     return "dataset_revision" in top and bool(text(top.get("task_name"))) and type(top.get("scores")) is dict
@@ -46,7 +43,7 @@ def recognise(content: Content) -> bool:
 
 def parse(content: Content) -> Result:
     """Read the file; skip anything that is not an object of scores."""
-    top = table(content.document.bare)
+    top = content.document.bare
     place = PLACE.fullmatch(content.path.encode("utf-8", "replace").decode())  # a name on a disk may be no text
     settings = text(place["settings"]) if place else ""
     leaves: dict[str, LeafResult] = {}

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, revision, setting, table, text, version, whole
-from bot.evaluation.formats.format import Format, Rerun
-from bot.evaluation.formats.lm_eval_command import command_line
+from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
@@ -55,8 +54,6 @@ class OlmesTask(NamedTuple):
 def recognise(content: Content) -> bool:
     """Recognise a run by `all_primary_scores` and its tasks, and a single task by its four parts."""
     top = content.document.bare
-    if not isinstance(top, dict):
-        return False
     if isinstance(top.get("all_primary_scores"), list):
         return isinstance(top.get("tasks"), list) or isinstance(top.get("metrics"), list)
     return all(name in top for name in ONE_TASK) and type(top["metrics"]) is dict
@@ -64,7 +61,7 @@ def recognise(content: Content) -> bool:
 
 def parse(content: Content) -> Result:
     """Read the file; a member of the list that is not a task of this form is skipped."""
-    top = table(content.document.bare)
+    top = content.document.bare
     recorded = table(top.get("model_config"))
     model, above = table(without_secrets(recorded)), _above(top)
     leaves: dict[str, OlmesTask] = {}

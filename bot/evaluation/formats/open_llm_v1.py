@@ -21,8 +21,8 @@ def recognise(content: Content) -> bool:
     """
     document = content.document
     if document.results is None:
-        return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in document.bare or {})
-    if document.config_general is not None:
+        return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in document.top)
+    if document.table("config_general") is not None:
         return True
     return document.has_bars and any(map(_is_row, document.results))
 
@@ -38,10 +38,10 @@ def parse(content: Content) -> Result:
     the leaderboard and is left out.
     """
     document = content.document
-    rows: Mapping[str, Any] = document.results if document.results is not None else document.bare or {}
+    rows: Mapping[str, Any] = document.results if document.results is not None else document.top
     above = "/results" if document.results is not None else ""
-    config = document.config_general or document.config or {}
-    original_keys, leaves = _leaves(rows, above, document.versions or {})
+    config = document.table("config_general") or document.config or {}
+    original_keys, leaves = _leaves(rows, above, document.table("versions") or {})
     model = text(config.get("model_name"))
     return Result(
         format="open-llm-v1",
@@ -55,7 +55,7 @@ def parse(content: Content) -> Result:
         harness=HarnessVersion("open-llm-leaderboard", text(config.get("lighteval_sha")) or None),
         leaves=leaves,
         limit=number(config.get("max_samples")),
-        places=_places(above, "/config" if document.config_general is None else "/config_general"),
+        places=_places(above, "/config" if document.table("config_general") is None else "/config_general"),
         original_keys=original_keys,
     )
 

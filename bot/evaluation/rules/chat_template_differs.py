@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re.IGNORECASE)
 
 
-@rule(Severity.NOTICE, reads="file")
+@rule(Severity.NOTICE)
 def chat_template_differs(case: Case) -> Iterator[Violation]:
     """Yield a violation if the use of the template is not as declared, or not as the model's name suggests."""
     used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template

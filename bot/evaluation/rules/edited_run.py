@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.WARNING, reads="file")
+@rule(Severity.WARNING)
 def edited_run(case: Case) -> Iterator[Violation]:
     """Yield a violation where scores of samples were edited."""
     if case.result.edited:

@@ -23,7 +23,7 @@ from bot.evaluation.measurement import sizes
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.NOTICE, reads="runs")
+@rule(Severity.NOTICE)
 def extra_task(case: Case) -> Iterator[Violation]:
     """Yield one violation that names all tasks no column needs."""
     if not case.takes_format:

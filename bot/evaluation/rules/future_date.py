@@ -25,7 +25,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 HINT = "correct the clock of the machine that measures; for this file the date of the upload counts"
 
 
-@rule(Severity.WARNING, reads="file")
+@rule(Severity.WARNING)
 def future_date(case: Case) -> Iterator[Violation]:
     """Yield a violation where the file's own date is later than it can be."""
     if case.dated is not None and case.dated > case.latest:

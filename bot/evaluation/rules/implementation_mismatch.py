@@ -34,7 +34,7 @@ def declares_family(leaderboard: Leaderboard) -> bool:
     return any(task.mmlu_family is not None for task in leaderboard.tasks)
 
 
-@rule(Severity.ERROR, concerns=declares_family)
+@rule(Severity.ERROR)
 def implementation_mismatch(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task whose leaves were measured by another family than declared."""
     recognised = recognise(case.result) if declares_family(case.leaderboard) else None

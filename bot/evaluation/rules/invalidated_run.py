@@ -21,7 +21,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="file")
+@rule(Severity.ERROR)
 def invalidated_run(case: Case) -> Iterator[Violation]:
     """Yield a violation where the run is marked as not valid."""
     if case.result.invalidated:

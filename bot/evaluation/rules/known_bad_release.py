@@ -29,7 +29,7 @@ from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="runs")
+@rule(Severity.ERROR)
 def known_bad_release(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task that a known-bad version measured."""
     for bad in case.leaderboard.harness.known_bad:

@@ -24,7 +24,7 @@ from bot.evaluation.rules.rerun import rerun_advice
 from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rule
 
 
-@rule(Severity.ERROR, reads="runs")
+@rule(Severity.ERROR)
 def limited_run(case: Case) -> Iterator[Violation]:
     """Yield one violation for the run where the recorded limit cut all of it, else one for each task that was cut."""
     cut = [measurement for measurement in case.measurements.present if _is_cut(case, measurement)]

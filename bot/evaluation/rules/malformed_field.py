@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False, reads="file")
+@rule(Severity.ERROR, invalidates_score=False)
 def malformed_field(case: Case) -> Iterator[Violation]:
     """Yield a violation for each kind of field that is outside its bounds."""
     seen: set[str] = set()

@@ -1,7 +1,7 @@
 """The file cannot be read as a result file.
 
 ## What it does
-Reports a file that is not JSON, ends in the middle, is nested more than 100 levels deep, is larger than 8 MiB, or is
+Reports a file that is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is
 not in a format that leaderboard-bot reads.
 
 ## Why is this bad?

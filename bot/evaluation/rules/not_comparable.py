@@ -27,7 +27,7 @@ from bot.evaluation.formats import format_of
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.NOTICE, reads="runs")
+@rule(Severity.NOTICE)
 def not_comparable(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task and reason that the declaration gives for results of this format and version."""
     result, seen = case.result, set()

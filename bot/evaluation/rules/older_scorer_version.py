@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.WARNING, reads="runs")
+@rule(Severity.WARNING)
 def older_scorer_version(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and older version."""
     seen: set[tuple[str, str]] = set()

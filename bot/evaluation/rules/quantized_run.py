@@ -31,7 +31,7 @@ NAME = re.compile(
 )
 
 
-@rule(Severity.WARNING, reads="file")
+@rule(Severity.WARNING)
 def quantized_run(case: Case) -> Iterator[Violation]:
     """Yield a violation where the run was of quantized weights."""
     evidence = _evidence(case.result.model)

@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False, reads="file")
+@rule(Severity.ERROR, invalidates_score=False)
 def quoted_result(case: Case) -> Iterator[Violation]:
     """Yield a violation where the file says that its numbers are quoted."""
     if case.result.quoted_from:

@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity, counted, examples, shown
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="file")
+@rule(Severity.ERROR)
 def repeated_key(case: Case) -> Iterator[Violation]:
     """Yield one violation for the file, with the first key."""
     repeated = case.result.repeated

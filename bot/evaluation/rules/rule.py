@@ -20,7 +20,6 @@ from bot.evaluation.submission import Problem
 
 CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
-Reads = Literal["all", "file", "runs"]
 log = logging.getLogger(__name__)
 
 
@@ -131,11 +130,6 @@ def one_for_each_task(violations: Iterable[Violation]) -> Iterator[Violation]:
         yield replace(first, message=f"{first.message}{more}", leaves=leaves)
 
 
-def every_leaderboard(leaderboard: Leaderboard) -> bool:  # noqa: ARG001 - the form that `concerns` has
-    """Say that a rule concerns any leaderboard."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A registered rule.
@@ -143,10 +137,6 @@ class Rule:
     `subject` is what it judges: a "result" (Case), a "row" (RowCase), or a "file" that no format reads (UnreadFile).
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
     what a file does not show: an error on a leaderboard that demands its pins.
-
-    `reads` says by what a rule of complete results judges: by the "runs" of the leaves, format, limit and harness, so
-    that one answer serves all of one Shape; by what the "file" has besides leaves and aggregates; or by "all". On a
-    leaderboard that it does not `concern` it finds nothing.
     """
 
     id: str
@@ -157,8 +147,6 @@ class Rule:
     page: str
     subject: Subject = "result"
     is_pin: bool = False
-    reads: Reads = "all"
-    concerns: Callable[[Leaderboard], bool] = every_leaderboard
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
         """The severity of the rule on a leaderboard."""
@@ -177,8 +165,6 @@ def rule(
     invalidates_score: bool | None = None,
     subject: Subject = "result",
     is_pin: bool = False,
-    reads: Reads = "all",
-    concerns: Callable[[Leaderboard], bool] = every_leaderboard,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case; its module's docstring is its page."""
 
@@ -186,7 +172,7 @@ def rule(
         page = (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
-        return Rule(name, severity, since, blocks, check, page, subject, is_pin, reads, concerns)
+        return Rule(name, severity, since, blocks, check, page, subject, is_pin)
 
     return register
 

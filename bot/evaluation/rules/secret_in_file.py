@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False, reads="file")
+@rule(Severity.ERROR, invalidates_score=False)
 def secret_in_file(case: Case) -> Iterator[Violation]:
     """Yield one violation that points to the first credential."""
     secrets = case.result.secrets

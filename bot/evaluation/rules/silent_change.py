@@ -27,7 +27,7 @@ from bot.evaluation.harness_changes import silent_changes
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.NOTICE, reads="runs")
+@rule(Severity.NOTICE)
 def silent_change(case: Case) -> Iterator[Violation]:
     """Yield one violation for each change that a task of the result came after."""
     for change in silent_changes():

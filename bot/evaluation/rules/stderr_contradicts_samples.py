@@ -16,7 +16,7 @@ One of the three was changed after the run, or the value is not the mean it clai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from bot.evaluation.counts import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
@@ -53,20 +53,6 @@ def fits(share: float, error: float, samples: int) -> bool:
     """Say whether a standard error is that of a share of zeros and ones; squared, so the tolerance is doubled."""
     variance = share * (1.0 - share)
     return error >= 0.0 and abs(error * error * (samples - 1) - variance) <= 2.0 * TOLERANCE * variance + TINY
-
-
-def all_fit(shares: Sequence[float], errors: Sequence[object], samples: Sequence[int]) -> bool:
-    """Say whether every standard error that is a number `fits`; many times as fast."""
-    return not [
-        share
-        for share, error, count in zip(shares, errors, samples, strict=True)
-        if type(error) is float
-        and not (
-            error >= 0.0
-            and abs(error * error * (count - 1) - (variance := share * (1.0 - share)))
-            <= 2.0 * TOLERANCE * variance + TINY
-        )
-    ]
 
 
 def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:

@@ -22,7 +22,7 @@ from bot.evaluation.leaderboard import shipped
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="file")
+@rule(Severity.ERROR)
 def unaccepted_format(case: Case) -> Iterator[Violation]:
     """Yield a violation where the result's format is not among the declared ones."""
     if not case.takes_format:

@@ -25,7 +25,7 @@ from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="runs")
+@rule(Severity.ERROR)
 def unaccepted_harness_commit(case: Case) -> Iterator[Violation]:
     """Yield a violation where the harness is known, and known not to be accepted."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)

@@ -24,7 +24,7 @@ from bot.evaluation.rules.harness_commit import accepted_versions
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="runs")
+@rule(Severity.ERROR)
 def unaccepted_task_version(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and version that is not accepted; an unrecorded version gives no violation."""
     wrong: dict[tuple[str, str], list[RequiredMetric]] = {}

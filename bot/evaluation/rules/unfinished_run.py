@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="file")
+@rule(Severity.ERROR)
 def unfinished_run(case: Case) -> Iterator[Violation]:
     """Yield a violation where the status says that the run did not end as it should."""
     if case.result.unfinished:

@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 HINT = "say with --model-name which model it is"
 
 
-@rule(Severity.ERROR, invalidates_score=False, reads="file")
+@rule(Severity.ERROR, invalidates_score=False)
 def unidentified_model(case: Case) -> Iterator[Violation]:
     """Yield a violation if the model's name is not the name of a model on the Hub."""
     why = why_unidentified(case.result.model)

@@ -24,7 +24,7 @@ from bot.evaluation.formats import find_format
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.WARNING, is_pin=True, reads="file")
+@rule(Severity.WARNING, is_pin=True)
 def unpinned_revision(case: Case) -> Iterator[Violation]:
     """Yield a violation where no full commit id of the model is recorded."""
     model = case.result.model

@@ -24,7 +24,7 @@ from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.WARNING, reads="runs")
+@rule(Severity.WARNING)
 def unscored_samples(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task that has samples without a score."""
     by_task: dict[str, list[Measurement]] = {}

@@ -27,7 +27,7 @@ from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.NOTICE, is_pin=True, reads="runs")
+@rule(Severity.NOTICE, is_pin=True)
 def unverifiable_harness_commit(case: Case) -> Iterator[Violation]:
     """Yield a violation if the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)

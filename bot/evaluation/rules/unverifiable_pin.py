@@ -24,7 +24,7 @@ from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
 
 
-@rule(Severity.NOTICE, is_pin=True, reads="runs")
+@rule(Severity.NOTICE, is_pin=True)
 def unverifiable_pin(case: Case) -> Iterator[Violation]:
     """Yield one violation for the shots and one for the versions that are declared and not recorded."""
     if not case.takes_format:

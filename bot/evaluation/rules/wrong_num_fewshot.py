@@ -23,7 +23,7 @@ from bot.evaluation.rules.rerun import rerun_advice
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 
-@rule(Severity.ERROR, reads="runs")
+@rule(Severity.ERROR)
 def wrong_num_fewshot(case: Case) -> Iterator[Violation]:
     """Yield one violation for each task and number of shots that is not the declared one."""
     wrong: dict[tuple[str, int], list[Measurement]] = {}

@@ -26,7 +26,7 @@ Owners = Mapping[str, Sequence[str]]
 HINT = "submit it where the organization submits, or ask the maintainers of the leaderboard to change `owners`"
 
 
-@rule(Severity.ERROR, invalidates_score=False, reads="file")
+@rule(Severity.ERROR, invalidates_score=False)
 def wrong_owner(case: Case) -> Iterator[Violation]:
     """Yield a violation where the path and the model's organization do not belong together."""
     if not case.facts.owners:

@@ -29,7 +29,7 @@ from bot.evaluation.rules.rule import Case, Violation, rule
 Counted = tuple[Measurement, int, int]  # with the number of samples that there are, and that there should be
 
 
-@rule(Severity.ERROR, reads="runs")
+@rule(Severity.ERROR)
 def wrong_sample_count(case: Case) -> Iterator[Violation]:
     """Yield a violation for each task of which leaves have another size than declared."""
     wrong: dict[str, list[Counted]] = {}
