@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from typing import Any
 
@@ -14,7 +15,7 @@ from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.format import MAX_BYTES
 from bot.evaluation.submission import Parsed, UnreadPath, one_file, parse_submission
 from tests.evaluation.discovering import found_in
-from tests.evaluation.inspect_logs import METHODS, ZSTANDARD, archive, header, log_archive, score
+from tests.evaluation.inspect_logs import METHODS, ZSTANDARD, archive, header, log_archive, sample, score
 from tests.evaluation.judging import dumps, patch
 from tests.evaluation.test_properties import JSON, survives
 
@@ -126,3 +127,28 @@ def test_an_archive_with_any_bytes_changed_is_read_or_refused(method: int, data:
     parsed = parse_submission(one_file("a.eval", bytes(packed)))
     assert (parsed.result is None) != (parsed.problem is None)
     assert parsed.problem is None or "could not be read" not in parsed.problem.why
+
+
+def log_with_samples() -> bytes:
+    """A JSON log as Inspect writes it: the header first, then the samples."""
+    return json.dumps(header() | {"samples": [sample(), sample()]}, indent=2).encode()
+
+
+@pytest.mark.parametrize("share", [n / 40 for n in range(1, 40)])
+def test_a_json_log_that_is_cut_anywhere_is_refused(share: float) -> None:
+    data = log_with_samples()
+    with pytest.raises(MalformedResult, match="truncated"):
+        parse_result(data[: int(len(data) * share)])
+
+
+@pytest.mark.parametrize("more", [b"}", b"{}", b"x", b"\0", b",", b'"samples": []'])
+@pytest.mark.parametrize("place", ["behind", "in the samples", "in a sample"])
+def test_a_json_log_with_bytes_that_do_not_belong_there_is_refused(more: bytes, place: str) -> None:
+    data = log_with_samples()
+    at = {"behind": len(data), "in the samples": data.index(b'"samples": ') + 11, "in a sample": data.rindex(b"{") + 1}
+    with pytest.raises(MalformedResult):
+        parse_result(data[: at[place]] + more + data[at[place] :])
+
+
+def test_a_whole_json_log_is_read() -> None:
+    assert parse_result(log_with_samples()).leaves
