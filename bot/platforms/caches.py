@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, MutableMapping, MutableSet
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
-MOST_BYTES = 256 * 1024 * 1024  # of contents that are kept
+MOST_CONTENTS = 256 * 1024 * 1024  # of contents that are kept
 MOST_COMMITS = 10_000  # commits of the bot that are remembered
 
 
@@ -39,7 +39,7 @@ class kept_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
 class Contents(MutableMapping[str, bytes]):
     """Contents by object id, of at most so many bytes in all: the oldest goes first, a larger one is not kept."""
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
+    def __init__(self, most: int = MOST_CONTENTS) -> None:
         self._most, self._size = most, 0
         self._kept: dict[str, bytes] = {}
         self._lock = threading.Lock()

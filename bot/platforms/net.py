@@ -41,6 +41,7 @@ _is_bulk: ContextVar[bool] = ContextVar("is_bulk", default=False)
 TIMEOUT = 30.0  # seconds for a connection, and for each read of an answer
 DEADLINE = 300.0  # seconds for one operation with all its tries
 SLOWEST = 200_000  # bytes a second at which a service may read our request
+MOST_BYTES = 256_000_000  # of one answer of an API, unpacked; GitHub's largest has 100 MB in base64
 LISTING = 1800.0  # seconds for a listing with all its pages
 
 

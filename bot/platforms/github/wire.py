@@ -18,11 +18,10 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 
 from bot.errors import Unavailable
 from bot.platforms.github.address import place_of
-from bot.platforms.net import BUDGETS, current_limits, key_of, seconds_in
+from bot.platforms.net import BUDGETS, MOST_BYTES, current_limits, key_of, seconds_in
 from bot.platforms.writes import check_held
 
 SERVICE = "GitHub"
-MOST_BYTES = 256_000_000  # of one answer, unpacked; GitHub's largest has 100 MB in base64
 PIECE = 65_536  # bytes that are read between two looks at the clock
 
 

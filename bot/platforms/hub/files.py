@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from bot.errors import Gone
 from bot.platforms.digest import is_content
 from bot.platforms.discussions import OPEN
-from bot.platforms.hub.changes import added
 from bot.platforms.hub.discussions import HubDiscussions
-from bot.platforms.hub.source import HubSource
+from bot.platforms.hub.source import HubSource, added
 from bot.platforms.source import Change
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import RowFiles, StoredEntries, is_entry_file, parse_entries

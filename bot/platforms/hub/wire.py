@@ -14,11 +14,10 @@ from huggingface_hub.utils._http import hf_request_event_hook  # without its hoo
 from bot.errors import CallError, Gone, Unavailable
 from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
-from bot.platforms.net import ANSWERS, BUDGETS, LONGEST_WAIT, TIMEOUT, Limits, current_limits, key_of
+from bot.platforms.net import ANSWERS, BUDGETS, LONGEST_WAIT, MOST_BYTES, TIMEOUT, Limits, current_limits, key_of
 from bot.platforms.registry import NO_ADDRESS
 
 SMALL_FILES = "/api/resolve-cache/"  # where the Hub sends who asks for a small file of a public repository
-MOST_BYTES = 256_000_000  # of one answer of the API, unpacked; files are read with limits of their own
 
 
 @cache

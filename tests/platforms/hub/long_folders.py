@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.platforms.git import trees
-from bot.platforms.hub import changes
+from bot.platforms.hub import source
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
@@ -20,7 +20,7 @@ PAGE = 10
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a page have ten entries, and let what is compared at once be as short."""
     monkeypatch.setattr(routes_files, "PAGE", PAGE)
-    monkeypatch.setattr(changes, "PAGE", PAGE)
+    monkeypatch.setattr(source, "PAGE", PAGE)
     monkeypatch.setattr(trees, "STRIDE", 100)
     monkeypatch.setattr(trees, "BLOCK", 64)
 
