@@ -80,7 +80,7 @@ class Thread:
         return [one for one in self.comments if one.id != first]
 
     def comments_of(self, author: str) -> Iterator[Comment]:
-        """The comments of one account after the opening one: only in those of the bot a mark of the bot counts."""
+        """The comments of one account, without the opening one."""
         return (one for one in self.replies if one.author == author)
 
 

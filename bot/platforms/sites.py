@@ -80,7 +80,7 @@ def _known(host: SiteHost, there: Mapping[str, str]) -> dict[str, str]:
 
 
 def _refuse_foreign(site: Site, host: SiteHost, there: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Raise CallError where a file that is not the site's stands where one of its would."""
+    """Raise CallError if a file of somebody else has the path of a file of the site."""
     foreign = [path for path in there if path in site and path not in known and not is_content(site[path], there[path])]
     if foreign:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""

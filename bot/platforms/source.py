@@ -37,7 +37,7 @@ class Change:
 def named_change(path: str, oid: str | None, size: int) -> Change:
     """The change of a file; a name that is not text is escaped, and the change says so.
 
-    Half surrogates stand in `path` for bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
+    Half surrogates in `path` represent bytes that are not UTF-8 (git), or come from escapes in JSON (the Hub).
     """
     if is_text(path):
         return Change(path, oid, size)
@@ -55,7 +55,7 @@ def is_text(path: str) -> bool:
 
 
 def _is_escaped(path: str) -> bool:
-    """Tell whether every half surrogate stands for a byte."""
+    """Tell whether every half surrogate represents a byte."""
     return all(not "\ud800" <= sign <= "\udfff" or "\udc80" <= sign <= "\udcff" for sign in path)
 
 
@@ -121,5 +121,5 @@ def _translate(token: str) -> str:
 
 
 def is_wanted(path: str, patterns: Iterable[str]) -> bool:
-    """Tell whether a path matches any of the patterns; one that names a folder stands for all below it."""
+    """Tell whether a path matches any of the patterns; a pattern that names a folder matches all files below it."""
     return any(compiled(pattern).fullmatch(path) or path.startswith(f"{pattern.strip('/')}/") for pattern in patterns)

@@ -39,7 +39,7 @@ class Target(Protocol):
         ...
 
     def read_entries(self) -> list[Entry]:
-        """All entries on the main branch; what stands among them and is none is left out."""
+        """All entries on the main branch; files that are not entries are left out."""
         ...
 
     def scan_entries(self, layout: RowFiles = ENTRIES) -> StoredEntries:
@@ -79,7 +79,7 @@ class Target(Protocol):
         ...
 
     def apply(self, publication: Publication) -> str:
-        """Do it and say where it can be seen. Raises Stale if what stands there moved since it was read."""
+        """Carry it out, and return the URL of the result. Raises Stale if the target changed since it was read."""
         ...
 
     def find_duplicates(self) -> list[Duplicate]:
@@ -149,7 +149,7 @@ class Filling(Protocol):
     """Where many new rows go: the main branch, or the one request with a mark."""
 
     def paths(self) -> set[str]:
-        """The entries that stand there, or are proposed there."""
+        """The paths of the entries that are there, or are proposed there."""
         ...
 
     def standing(self, files: Mapping[str, bytes]) -> dict[str, bytes]:

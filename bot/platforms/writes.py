@@ -28,7 +28,7 @@ def check_held() -> None:
 
 
 def nobody_else(_: str, __: float) -> AbstractContextManager[object]:
-    """One process writes, and remembers nothing."""
+    """Allow the write: there is one process, and it remembers nothing."""
     return nullcontext()
 
 

@@ -203,7 +203,7 @@ class GitHubDiscussions:
         self.edit(num, OPENING, text)
 
     def set_status(self, num: int, status: Status, reason: str | None = None) -> None:
-        """Close or open an issue; the reason is said before, and once."""
+        """Close or open an issue; before that, the reason is posted once."""
         if reason is not None:
             last = self.read(num).comments[-1]
             if last.author != self.client.user or last.text.strip() != reason.strip():
@@ -328,7 +328,7 @@ class Heads(Mapping[str, str]):
 
     @kept_property
     def _open(self) -> dict[str, str | None]:
-        """The heads of the open requests, None for those of another branch."""
+        """The heads of the open requests; None for a request to another branch."""
         pulls = self._source.open_pulls() if self._has_requests else []
         return {f"refs/pr/{pull.number}": self._head_of(pull) for pull in pulls}
 

@@ -134,7 +134,7 @@ class CommitStatuses:
     name: str
 
     def show(self, head: str, context: str, state: VerdictState, text: str) -> None:
-        """Show a verdict where it does not stand already; where the bot's token may not, nothing is shown."""
+        """Show a verdict, unless it is shown already; if the bot's token may not, nothing happens."""
         text = text if len(text) <= TEXT_LIMIT else f"{text[: TEXT_LIMIT - 1]}…"
         path = f"/repos/{self.name}/commits/{head}/status"
         try:

@@ -44,7 +44,7 @@ MAX_BYTES = 4 * 1024 * 1024  # of one file of a target
 
 
 class GitHubTarget:
-    """The target in one repository: requests are pull requests, comments stand on an issue or a pull request.
+    """The target in one repository: requests are pull requests, comments are on an issue or a pull request.
 
     `written` may keep the commit that we wrote last for each request, by number; `intend` is held around what must be
     written once.

@@ -93,14 +93,14 @@ class HubDiscussions:
         return total, rows
 
     def read(self, num: int) -> Thread:
-        """One discussion or request, now; what it is and how it stands is remembered."""
+        """Read one discussion or request; its kind, mark and status are remembered."""
         details = self.client.read(self.client.api.get_discussion_details, discussion_num=num, **self._where)
         thread = as_thread(details)
         self.remember(thread)
         return thread
 
     def remember(self, thread: Thread) -> None:
-        """Keep what finds it again, where it is ours."""
+        """Remember one of our discussions: its kind, mark and status."""
         if thread.author != self.client.user:
             return
         mark = find_marker(thread.description)
@@ -304,7 +304,7 @@ class HubDiscussions:
             self.client.landed(failure, lambda: True if self.read(num).status == status else None)
 
     def may_write(self, account: str) -> bool:  # noqa: ARG002 - the interface of all platforms
-        """False: the Hub tells nobody what another account may do."""
+        """False: the Hub does not say what another account may do."""
         return False
 
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
@@ -349,7 +349,7 @@ def _as_comment(event: DiscussionComment, place: int) -> Comment:
 
 
 def as_page(answer: dict[str, Any]) -> tuple[int, list[Listed]]:
-    """How many rows a list has, and those of one page."""
+    """The number of rows in a list, and the rows of one page."""
     return int(answer["count"]), [as_listed(row) for row in answer["discussions"]]
 
 

@@ -70,7 +70,7 @@ class HubFiles:
 
 @dataclass
 class HubFilling:
-    """Writes files to one ref and remembers what stood there, so that a commit costs one request.
+    """Writes files to one ref and remembers what was there before, so that a commit costs one request.
 
     `ids` are the object ids of the entries at the ref's head, as they were listed last; what is written here is not
     among them, for no row is written twice.
@@ -89,7 +89,7 @@ class HubFilling:
         return self.discussions.source
 
     def look(self) -> None:
-        """See where the ref stands, and list the entries there."""
+        """Read the commit of the ref, and list the entries there."""
         refs = self.source.refs(requests=True)
         self.head = refs.get("refs/heads/main", "")
         if self.form == "pull-request":
@@ -104,7 +104,7 @@ class HubFilling:
         self.ids = {item.path: added(item).oid or "" for item in self.source.walk(self.head, FOLDER)}
 
     def paths(self) -> set[str]:
-        """The entries that stand there, or are proposed there."""
+        """The paths of the entries that are there, or are proposed there."""
         self._ready()
         return set(self.ids)
 

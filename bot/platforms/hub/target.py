@@ -112,7 +112,7 @@ class HubTarget:
 
     @kept_property
     def requests(self) -> list[tuple[int, Row]]:
-        """Our requests, oldest first; none where the form opens none, for then nobody needs to know who we are."""
+        """Our requests, oldest first; none if the form opens none, because the token may then not name an account."""
         if not self.has_requests:
             return []
         _ = self._looked
@@ -132,7 +132,7 @@ class HubTarget:
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
     def look_again(self) -> None:
-        """Forget how it stood."""
+        """Forget what was read of branches and requests."""
         for name in ("branches", "refs", "requests", "_looked"):
             self.__dict__.pop(name, None)
 
@@ -241,7 +241,7 @@ class HubTarget:
     # what is written
 
     def apply(self, publication: Publication) -> str:
-        """Do it, and say where it can be seen. Raises Stale if something else stands there by now."""
+        """Carry it out, and return the URL of the result. Raises Stale if the target changed since it was read."""
         try:
             match publication:
                 case OpenRequest():
@@ -352,6 +352,6 @@ class HubTarget:
         return {**derived_files(board, lambda path: self.source.read(path, self.head(), 100 * FILE_LIMIT))}
 
     def url(self, num: int) -> str:
-        """Where a request or discussion can be seen."""
+        """The URL of a request or discussion."""
         prefix = "" if self.address.kind == "model" else f"{self.address.kind}s/"
         return f"{self.client.endpoint}/{prefix}{self.address.name}/discussions/{num}"

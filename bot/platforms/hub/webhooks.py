@@ -75,7 +75,7 @@ def hooks(client: HubClient) -> list[Any]:
 
 
 def _renew(client: HubClient, hook: Any, url: str, watched: Watched, secret: str) -> str:
-    """Bring a webhook to what it shall be; a disabled one delivers again."""
+    """Update a webhook that differs from what is wanted; a disabled one is enabled."""
     wanted = {(one["type"], one["name"]) for one in watched}
     is_whole = names(hook) == wanted and set(hook.domains) == set(DOMAINS) and not hook.disabled
     if is_whole and (hook.url, hook.secret) == (url, secret):
@@ -104,7 +104,7 @@ def names(hook: Any) -> set[tuple[str, str]]:
 
 
 def address_of(hook: Any) -> str:
-    """Where a webhook delivers, without the query, in which a secret may stand; "a job" where it starts one."""
+    """The URL of a webhook without its query, which may hold a secret; "a job" if it starts one."""
     return _address(str(hook.url or "a job"))
 
 
