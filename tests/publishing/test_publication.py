@@ -150,6 +150,9 @@ def test_a_request_for_a_row_that_was_taken_away_is_closed_as_withdrawn() -> Non
     assert decide(MARK, TEXT, {PATH: None}, standing, "pull-request") == Decision(
         CloseRequest(MARK, request(), WITHDRAWN), "the request is closed"
     )
+    assert decide(MARK, TEXT, {}, standing, "pull-request") == Decision(  # a rolling request without a row
+        CloseRequest(MARK, request(), NOTHING_LEFT), "the request is closed"
+    )
     both = {PATH: None, "entries/tiny/other.json": NEW}
     stands = CurrentState({"entries/tiny/other.json": NEW}, Request("7", {}, TEXT))
     assert decide(MARK, TEXT, both, stands, "pull-request").publication == CloseRequest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -194,6 +195,21 @@ def test_strangers_have_so_many_answers_an_hour_and_maintainers_all(
     assert len(replies(request)) == 6 + 6
     assert story.acts() == ["comment"] * 13
     story.end()
+
+
+def test_a_clock_that_was_set_back_makes_nobody_wait(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    context = story.contexts.open_context(story.watch)
+    quota, now = quotas.CommandQuota(context), time.time()
+    context.clock = lambda: now + 30 * 86_400.0
+    assert [quota.take("eve") for _ in range(quotas.COMMANDS_OF_ONE + 1)][-2:] == [True, False]
+    context.clock = lambda: now
+
+    assert [quota.take("eve") for _ in range(quotas.COMMANDS_OF_ONE + 1)][-2:] == [True, False]
+    assert quota.take("ann")
+    context.clock = lambda: now + quotas.HOUR + 1.0
+    assert quota.take("eve")
+    story.contexts.store.close()
 
 
 def test_an_answer_that_landed_unseen_is_not_posted_twice(story: Story) -> None:

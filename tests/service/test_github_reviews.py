@@ -147,7 +147,7 @@ def test_a_stranger_waives_nothing(story: GitHubStory) -> None:
     story.settle()
 
     assert [text.split(".")[0] for text in story.comments(request, "reply")] == [
-        "Only the maintainers that the bot's settings name may waive a rule"
+        "Only the maintainers that the bot's settings name may write this command"
     ] * 2
     assert "❌ rejected" in story.review(request)
 
@@ -207,6 +207,26 @@ def test_who_may_write_is_a_maintainer_where_the_settings_say_so(github: GitHubS
     story.write(request, "/recheck")
     story.settle()
     assert "❌ rejected" in story.review(request)
+    story.end()
+
+
+def test_what_a_former_writer_waived_is_judged_again_where_it_was_merged(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path, maintainers='["@writers"]')
+    story.source.writers.add("wim")
+    request = story.propose(right=(50, 60, 170))
+    story.settle()
+    story.write(request, WAIVE, "wim")
+    story.settle()
+    github.state.merge(SOURCE, request.number)
+    story.settle()
+    [proposed] = story.target.pulls("open")
+    assert "waived by wim" in proposed.body
+
+    story.source.writers.clear()
+    story.settle()
+    assert story.target.pulls("open") == []
+    [said] = [one for one in story.source.issues.values() if not one.head and one.state == "open"]
+    assert "value-out-of-range" in said.body
     story.end()
 
 

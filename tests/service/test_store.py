@@ -278,6 +278,14 @@ def test_only_its_owner_reads_the_state(tmp_path: Path, umask: int) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_the_rows_below_a_model_are_those_of_no_near_twin(store: Store) -> None:
+    keys = [f"t/acme/{name}" for name in ("a/0-x", "a/1-x", "a-7b/0-x", "a.1/0-x", "a0/0-x", "A/0-x", "a", "a/")]
+    store.set_submissions("w", [submission(f"{number}.json", key) for number, key in enumerate(keys)])
+    store.set_submissions("other", [submission("x.json", "t/acme/a/2-x")])
+
+    assert store.keys_below("w", "t/acme/a") == {"t/acme/a/0-x", "t/acme/a/1-x"}
+
+
 def test_a_kind_s_subjects_and_targets_are_apart(store: Store) -> None:
     store.set_cursor("w", "declined", "one", "t/acme/a", target="x")
     store.set_cursor("w", "declined", "two", "t/acme/a-7b", target="x")

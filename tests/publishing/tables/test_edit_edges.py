@@ -91,6 +91,16 @@ def test_white_space_and_capitals_make_no_other_row(name: str) -> None:
     assert "which may be the same row" in refusal(CSV, {"t.csv": text.replace(name, "a/b").encode()}, entry(name))
 
 
+@pytest.mark.parametrize("names", [("a/b", "A/B"), ("A/B", "a/b"), ("a/b ", "A/B", "a/b")])
+def test_beside_a_near_twin_the_row_with_the_very_key_is_edited(names: tuple[str, ...]) -> None:
+    text = "".join(f"{name},0.25\n" for name in names)
+    after, draft = edited(CSV | {"on_existing": "update"}, {"t.csv": f"Model,BBH\n{text}".encode()}, entry("a/b"))
+
+    assert draft.refused == {}
+    cells = dict(line.split(",") for line in after["t.csv"].decode().splitlines()[1:])
+    assert [name for name, cell in cells.items() if cell != "0.25"] == ["a/b"]
+
+
 def test_of_two_new_rows_with_one_key_the_first_is_written() -> None:
     rows = [entry("a/b", key="one"), entry("a/b", key="other"), entry("a/c", key="third")]
     after, draft = edited(CSV, {"t.csv": b"Model,BBH\nheron,0.5\n"}, *rows)
