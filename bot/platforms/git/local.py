@@ -134,7 +134,7 @@ class LocalRepository(Repository):
         except Unavailable:
             return
         tree, main = staged.decode().strip(), self.main
-        if tree == self.git("rev-parse", f"{main}^{{tree}}").decode().strip():
+        if tree == self.tree_of(main):
             return
         history = self.git("log", "-50", "--format=%T", main).decode().split()
         empty = self.git("hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()

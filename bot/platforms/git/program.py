@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
-from bot.errors import CallError
+from bot.errors import CallError, Unavailable
+
+T = TypeVar("T")
 
 PASSED = ("PATH", "TMPDIR")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -109,3 +114,49 @@ def version() -> tuple[int, str]:
     """The exit status of `git --version`, and what it says."""
     status, out, err = run("--version", git_dir=None, timeout=10)
     return status, " ".join((out or err).decode("utf-8", "replace").split())
+
+
+@dataclass
+class Talk:
+    """One git that answers questions for as long as it is needed: a process for each of them would cost far more."""
+
+    args: tuple[str, ...]
+    git_dir: Path
+    timeout: float
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def ask(self, question: bytes, read: Callable[[IO[bytes]], T]) -> T:
+        """Write a question, and give what `read` makes of the answer; it raises ValueError for none.
+
+        Raises Unavailable where git ends, or takes longer than `timeout` seconds.
+        """
+        with self._lock:
+            process = self._started()
+            timer = threading.Timer(self.timeout, process.kill)
+            timer.start()
+            try:
+                assert process.stdin is not None  # noqa: S101 - both are pipes
+                assert process.stdout is not None  # noqa: S101
+                process.stdin.write(question)
+                process.stdin.flush()
+                return read(process.stdout)
+            except (OSError, ValueError) as error:
+                self.close()
+                raise Unavailable("git", f"{self.args[0]} gave no answer: {error}") from None
+            finally:
+                timer.cancel()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            pipe = subprocess.PIPE
+            self._process = start(*self.args, git_dir=self.git_dir, stdin=pipe, stdout=pipe)
+        return self._process
+
+    def close(self) -> None:
+        """End git."""
+        if self._process is not None:
+            self._process.kill()
+            with suppress(OSError, ValueError):
+                self._process.communicate()
+            self._process = None

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
+from typing import IO
 from urllib.parse import urlsplit
 
 from bot.errors import Gone, Stale, Unavailable
@@ -151,8 +152,10 @@ class Repository:
             if layout is None:
                 raise Gone("git", f"there is no git repository {self.folder}")
             ours = Path(tempfile.mkdtemp(prefix="leaderboard-bot-"))
-            weakref.finalize(self, rmtree, ours, ignore_errors=True)
             _link(ours, layout)
+            self._heads = program.Talk(("cat-file", "--batch-check"), ours, DEADLINE)
+            self._contents = program.Talk(("cat-file", "--batch"), ours, DEADLINE)
+            weakref.finalize(self, _close, ours, self._heads, self._contents)
             self._ours = ours
         return self._ours
 
@@ -210,8 +213,33 @@ class Repository:
         """The commit that a ref or revision names, "" if there is none."""
         if not NAME.fullmatch(name):
             return ""
-        found = self.try_git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        return found.decode().strip() if found else ""
+        try:
+            found = self._look(f"{name}^{{commit}}")
+        except Gone:
+            return ""
+        return found[0] if found is not None and found[1] == "commit" else ""
+
+    def _look(self, name: str) -> tuple[str, str, int] | None:
+        """The id, kind and bytes of an object; None if it is not there. Raises Gone where there is no repository."""
+        self.git_dir  # noqa: B018 - it opens the repository
+        question = f"{name}\n".encode("utf-8", "surrogateescape")
+        return self._heads.ask(question, lambda answer: _head(answer, question))
+
+    def _content(self, name: str) -> tuple[str, bytes] | None:
+        """The kind and bytes of an object; None if it is not there."""
+        self.git_dir  # noqa: B018 - it opens the repository
+        question = f"{name}\n".encode("utf-8", "surrogateescape")
+
+        def read(answer: IO[bytes]) -> tuple[str, bytes] | None:
+            head = _head(answer, question)
+            if head is None:
+                return None
+            data = answer.read(head[2] + 1)
+            if len(data) != head[2] + 1:
+                raise ValueError("it ended too early")
+            return head[1], data[:-1]
+
+        return self._contents.ask(question, read)
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Refs below a prefix with their commits."""
@@ -246,11 +274,8 @@ class Repository:
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         """The bytes of each object that is a file."""
-        if not oids:
-            return {}
-        lines = self.git("cat-file", "--batch-check", data="".join(f"{oid}\n" for oid in oids).encode())
-        rows = [line.split() for line in lines.decode().splitlines()]
-        return {row[0]: int(row[2]) for row in rows if row[1] == "blob"}
+        found = {oid: self._look(oid) for oid in oids}
+        return {oid: head[2] for oid, head in found.items() if head is not None and head[1] == "blob"}
 
     def changed(self, old: str, new: str) -> dict[str, str]:
         """The paths that differ between two commits, each with its object id at the second.
@@ -266,16 +291,35 @@ class Repository:
 
     def find(self, commit: str, path: str) -> Blob | None:
         """The file at a path of a commit, None if there is none."""
-        given = f"{commit}:{path}\0".encode("utf-8", "surrogateescape")
-        answer = self.git("cat-file", "--batch-check", "-z", data=given).decode("utf-8", "replace")
-        if answer.endswith(" missing\n"):
+        checked_name(commit)
+        if "\n" in path:  # a question is one line
+            return self.listing(commit, path).get(path)
+        found = self._look(f"{commit}:{path}")
+        if found is None:
+            self._see_absent(commit, path)
             return None
-        oid, kind, size = answer.split()[-3:]
-        return Blob(oid, int(size)) if kind == "blob" else None
+        oid, kind, size = found
+        return Blob(oid, size) if kind == "blob" else None
+
+    def _see_absent(self, commit: str, path: str) -> None:
+        """See that a path is in no folder of a commit. Raises Unavailable where an object on its way is missing."""
+        folder, _, name = path.rpartition("/")
+        found = self._content(f"{commit}:{folder}")
+        if found is not None:
+            is_listed = b" %b\0" % name.encode("utf-8", "surrogateescape") in found[1]
+            if name and found[0] == "tree" and is_listed:
+                raise self._missing(f"of {path} at {commit[:12]}")
+        elif folder:
+            self._see_absent(commit, folder)
+        elif self._look(commit) is not None:
+            raise self._missing(f"of the top folder at {commit[:12]}")
 
     def read_blob(self, oid: str) -> bytes:
-        """The bytes of an object."""
-        return self.git("cat-file", "blob", oid)
+        """The bytes of an object. Raises Unavailable where it is missing."""
+        found = self._content(oid)
+        if found is None:
+            raise self._missing(oid)
+        return found[1]
 
     def read(self, commit: str, path: str) -> bytes | None:
         """A file's bytes at a commit, None if there is none."""
@@ -283,18 +327,19 @@ class Repository:
         return self.read_blob(found.oid) if found else None
 
     def read_all(self, found: Mapping[str, str]) -> dict[str, bytes]:
-        """The bytes of files by path, given their object ids, in one call of git however many there are."""
-        if not found:
-            return {}
-        stream = self.git("cat-file", "--batch", data="".join(f"{oid}\n" for oid in found.values()).encode())
-        blobs: dict[str, bytes] = {}
-        at = 0
-        for path in found:
-            end = stream.index(b"\n", at)
-            size = int(stream[at:end].split(b" ")[2])
-            blobs[path] = stream[end + 1 : end + 1 + size]
-            at = end + size + 2
-        return blobs
+        """The bytes of files by path, given their object ids."""
+        return {path: self.read_blob(oid) for path, oid in found.items()}
+
+    def tree_of(self, commit: str) -> str:
+        """The object id of the top folder of a commit."""
+        found = self._look(f"{checked_name(commit)}^{{tree}}")
+        if found is None:
+            raise self._missing(commit)
+        return found[0]
+
+    def message(self, commit: str) -> str:
+        """The message of a commit."""
+        return self.read_blob(checked_name(commit)).partition(b"\n\n")[2].decode("utf-8", "replace")
 
     def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str) -> str:
         """Make a commit on `parent` ("" for none) with files changed or (None) deleted; no ref moves yet."""
@@ -330,6 +375,21 @@ def checked_name(name: str) -> str:
     if not NAME.fullmatch(name) or ".." in name:
         raise Gone("git", f"{name[:80]!r} is neither the full id of a commit nor a ref")
     return name
+
+
+def _head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None:
+    """Read the first line of an answer of `cat-file`. Raises ValueError where git has ended."""
+    line = answer.readline()
+    if line == question.rstrip(b"\n") + b" missing\n":
+        return None
+    oid, kind, size = line.decode("ascii", "replace").split()
+    return oid, kind, int(size)
+
+
+def _close(ours: Path, *talks: program.Talk) -> None:
+    for talk in talks:
+        talk.close()
+    rmtree(ours, ignore_errors=True)
 
 
 def _link(ours: Path, layout: Layout) -> None:

@@ -128,8 +128,7 @@ class Folder:
         return self._repository.try_git("merge-base", "--is-ancestor", commit, main) is not None
 
     def _request(self, commit: str, mark: Marker) -> Request:
-        message = self._repository.git("show", "-s", "--format=%B", commit).decode("utf-8", "replace")
-        title, _, body = message.partition("\n\n")
+        title, _, body = self._repository.message(commit).partition("\n\n")
         return Request(mark.key, self._proposed(commit), PostText(title, body.strip()))
 
     def _proposed(self, commit: str) -> Mapping[str, bytes | None]:
