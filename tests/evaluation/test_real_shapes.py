@@ -37,6 +37,21 @@ def test_a_short_name_of_a_data_type_is_no_quantization(name: str, precision_is:
         assert "quantized-run" not in rules_of(outcome_of(patched(changes)))
 
 
+@pytest.mark.parametrize("name", ["bfloat16 ", "Bfloat16", "torch.torch.bfloat16", " torch. BF16"])
+def test_a_precision_has_one_spelling(name: str) -> None:
+    assert precision({"/config/model_dtype": name}) == "bfloat16"
+    assert rules_of(outcome_of(patched({"/config/model_dtype": name}))) == set()
+
+
+@pytest.mark.parametrize("name", ["float16 (verified)", "bfloat16x", "torch.torch", "best"])
+def test_a_precision_that_nobody_uses_is_an_error_with_the_words_that_exist(name: str) -> None:
+    outcome = outcome_of(patched({"/config/model_dtype": name}))
+    [finding] = [finding for finding in outcome.findings if finding.rule == "malformed-field"]
+    assert finding.is_error
+    assert "bfloat16" in finding.message
+    assert outcome.verdict.status == "rejected"
+
+
 @pytest.mark.parametrize(
     ("args", "precision_is"),
     [

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from bot.evaluation.finding import shown
 from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import precision
+from bot.evaluation.formats.fields import PRECISIONS, precision
 from bot.evaluation.formats.secrets import HIDDEN, credentials, secrets_in
-from bot.evaluation.result import Result
+from bot.evaluation.result import MalformedField, Result
 
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
 SIGNS = ("key", "token", "auth", "passw", "secret", "hf_", "sk-", "gh", "akia", "aiza")
@@ -64,8 +65,11 @@ def _from_cache(result: Result) -> Result:
 
 
 def _spelled(result: Result) -> Result:
-    """The result with its precision as torch spells it, so that "half" and "float16" make one row."""
-    spelled = precision(result.model.precision)
-    if spelled == result.model.precision:
-        return result
-    return replace(result, model=replace(result.model, precision=spelled))
+    """The result with its precision in its one spelling, so that a row has one; a word that is none is a fault."""
+    named = result.model.precision
+    spelled = precision(named)
+    if spelled is None:
+        why = f"{shown(named)} is none that leaderboard-bot knows: write one of {', '.join(PRECISIONS)}"
+        fault = MalformedField("precision", result.pointer_to("precision"), why)
+        return replace(result, malformed=(*result.malformed, fault))
+    return result if spelled == named else replace(result, model=replace(result.model, precision=spelled))

@@ -16,8 +16,21 @@ REVISION = re.compile(r"[0-9a-f]{40}")
 LARGEST = 2**53  # above it doubles skip whole numbers, and far above it they end
 ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 NO_PACKAGE = "No package metadata"
-SHORT_DTYPES = {"float": "float32", "fp32": "float32", "half": "float16", "fp16": "float16", "bf16": "bfloat16",
-                "double": "float64"}  # fmt: skip
+# What a precision may be: a data type of torch, or a quantization as harnesses and their model classes call it.
+PRECISIONS = (
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8",
+    "8bit", "4bit", "3bit", "2bit", "GPTQ", "AWQ", "GGUF", "aqlm", "auto-round", "awq_marlin", "bitblas", "bitnet",
+    "bitsandbytes", "compressed-tensors", "eetq", "exl2", "experts_int8", "fbgemm_fp8", "fp4", "fp8", "fpquant",
+    "gptq_marlin", "higgs", "hqq", "int4", "marlin", "modelopt", "modelopt_fp4", "mxfp4", "mxfp8", "nvfp4", "ptpc_fp8",
+    "quanto", "quantized", "quark", "spqr", "squeezellm", "torchao", "vptq", "w4a16", "w8a8", "w8a8_fp8", "w8a8_int8",
+    "float8_dynamic_activation_float8_weight", "float8_weight_only", "int4_weight_only", "int8_weight_only",
+    "int8_dynamic_activation_int8_weight",
+)  # fmt: skip
+SYNONYMS = {"float": "float32", "fp32": "float32", "half": "float16", "fp16": "float16", "bf16": "bfloat16",
+            "double": "float64", "fp64": "float64", "autoround": "auto-round", "bnb": "bitsandbytes",
+            "compressedtensors": "compressed-tensors", "fbgemmfp8": "fbgemm_fp8", "finegrainedfp8": "fp8",
+            "auto": "", "unknown": ""}  # fmt: skip
+SPELLED = {name.lower(): name for name in PRECISIONS} | SYNONYMS
 LONGEST_SETTING = 1_000  # characters; a longer one is compared by its digest
 
 
@@ -92,10 +105,12 @@ def setting(value: object) -> str:
     return "sha256:" + sha256(spelled.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def precision(name: str) -> str:
-    """A data type by the name that torch prints ("half" is float16), "" for "auto"; a quantization stays as it is."""
-    name = name.removeprefix("torch.")
-    return "" if name == "auto" else SHORT_DTYPES.get(name, name)
+def precision(name: str) -> str | None:
+    """A precision in its one spelling ("Half" and "torch.float16" are float16), "" for "auto"; None if it is none."""
+    word = "".join(name.split()).lower()
+    while word.startswith("torch."):
+        word = word.removeprefix("torch.")
+    return SPELLED.get(word) if word else ""
 
 
 def shots(value: object) -> int | None:

@@ -2,7 +2,8 @@
 
 ## What it does
 Limits every text of a file: names of models and tasks (500 characters), precision, versions and commits (200,
-printable ASCII), model arguments (10,000). A longer text is cut before anything else reads it.
+printable ASCII), model arguments (10,000). A longer text is cut before anything else reads it. A precision is one of
+the data types and quantizations that harnesses write, whatever its case and spaces; the message lists them.
 
 ## Why is this bad?
 The field becomes part of the row's key, of paths, titles and tables. A precision of 70,000 characters is no precision,
