@@ -18,6 +18,8 @@ from bot.platforms.registry import Opener, open_target
 from bot.publishing.publication import find_marker
 from bot.publishing.verified_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import command
+from bot.service.judge.commits import open_look_up
+from bot.service.settings.environment import kept_answers
 from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
 from bot.service.verify_table import table_at
@@ -34,7 +36,9 @@ def verify(run: Run) -> int:
     config = run.inputs.config
     table = table_at(target, run.inputs.to, run.trigger.workspace / config) if config else None
     opener, sources = Opener(run.access), [run.trigger.workspace / name for name in run.inputs.sources]
-    rows = list(Verifier(target, opener, today, asks_models=True, table=table, sources=sources).verify())
+    look_up = open_look_up(run.access, kept_answers(run.environ), run.say)
+    verifier = Verifier(target, opener, today, asks_models=True, table=table, sources=sources, look_up=look_up)
+    rows = list(verifier.verify())
     for row in rows:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")

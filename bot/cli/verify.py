@@ -11,17 +11,19 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.judging import warn
 from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import visible
-from bot.service.settings.environment import read_access
+from bot.service.judge.commits import open_look_up
+from bot.service.settings.environment import kept_answers, read_access
 from bot.service.verified import to_json, write_badge
 from bot.service.verify import VerifiedRow, Verifier
 from bot.service.verify_table import table_at
 
-SHOWN = 5  # differing numbers that are shown of one row
+SHOWN = 5  # differing fields that are shown of one row
 
 
 class VerifyFormat(StrEnum):
@@ -65,8 +67,9 @@ def verify(
     opened.check_readable()
     today = open_leaderboard(leaderboard, access) if leaderboard else None
     table = table_at(opened, target, config) if config is not None else None
-    found = Verifier(opened, Opener(access), today, models, table, source_folders(sources or [])).verify(entries or [])
-    rows = _print_rows(found, form, is_quiet=quiet)
+    folders, look_up = source_folders(sources or []), open_look_up(access, kept_answers(), warn)
+    verifier = Verifier(opened, Opener(access), today, models, table, folders, look_up)
+    rows = _print_rows(verifier.verify(entries or []), form, is_quiet=quiet)
     if badge is not None:
         write_badge(badge, rows)
     if not all(row.follows for row in rows):
@@ -98,7 +101,7 @@ def _lines(row: VerifiedRow) -> list[str]:
     lines = [f"{mark} {row.outcome}  {visible(row.key)}" + (f": {visible(said)}" if said else "")]
     lines += [f"    {one.name}: published {one.published}, computed {one.computed}" for one in row.differences[:SHOWN]]
     more = len(row.differences) - SHOWN
-    return lines + ([f"    and {more} more numbers"] if more > 0 else [])
+    return lines + ([f"    and {more} more fields"] if more > 0 else [])
 
 
 def _summary(rows: Sequence[VerifiedRow]) -> str:

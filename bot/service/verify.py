@@ -9,16 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from bot.errors import BotError, CallError, MalformedDeclaration, MalformedEntry
-from bot.evaluation.judge import judge_all
+from msgspec.structs import replace
+
+from bot.errors import BotError, CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, parse_leaderboard, shipped
-from bot.evaluation.rules.rule import Facts
+from bot.evaluation.row import RowFacts
 from bot.evaluation.submission import Parsed
 from bot.platforms.registry import Opener
 from bot.platforms.target import Target
 from bot.publishing.card import declaration_path
-from bot.publishing.entry import Entry, Evidence, entry_of
-from bot.publishing.row_difference import Difference, differences
+from bot.publishing.entry import Entry, Evidence
+from bot.publishing.made_entries import make_entries
+from bot.publishing.row_difference import OF_DECLARATION, Difference, differences
+from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.model_lookup import ModelLookup, ModelState
 from bot.service.verify_evidence import EvidenceReader, Unfounded
 from bot.service.verify_table import TableCells
@@ -32,7 +35,7 @@ Outcome = Literal[
 class VerifiedRow:
     """Whether a row follows from its evidence.
 
-    `follows`: every number is the same. `differs`: a number is another under the row's own declaration. `table`: the
+    `follows`: every field is the same. `differs`: a field is another under the row's own declaration. `table`: the
     row follows, and the table that people read says another thing. `declaration`: only under today's. `evidence`: a
     file has other bytes than the row names. `gone`: a file, its commit or its repository is gone. `model`: the revision
     of the model is gone, so that nobody can run it again. `untraceable`: no repository is named, or no declaration that
@@ -57,7 +60,8 @@ class Verifier:
     """Recomputes the rows of one target; `today` is the declaration to compare with, where there is one.
 
     With `asks_models` the Hub is asked whether the revision of each model is still there; `table` is the one that the
-    rows stand beside, where there is one. `sources` are the folders in which evidence may be read.
+    rows stand beside, where there is one. `sources` are the folders in which evidence may be read. `look_up`
+    asks again about the harness commits that a row says were looked up.
     """
 
     target: Target
@@ -66,6 +70,7 @@ class Verifier:
     asks_models: bool = False
     table: TableCells | None = None
     sources: Sequence[Path] = ()
+    look_up: LookUp = no_look_up
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     def verify(self, wanted: Sequence[str] = ()) -> Iterator[VerifiedRow]:
@@ -94,23 +99,49 @@ class Verifier:
     def _row(self, entry: Entry) -> VerifiedRow:
         declared = self._declaration(entry)
         read = [(file, *self._evidence.read(file)) for file in entry.evidence]
-        found = _recomputed(entry, read, declared)
+        found, why = self._recomputed(entry, read, declared)
         wrong = differences(entry, found)
         if wrong:
-            return VerifiedRow(entry.key, "differs", "the evidence gives other numbers", wrong)
+            return VerifiedRow(entry.key, "differs", why or "the evidence gives another row", wrong)
         if self.table is not None:
             why, cells = self.table.look(entry, declared)
             if why:
                 return VerifiedRow(entry.key, "table", why, cells)
         if self.today is not None and self.today.scoring_digest != entry.leaderboard.scoring_digest:
-            other = differences(entry, _recomputed(entry, read, self.today))
+            found, why = self._recomputed(entry, read, self.today)
+            other = differences(entry, found, OF_DECLARATION)
             if other:
-                return VerifiedRow(entry.key, "declaration", "today's declaration gives other numbers", other)
+                why = f"under today's declaration {why}" if why else "today's declaration gives another row"
+                return VerifiedRow(entry.key, "declaration", why, other)
         model = self._models.look(entry.model.id, entry.model.revision) if self.asks_models else ModelState()
         if model.is_gone:
             return VerifiedRow(entry.key, "model", model.said)
         moved = [said for file in entry.evidence if (said := self._evidence.since(file))]
-        return VerifiedRow(entry.key, "follows", notice="; ".join(filter(None, [*moved, model.said])))
+        told = filter(None, [*moved, model.said, *self._unasked(entry)])
+        return VerifiedRow(entry.key, "follows", notice="; ".join(told))
+
+    def _unasked(self, entry: Entry) -> Iterator[str]:
+        """A sentence for each harness commit about which the row is believed, because GitHub gave no answer."""
+        recorded = entry.facts.commits if entry.facts else {}
+        asked = self.look_up(recorded, self._declaration(entry)) if recorded else {}
+        for commit in recorded:
+            if commit not in asked:
+                yield f"that commit {commit[:40]} is {recorded[commit].answer} is the row's own word"
+
+    def _recomputed(
+        self, entry: Entry, read: Sequence[tuple[Evidence, Parsed, float | None]], declared: Leaderboard
+    ) -> tuple[Entry | None, str]:
+        """The row that the evidence gives under a declaration; None if it gives none, and why."""
+        committed = {file.path: when for file, _, when in read if when is not None}
+        judgement = _judge_of(entry, declared, self.look_up).judge([parsed for _, parsed, _ in read], committed)
+        places = {file.path: replace(file, submitter="") for file, _, _ in read}  # no source says who brought a file
+        made = make_entries(judgement.rows, places)
+        found = next((one for one in made.entries if one.key == entry.key), None)
+        if found is not None or made.entries:
+            return found, "" if found else f"the evidence gives the row {made.entries[0].key}"
+        findings = [finding for verdict in judgement.verdicts for finding in verdict.findings]
+        errors = [f"{finding.rule}: {finding.message}" for finding in findings if finding.is_error]
+        return None, next(iter([*made.refused.values(), *errors]), "the evidence gives no row")
 
     @cached_property
     def _evidence(self) -> EvidenceReader:
@@ -148,24 +179,26 @@ def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:
     return keys
 
 
-def _recomputed(
-    entry: Entry, read: Sequence[tuple[Evidence, Parsed, float | None]], declared: Leaderboard
-) -> Entry | None:
-    """The row that the evidence gives under a declaration, None if it gives none."""
-    waived = [
-        Waiver(rule=one.rule, submission=f"sha256:{file.sha256}", reason=one.reason, who=one.who, until=one.until)
-        for one in entry.waivers
-        for file, _, _ in read
-    ]
-    facts = Facts(
-        today=min((date.fromisoformat(one.until) for one in entry.waivers), default=None),
-        waivers=tuple(waived),
-        committed={file.path: when for file, _, when in read if when is not None},
-    )
-    rows = judge_all([parsed for _, parsed, _ in read], declared, facts).rows
-    places = {file.path: file for file, _, _ in read}
+def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
+    """Return what judges as the row was judged: with the facts that it records, but for what can be asked again."""
+    facts = entry.facts or RowFacts()
     try:
-        made = [entry_of(row, places) for row in rows]
-    except MalformedEntry:
-        return None
-    return next((one for one in made if one is not None and one.key == entry.key), None)
+        days = [facts.today] if facts.today else [waiver.until for waiver in entry.waivers]
+        waivers = [
+            Waiver(rule=one.rule, submission=f"sha256:{file.sha256}", reason=one.reason, who=one.who, until=one.until)
+            for one in entry.waivers
+            for file in entry.evidence
+        ]
+        today = min(map(date.fromisoformat, days), default=None)
+    except ValueError:
+        raise Unfounded("untraceable", "a date or a waiver of the row is malformed") from None
+    raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
+    return Judge(
+        declared,
+        today,
+        waivers,
+        facts.owners,
+        facts.names,
+        {raws: facts.same_values} if facts.same_values else {},
+        lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
+    )

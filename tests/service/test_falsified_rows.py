@@ -1,0 +1,215 @@
+"""Rows that somebody changed at the target: whatever field it is, `verify` names it; the unchanged row follows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import MalformedEntry
+from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
+from bot.evaluation.row import CommitFact
+from bot.evaluation.submission import one_file, parse_submission
+from bot.platforms.git.source import GitSource
+from bot.platforms.registry import Access, Opener
+from bot.publishing.card import declaration_path
+from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
+from bot.publishing.row_difference import CANNOT_FOLLOW
+from bot.service.judge.facts import Judge, no_look_up
+from bot.service.verify import VerifiedRow, Verifier
+from tests.platforms.git.test_source import Folder
+from tests.world.results import TINY, result, revision_of
+
+MODEL = "acme/atlas-7b"
+TOOL = "acme/harness"
+COMMIT = "abcdef12"
+PINNED = f"""
+pins = "required"
+[[harness.accepted]]
+repository = "{TOOL}"
+since = "1234567890123456789012345678901234567890"
+reason = "these measured"
+
+[[tasks]]"""
+LIMITED = {"n-samples": {"sums_plus": {"original": 200, "effective": 100}}}
+Place = tuple[str | int, ...]
+
+
+def waiver(rule: str, until: datetime) -> Waiver:
+    return Waiver(rule=rule, submission="*", reason="agreed", who="ann", until=until.date())
+
+
+def row(source: Folder, declared: Leaderboard, name: str, judge: Judge, data: bytes, *, is_dated: bool = True) -> Entry:
+    """The entry of a file that was pushed to a folder."""
+    commit = source.push({name: data})
+    last = GitSource(source.path).touched([name], commit)[name]
+    dates = {name: last.date} if is_dated and last.date else {}
+    [made] = judge.judge([parse_submission(one_file(name, data))], dates).rows
+    entry = entry_of(made, {name: Evidence(source=source.path.name, path=name, commit=last.oid)})
+    assert entry is not None, [finding.message for file in made.files or (made.lead,) for finding in file.findings]
+    return entry
+
+
+def all_facts(source: Folder, declared: Leaderboard) -> Entry:
+    """A row about which every kind of fact decided."""
+    now = datetime.now(UTC)
+    sizes = {"n-samples": {name: {"original": 100, "effective": 100} for name in ("sums_times", "logic")}}
+    sizes["n-samples"] |= {"sums_plus": {"original": 200, "effective": 100}}
+    config = {"model": "hf", "model_args": "pretrained=./x,dtype=bfloat16", "model_dtype": "torch.bfloat16"}
+    data = result("./x", date=(now - timedelta(days=2)).timestamp(), config=config, git_hash=COMMIT, **sizes)
+    judge = Judge(
+        declared,
+        (now - timedelta(days=30)).date(),
+        [waiver(rule, now) for rule in ("limited-run", "wrong-sample-count", "wrong-owner", "unpinned-revision")],
+        {"other/": ("acme",)},
+        {"./x": f"{MODEL}@{revision_of(MODEL)}"},
+        {(0.55, 0.7): "acme/borea-1b"},
+        lambda texts, _: {text: CommitFact("accepted", TOOL, "it is") for text in texts},
+    )
+    return row(source, declared, "facts.json", judge, data)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "results")
+
+
+def put(tmp_path: Path, entry: Entry, declaration: str) -> Folder:
+    """A target with one row and its declaration."""
+    board = Folder(tmp_path / "board")
+    board.push({declaration_path(entry.leaderboard.digest): declaration.encode(), entry.path: entry.to_bytes()})
+    return board
+
+
+def verify(tmp_path: Path) -> list[VerifiedRow]:
+    opener = Opener(Access(), tmp_path)
+    return list(Verifier(opener.target("board"), opener, sources=[tmp_path]).verify())
+
+
+def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(below, (*place, key))
+    else:
+        yield place, value
+
+
+def pattern_of(place: Place) -> str:
+    """The field of a place: `tasks[].raw`; the names of leaves and commits are left out as well."""
+    words = "".join("[]" if isinstance(one, int) else f".{one}" for one in place).lstrip(".")
+    return re.sub(r"^(versions|n-shot|n-samples|facts\.\w+)\.(?!\w*$)?[^.[]+", r"\1.*", words)
+
+
+def others(value: Any) -> Iterator[Any]:
+    """Values that a field does not have."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int | float):
+        yield value + 1
+    elif value is None:
+        yield from ("x", 1.5)
+    else:
+        yield f"{value}x"
+        yield ""
+
+
+def falsified(whole: Any) -> Iterator[tuple[str, bytes]]:
+    """The entry with one field changed or removed, for every field pattern."""
+    done: set[str] = set()
+    for place, value in leaves(whole):
+        if pattern_of(place) in done:
+            continue
+        done.add(pattern_of(place))
+        for other in (*others(value), KeyError):
+            copy = deepcopy(whole)
+            inner = copy
+            for key in place[:-1]:
+                inner = inner[key]
+            if other is KeyError:
+                del inner[place[-1]]
+            elif other == value:
+                continue
+            else:
+                inner[place[-1]] = other
+            yield pattern_of(place), json.dumps(copy).encode()
+
+
+@pytest.mark.parametrize("kind", ["plain", "all facts"])
+def test_every_changed_field_of_a_row_is_named(tmp_path: Path, source: Folder, kind: str) -> None:
+    declaration = TINY if kind == "plain" else TINY.replace("[[tasks]]", PINNED, 1)
+    declared = parse_leaderboard(declaration, "tiny", "tiny.toml")
+    plain = Judge(declared, datetime.now(UTC).date(), look_up=no_look_up)
+    entry = row(source, declared, "a.json", plain, result(MODEL)) if kind == "plain" else all_facts(source, declared)
+    board = put(tmp_path, entry, declaration)
+    assert [(one.outcome, one.why, one.differences) for one in verify(tmp_path)] == [("follows", "", ())]
+
+    unnoticed, patterns = set(), set()
+    for pattern, data in falsified(json.loads(entry.to_bytes())):
+        patterns.add(pattern)
+        try:
+            if parse_entry(data) == entry:
+                continue  # a field that is null where it is missing, too
+        except MalformedEntry:
+            pass
+        board.push({entry.path: data})
+        [found] = verify(tmp_path)
+        assert entry.key in found.key
+        if found.follows and pattern != "evidence[].commit":  # in a folder the bytes count, whatever the commit
+            unnoticed.add(pattern)
+        elif found.outcome == "differs":
+            assert found.differences
+    assert unnoticed <= CANNOT_FOLLOW
+    assert len(patterns) > 40
+
+
+def test_the_docs_name_every_field_that_cannot_follow() -> None:
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    section = page.read_text(encoding="utf-8").partition("## verify")[2].partition("\n## ")[0]
+    listed = re.search(r"cannot follow: (.*?)\.\s", section, re.DOTALL)
+    assert listed is not None
+    assert set(re.findall(r"`([^`]+)`", listed[1])) == CANNOT_FOLLOW
+
+
+def test_a_row_follows_only_with_the_date_of_the_commit(tmp_path: Path, source: Folder) -> None:
+    declared = parse_leaderboard(TINY, "tiny", "tiny.toml")
+    later = (datetime.now(UTC) + timedelta(days=40)).timestamp()
+    judge = Judge(declared, (datetime.now(UTC) + timedelta(days=90)).date())
+    entry = row(source, declared, "a.json", judge, result(MODEL, date=later))
+    assert [one.rule for one in entry.warnings] == ["future-date"]
+    assert entry.facts is None  # the commit alone says that the file's date is not to be believed
+    put(tmp_path, entry, TINY)
+
+    assert [one.outcome for one in verify(tmp_path)] == ["follows"]
+
+
+def test_a_row_follows_only_with_the_day_of_its_judgement(tmp_path: Path, source: Folder) -> None:
+    declared = parse_leaderboard(TINY, "tiny", "tiny.toml")
+    today = datetime.now(UTC).date() - timedelta(days=30)
+    data = result(MODEL, date=(datetime.now(UTC) - timedelta(days=2)).timestamp())
+    entry = row(source, declared, "a.json", Judge(declared, today), data)
+    assert ([one.rule for one in entry.warnings], entry.evidence[0].date) == (["future-date"], "")
+    assert entry.facts is not None
+    assert entry.facts.today == str(today)
+    put(tmp_path, entry, TINY)
+
+    assert [one.outcome for one in verify(tmp_path)] == ["follows"]
+
+
+@pytest.mark.parametrize("field", ["today", "until"])
+def test_a_day_that_is_none_stops_one_row_alone(tmp_path: Path, source: Folder, field: str) -> None:
+    declaration = TINY.replace("[[tasks]]", PINNED, 1)
+    entry = all_facts(source, parse_leaderboard(declaration, "tiny", "tiny.toml"))
+    board = put(tmp_path, entry, declaration)
+    whole = json.loads(entry.to_bytes())
+    del whole["facts"]["today"]
+    (whole["facts"] if field == "today" else whole["waivers"][0])[field] = "31 June"
+    board.push({entry.path: json.dumps(whole).encode()})
+
+    [found] = verify(tmp_path)
+    assert (found.outcome, found.why) == ("untraceable", "a date or a waiver of the row is malformed")
