@@ -10,6 +10,7 @@ from bot.audits.board.report import board_markdown
 from bot.evaluation.finding import counted
 from bot.evaluation.judgement import Judgement
 from bot.publishing.entry import Entry, Evidence
+from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText, json_block
 from bot.publishing.repeat import declaration_name, explain_command, when_kept
@@ -26,6 +27,10 @@ PLACES = 1_500  # characters of room for links to other targets
 ROWS = 500  # of a plan that a text names
 CHANGE = 300  # characters of the changed cells of one row
 FILES = 10  # of a row's evidence that a text names
+
+
+CELLS = 500  # of all rows that a text shows
+REMARKS = 50
 
 
 def request_text(entry: Entry, standing: Entry | None, mark: Marker, *, target: str = "", first: str = "") -> PostText:
@@ -275,3 +280,29 @@ def _file(file: Evidence) -> str:
     measured = f", measured {file.date}" if file.date else ""
     place = f"{code(file.path)}{where}{commit}"
     return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{measured}"
+
+
+def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:
+    """The text for the rows of a draft; `remarks` are Markdown and stand first."""
+    lines = [_line(key, cell) for key, cells in sorted(draft.cells.items()) for cell in cells]
+    more = [f"… and {len(lines) - CELLS} more cells."] if len(lines) > CELLS else []
+    rows = counted(len(draft.cells), "row")
+    said = [*remarks, *(f"- {remark}" for remark in draft.remarks[:REMARKS])]
+    if len(draft.remarks) > REMARKS:
+        said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
+    parts = [f"{rows} of {code(mark.leaderboard)}; all other rows keep every byte.", ""]
+    parts += ["| Row | Cell | Before | After |", "| --- | --- | --- | --- |", *lines[:CELLS], "", *more]
+    parts += [*(["**A person has to check:**", "", *said, ""] if said else []), FOOT]
+    return fitted(f"Update {rows} of {mark.leaderboard}", "\n".join(parts), mark)
+
+
+def contested_remark(entry: Entry, first: str) -> str:
+    """The remark about a row that another folder submitted first."""
+    name = code(entry.model.id)
+    return f"- {name} was first submitted in {code(first)}, from other files than those of this change"
+
+
+def _line(key: str, cell: CellChange) -> str:
+    before = "new" if cell.before is None else code_in_table(brief(cell.before))
+    shown = code_in_table(brief(cell.after))
+    return f"| {code_in_table(key)} | {code_in_table(brief(cell.column))} | {before} | {shown} |"

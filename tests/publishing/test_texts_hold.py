@@ -11,8 +11,16 @@ from bot.publishing.hub_evals.model_layout import model_mark, model_request_text
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, planned_row
 from bot.publishing.publication import PostText, entry_marker, find_marker
-from bot.publishing.tables.texts import contested_remark, table_text
-from bot.publishing.texts import migration_text, plan_text, request_text, rolling_text, row_text, withdrawn_text
+from bot.publishing.texts import (
+    contested_remark,
+    migration_text,
+    plan_text,
+    request_text,
+    rolling_text,
+    row_text,
+    table_text,
+    withdrawn_text,
+)
 from bot.publishing.verdict_texts import success_text
 from tests.evaluation.judging import declared
 from tests.publishing.hostile_rows import FEW, PLAIN, TEXTS, row_of, shape

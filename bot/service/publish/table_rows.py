@@ -19,8 +19,7 @@ from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
-from bot.publishing.tables.texts import contested_remark, table_text
-from bot.publishing.texts import with_places
+from bot.publishing.texts import contested_remark, table_text, with_places
 from bot.service.items import Item
 from bot.service.publish.entry_rows import RowLook, RowLooker, StandingRow
 from bot.service.publish.links import other_places

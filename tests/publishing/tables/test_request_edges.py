@@ -9,7 +9,7 @@ import pytest
 
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.publication import entry_marker
-from bot.publishing.tables.texts import CELLS, REMARKS, contested_remark, table_text
+from bot.publishing.texts import CELLS, REMARKS, contested_remark, table_text
 from tests.publishing.tables.boards import CSV, JSON, MARKDOWN, MODEL, Files, edited, entry, layout
 
 AVERAGE: dict[str, Any] = {
