@@ -9,20 +9,18 @@ from collections.abc import Iterable
 from sqlalchemy import create_engine, delete, select
 from sqlalchemy.pool import StaticPool
 
-from bot.service.store.allowances import Allowances
 from bot.service.store.boards import KeptBoard, KeptBoards
 from bot.service.store.cursors import Cursors
 from bot.service.store.database import AT_ONCE, batches
 from bot.service.store.deliveries import Deliveries
 from bot.service.store.engine import connect, dispose
-from bot.service.store.intents import Intents
 from bot.service.store.items import Items
 from bot.service.store.leases import Leases
-from bot.service.store.memory import Memory
-from bot.service.store.proposals import Proposals
 from bot.service.store.published import Published
+from bot.service.store.requests import Memory, Requests
+from bot.service.store.shared import Shared
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
-from bot.service.store.tables import answers, metadata, outcomes, plans, requests
+from bot.service.store.tables import answers, metadata, outcomes, plans
 from bot.service.store.views import Listings
 
 __all__ = [
@@ -39,32 +37,8 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(
-    Cursors, Sources, Items, Published, KeptBoards, Proposals, Listings, Leases, Allowances, Intents, Deliveries
-):
+class Store(Cursors, Sources, Items, Published, KeptBoards, Requests, Listings, Leases, Shared, Deliveries):
     """Reads and writes of one database."""
-
-    # requests and discussions
-
-    def memory(self, target: str) -> Memory:
-        """The stored facts about a repository's requests, as a mapping that stores each new fact."""
-        return Memory(self, target)
-
-    def requests(self, target: str, after: int = 0) -> dict[int, bytes]:
-        """What is known of a repository's requests and discussions past a number, by number."""
-        found = select(requests.c.num, requests.c.data).where(requests.c.target == target, requests.c.num > after)
-        with self.transaction() as connection:
-            return {row[0]: row[1] for row in connection.execute(found)}
-
-    def request(self, target: str, num: int) -> bytes | None:
-        """What is known of one request, None if nothing is."""
-        found = select(requests.c.data).where(requests.c.target == target, requests.c.num == num)
-        with self.transaction() as connection:
-            return connection.execute(found).scalar_one_or_none()
-
-    def set_request(self, target: str, num: int, data: bytes) -> None:
-        """Remember what is known of one request."""
-        self.upsert(requests, [{"target": target, "num": num, "data": data}])
 
     # plans
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, select
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import (
     ArgumentError,
@@ -22,7 +23,6 @@ from sqlalchemy.exc import (
 )
 
 from bot.errors import BotError, CallError, StateUnavailable
-from bot.service.store.address import parse_database
 from bot.service.store.tables import VERSION, cursors, form, metadata
 
 BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -40,6 +40,9 @@ BESIDE = ("-wal", "-shm")  # endings of the files that SQLite keeps beside its o
 LOCK = 7_235_120_614  # any number that no other program on the server takes
 # A server that is gone without a word is noticed in 25 seconds, not after hours.
 NOTICED = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 25_000}
+SQLITE_HEADER = b"SQLite format 3\0"
+OURS = frozenset({".db", ".sqlite", ".sqlite3"})  # a file that may be put aside if it is no longer a database
+FORM = "write sqlite:///bot.db or postgresql://user:password@host:5432/name, with %40 for @ in a password"
 log = logging.getLogger(__name__)
 
 
@@ -59,6 +62,40 @@ def connect(url: str) -> Engine:
         _put_aside(engine)
         prepare(engine)
     return engine
+
+
+def parse_database(text: str) -> URL:
+    """The address of a database. Raises CallError, which shows no password, for one that cannot be used.
+
+    A file of another kind is refused: a typing error must put no other file aside.
+    """
+    try:
+        url = make_url(text.strip())
+    except (ArgumentError, ValueError):
+        raise CallError(f"DATABASE_URL cannot be read: {FORM}") from None
+    if url.drivername in {"postgres", "postgresql"}:
+        url = url.set(drivername="postgresql+psycopg")
+    is_printable = f"{text.strip()}{url.database}".isprintable()
+    if url.get_backend_name() not in {"sqlite", "postgresql"} or "@" in (url.host or "") or not is_printable:
+        raise CallError(f"DATABASE_URL cannot be used: {FORM}")
+    path = sqlite_file(url)
+    if path is not None and path.is_file() and path.suffix not in OURS and not _is_database(path):
+        raise CallError(f"DATABASE_URL: {path} is a file of another kind; name a new one, such as bot.db")
+    return url
+
+
+def sqlite_file(url: URL) -> Path | None:
+    """The file of a SQLite database, None for one in memory or on a server."""
+    in_memory = url.database in {None, "", ":memory:"}
+    return None if url.get_backend_name() != "sqlite" or in_memory else Path(str(url.database))
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(SQLITE_HEADER)) in {b"", SQLITE_HEADER}
+    except OSError:
+        return True  # opening it gives the reason why it cannot be read
 
 
 def open_engine(url: str) -> Engine:

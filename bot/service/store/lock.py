@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from filelock import FileLock, Timeout
 
 from bot.errors import StateUnavailable
-from bot.service.store.address import parse_database, sqlite_file
+from bot.service.store.engine import parse_database, sqlite_file
 
 
 class StateInUse(StateUnavailable):

@@ -1,10 +1,10 @@
-"""Intended writes: stored before the write, so that no other process starts the same while the outcome is unknown."""
+"""What the processes of one database share: the request windows of the services, and the writes that are under way."""
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from sqlalchemy import delete, select
@@ -12,13 +12,31 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unsettled
 from bot.service.store.database import Database
-from bot.service.store.tables import intents
+from bot.service.store.tables import allowances, intents
 
 LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows
 
 
-class Intents(Database):
-    """Writes that may be done once, by name; of one whose process was killed nobody knows before its time is over."""
+class Shared(Database):
+    """The windows of services and accounts, as any process knew them last, and the writes that may be done once.
+
+    A window has its limit, the requests that are left, and its end. The fate of a write whose process was killed is not
+    known before its time is over.
+    """
+
+    def allowances(self, now: float) -> dict[str, tuple[int, int, float]]:
+        """The windows that have not ended; ends are Unix seconds, as is `now`."""
+        found = select(allowances).where(allowances.c.ends > now)
+        with self.transaction() as connection:
+            return {row.key: (row.limit, row.remaining, row.ends) for row in connection.execute(found)}
+
+    def set_allowances(self, windows: Mapping[str, tuple[int, int, float]]) -> None:
+        """Tell the other processes of these windows."""
+        values = sorted(windows.items())  # in one order, so that two processes never wait for each other
+        rows = [{"key": key, "limit": limit, "remaining": left, "ends": ends} for key, (limit, left, ends) in values]
+        self.upsert(allowances, rows)
+
+    # writes
 
     @contextmanager
     def intend(self, name: str, seconds: float) -> Iterator[None]:
