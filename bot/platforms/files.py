@@ -14,11 +14,11 @@ from bot.platforms.pasted import refuse_pasted
 UNSEEN = frozenset({".git", "__pycache__", ".venv", "node_modules"})  # folders of tools
 
 
-def list_files(name: str) -> list[ListedFile]:
-    """The file of this name, or every file below the folder of this name, in the order of their paths.
+def list_files(name: str) -> tuple[list[ListedFile], list[str]]:
+    """The file of this name, or every file below the folder of this name, and the links there; in order of their paths.
 
-    Links to files are followed, as in the Hub's cache; links to folders are not. Raises CallError for what is not
-    there.
+    A link is followed where it is named itself, and nowhere else: a folder may be a stranger's. Raises CallError for
+    what is not there.
     """
     if not name:
         raise CallError("a path is empty: name a file or a folder")
@@ -26,9 +26,10 @@ def list_files(name: str) -> list[ListedFile]:
     try:
         found = path.stat()
         if stat.S_ISDIR(found.st_mode):
-            return sorted(walk(name))
+            links: list[str] = []
+            return sorted(walk(name, links)), sorted(links)
         if stat.S_ISREG(found.st_mode):
-            return [ListedFile(name, found.st_size)]
+            return [ListedFile(name, found.st_size)], []
         raise CallError(f"{name}: is neither a file nor a folder")
     except FileNotFoundError:
         refuse_pasted(name)
@@ -38,15 +39,17 @@ def list_files(name: str) -> list[ListedFile]:
         raise CallError(f"{name[:80]!r}: {why}") from None
 
 
-def walk(folder: str) -> Iterator[ListedFile]:
-    """Every file below a folder with its size; a link that leads nowhere is left out."""
+def walk(folder: str, links: list[str]) -> Iterator[ListedFile]:
+    """Every file below a folder with its size; adds the paths of links to `links`."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
+            if entry.is_symlink():
+                links.append(entry.path)
+            elif entry.is_dir(follow_symlinks=False):
                 if entry.name not in UNSEEN:
-                    yield from walk(entry.path)
-            elif entry.is_file():
-                yield ListedFile(entry.path, entry.stat().st_size)
+                    yield from walk(entry.path, links)
+            elif entry.is_file(follow_symlinks=False):
+                yield ListedFile(entry.path, entry.stat(follow_symlinks=False).st_size)
 
 
 def place_of(name: str) -> str:

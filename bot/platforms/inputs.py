@@ -26,7 +26,7 @@ class Place:
 
     `source` is the name of the repository that it lies in, `path` its path there and `commit` the one it is read at;
     `origin` is the repository itself where it can be asked for the commit that last touched a file. `is_named` says
-    that somebody named it itself. A file of more than `max_bytes` is not read.
+    that somebody named it itself. A file of more than `max_bytes` is not read, nor what `is_link`.
     """
 
     candidate: Candidate
@@ -37,6 +37,7 @@ class Place:
     commit: str = ""
     origin: Source | None = None
     max_bytes: int = MAX_BYTES
+    is_link: bool = False
 
     @property
     def name(self) -> str:
@@ -45,6 +46,8 @@ class Place:
 
     def parse(self) -> Parsed | UnreadPath:
         """Read it; see `read_candidate`."""
+        if self.is_link:
+            return UnreadPath(self.name, "link", "a link is not followed; name the file that it leads to")
         return read_candidate(self.candidate, self.read, is_named=self.is_named, max_bytes=self.max_bytes)
 
 
@@ -61,13 +64,15 @@ def find_places(paths: Iterable[str], access: Access, max_bytes: int = MAX_BYTES
 
 def local_places(name: str, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
     """A file of this machine, or everything below a folder."""
-    listing = list_files(name)
-    if not listing:
+    listing, links = list_files(name)
+    if not listing and not links:
         raise CallError(f"{name}: there is no result file in this folder or below it")
     for candidate in candidates_in(listing):
         lies_at = os.path.abspath(candidate.path)  # noqa: PTH100 - Path costs, and so does `replace`, for thousands
         placed = Candidate(candidate.path, candidate.files, candidate.others, candidate.format, lies_at)
         yield Place(placed, read_file, place_of(candidate.path), candidate.path == name, max_bytes=max_bytes)
+    for link in links:
+        yield Place(Candidate(link, ()), read_file, place_of(link), is_link=True)
 
 
 def hub_places(name: str, access: Access, max_bytes: int = MAX_BYTES) -> Iterator[Place]:
