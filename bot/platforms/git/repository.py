@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -155,7 +156,13 @@ class Repository:
             _link(ours, layout)
             self._heads = program.Talk(("cat-file", "--batch-check"), ours, DEADLINE)
             self._contents = program.Talk(("cat-file", "--batch"), ours, DEADLINE)
-            weakref.finalize(self, _close, ours, self._heads, self._contents)
+            write = ("hash-object", "-w", "--no-filters", "--stdin-paths", "-t")
+            self._blobs = program.Talk((*write, "blob"), ours, DEADLINE)
+            self._commits = program.Talk((*write, "commit"), ours, DEADLINE)
+            self._trees = program.Talk(("mktree", "-z", "--batch", "--missing"), ours, DEADLINE)
+            self._refs = program.Talk(("update-ref", "--stdin"), ours, DEADLINE)
+            talks = (self._heads, self._contents, self._blobs, self._commits, self._trees, self._refs)
+            weakref.finalize(self, _close, ours, *talks)
             self._ours = ours
         return self._ours
 
@@ -343,31 +350,89 @@ class Repository:
 
     def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str) -> str:
         """Make a commit on `parent` ("" for none) with files changed or (None) deleted; no ref moves yet."""
-        with tempfile.TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
-            index = Path(scratch) / "index"
-            if parent:
-                self.git("read-tree", parent, index=index)
-            lines = [self._index_line(path, data) for path, data in sorted(files.items())]
-            self.git("update-index", "-z", "--index-info", data=b"".join(lines), index=index)
-            tree = self.git("write-tree", index=index).decode().strip()
-        parents = ("-p", parent) if parent else ()
-        return self.git("commit-tree", tree, *parents, "-F", "-", data=message.encode()).decode().strip()
+        top = self.tree_of(parent) if parent else ""
+        tree = self._write_tree(top, files) or self._ask(self._trees, b"\0")
+        person = f"{program.NAME} <{program.ADDRESS}> {int(time.time())} +0000"
+        lines = [f"tree {tree}", *([f"parent {parent}"] if parent else []), f"author {person}", f"committer {person}"]
+        return self._write(self._commits, "\n".join([*lines, "", message.rstrip("\n"), ""]).encode())
 
-    def _index_line(self, path: str, data: bytes | None) -> bytes:
-        if data is None:
-            return f"0 {ZERO}\t{path}\0".encode()
-        oid = self.git("hash-object", "-w", "--stdin", data=data).decode().strip()
-        return f"100644 {oid}\t{path}\0".encode()
+    def _write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
+        """Make the folder `old` ("" for none) with files changed; "" where nothing is left in it."""
+        entries = self._entries(old)
+        below: dict[str, dict[str, bytes | None]] = {}
+        for path, data in files.items():
+            name, _, rest = path.partition("/")
+            if rest:
+                below.setdefault(name, {})[rest] = data
+            elif data is None:
+                entries.pop(name, None)
+            else:
+                entries[name] = ("100644", "blob", self._write(self._blobs, data))
+        for name, inner in below.items():
+            _, kind, oid = entries.pop(name, ("", "", ""))
+            tree = self._write_tree(oid if kind == "tree" else "", inner)
+            if tree:
+                entries[name] = ("040000", "tree", tree)
+        if not entries:
+            return ""
+        rows = [f"{mode} {kind} {oid}\t{name}\0" for name, (mode, kind, oid) in entries.items()]
+        return self._ask(self._trees, "".join([*rows, "\0"]).encode("utf-8", "surrogateescape"))
+
+    def _entries(self, tree: str) -> dict[str, tuple[str, str, str]]:
+        """The mode, kind and object id of each entry of a folder, by name."""
+        found = self._content(tree) if tree else ("tree", b"")
+        if found is None:
+            raise self._missing(tree)
+        data, at, size = found[1], 0, len(tree) // 2
+        entries = {}
+        while at < len(data):
+            end = data.index(b"\0", at)
+            mode, _, name = data[at:end].decode("utf-8", "surrogateescape").partition(" ")
+            kind = "tree" if mode == "40000" else "commit" if mode == "160000" else "blob"
+            at = end + 1 + size
+            entries[name] = (mode.zfill(6), kind, data[end + 1 : at].hex())
+        return entries
+
+    def _write(self, talk: program.Talk, data: bytes) -> str:
+        """Store an object, and give its id."""
+        with tempfile.NamedTemporaryFile(dir=self.git_dir) as file:
+            file.write(data)
+            file.flush()
+            return self._ask(talk, f"{file.name}\n".encode())
+
+    def _ask(self, talk: program.Talk, question: bytes) -> str:
+        """The object id that git gives to what it stored. Raises Unavailable."""
+
+        def read(answer: IO[bytes]) -> str:
+            return checked_id(answer.readline().decode("ascii", "replace").strip())
+
+        return talk.ask(question, read)
 
     def move_refs(self, moves: Sequence[tuple[str, str, str]]) -> None:
         """Move refs from an old commit to a new one ("" for none), all or nothing. Raises Stale if one moved."""
         lines = [
             f"update {ref} {new} {old or ZERO}\n" if new else f"delete {ref} {old or ZERO}\n" for ref, old, new in moves
         ]
+        question = "".join(["start\n", *lines, "prepare\n", "commit\n"]).encode()
+        self.git_dir  # noqa: B018 - it opens the repository
         try:
-            self.git("update-ref", "--stdin", data="".join(["start\n", *lines, "prepare\n", "commit\n"]).encode())
+            self._refs.ask(question, _see_committed)
         except Unavailable as error:
             raise Stale(f"{self.folder}: {error.why}") from None
+
+
+def _see_committed(answer: IO[bytes]) -> None:
+    """Raises ValueError where the refs did not move."""
+    for step in ("start", "prepare", "commit"):
+        if answer.readline() != f"{step}: ok\n".encode():
+            raise ValueError("another process moved a ref")
+
+
+def checked_id(text: str) -> str:
+    """The full id of an object. Raises ValueError for anything else."""
+    if len(text) not in {40, 64}:
+        raise ValueError("no object id came")
+    return text
 
 
 def checked_name(name: str) -> str:
