@@ -31,11 +31,14 @@ class LocalRepository(Repository):
     def __init__(self, folder: str, refs: tuple[str, ...]) -> None:
         super().__init__(Path(folder))
         self.name, self._refs = folder, refs
+        self._followed: tuple[tuple[int, ...] | None, str] = (None, "")  # the index as we left it, and its tree
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
         if which("git") is None:
             raise CallError("git is not installed, and a target that is a folder needs it")
+        if not program.is_recent():
+            raise CallError("a target that is a folder needs git 2.34 or newer: install it")
         if self.folder.exists() and not self.folder.is_dir():
             raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
         has_files = self.folder.is_dir() and any(map(_is_foreign, self.folder.iterdir()))
@@ -129,20 +132,25 @@ class LocalRepository(Repository):
         index = layout.git_dir / "index"
         if index.is_symlink():
             return
-        try:
-            staged = self.git("write-tree", index=index)
-        except Unavailable:
+        main = self.main
+        wanted, seen = self.tree_of(main), _stamp(index)
+        if self._followed == (seen, wanted):
             return
-        tree, main = staged.decode().strip(), self.main
-        if tree == self.tree_of(main):
-            return
-        history = self.git("log", "-50", "--format=%T", main).decode().split()
-        empty = self.git("hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
-        if tree in {*history, empty}:
+        if seen is not None and self._followed[0] == seen:
+            tree, is_ours = self._followed[1], True
+        else:
+            try:
+                tree = self.git("write-tree", index=index).decode().strip()
+            except Unavailable:
+                return
+            history = self.git("log", "-50", "--format=%T", main).decode().split()
+            is_ours = tree in {*history, self.empty_tree()}
+        if tree != wanted and is_ours:
             if was_killed:
                 self._remove_torn(tree, main)
             with suppress(BotError):
                 self.git("read-tree", "-m", "-u", tree, main, index=index, more={"GIT_WORK_TREE": str(layout.tree)})
+                self._followed = (_stamp(index), wanted)
 
     def _remove_torn(self, tree: str, main: str) -> None:
         """Remove what a killed bot had begun to check out: files that are the new ones, or the beginning of them."""
@@ -161,3 +169,12 @@ def _is_foreign(path: Path) -> bool:
 def _no_link(path: str, flags: int) -> int:
     """Open a file that somebody else may have put there: a link would lead us to write elsewhere."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes whenever a file is written anew, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -7,11 +7,13 @@ a fetch needs. It is always told which repository it works on, and that one has 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -19,6 +21,7 @@ from bot.errors import CallError, Unavailable
 
 T = TypeVar("T")
 
+OLDEST = (2, 34)
 PASSED = ("PATH", "TMPDIR")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 NETWORK = (*PROXIES, *map(str.lower, PROXIES), "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -108,6 +111,13 @@ def run(
         process.communicate()
         raise
     return process.returncode, out, err
+
+
+@cache
+def is_recent() -> bool:
+    """Tell whether git answers each change of refs at once: older ones keep their answers back."""
+    found = re.search(r"(\d+)\.(\d+)", version()[1])
+    return found is None or (int(found[1]), int(found[2])) >= OLDEST
 
 
 def version() -> tuple[int, str]:

@@ -351,10 +351,15 @@ class Repository:
     def write_commit(self, parent: str, files: Mapping[str, bytes | None], message: str) -> str:
         """Make a commit on `parent` ("" for none) with files changed or (None) deleted; no ref moves yet."""
         top = self.tree_of(parent) if parent else ""
-        tree = self._write_tree(top, files) or self._ask(self._trees, b"\0")
+        tree = self._write_tree(top, files) or self.empty_tree()
         person = f"{program.NAME} <{program.ADDRESS}> {int(time.time())} +0000"
         lines = [f"tree {tree}", *([f"parent {parent}"] if parent else []), f"author {person}", f"committer {person}"]
         return self._write(self._commits, "\n".join([*lines, "", message.rstrip("\n"), ""]).encode())
+
+    def empty_tree(self) -> str:
+        """The object id of a folder without files."""
+        self.git_dir  # noqa: B018 - it opens the repository
+        return self._ask(self._trees, b"\0")
 
     def _write_tree(self, old: str, files: Mapping[str, bytes | None]) -> str:
         """Make the folder `old` ("" for none) with files changed; "" where nothing is left in it."""

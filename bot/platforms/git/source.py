@@ -14,6 +14,7 @@ from bot.platforms.git.repository import Repository, checked_name, find_layout
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 
 LOG = ("log", "-c", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct")
+SINGLE = 3  # questions about a commit, after which its history is read once for all of its files
 TOGETHER = 100  # paths that one git looks for: it compares each file with each of them
 
 
@@ -23,6 +24,10 @@ class GitSource:
 
     folder: Path
     name: str = ""
+
+    @kept_property
+    def _asked(self) -> dict[str, tuple[int, dict[str, LastCommit] | None]]:
+        return {}
 
     @kept_property
     def _repository(self) -> Repository:
@@ -61,11 +66,21 @@ class GitSource:
         return nullcontext(self)
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
-        """For each path, the commit that last touched it, as of `commit`."""
+        """For each path, the commit that last touched it, as of `commit`.
+
+        Whoever asks for one file after the other at a commit is answered from its whole history, read once.
+        """
+        asked, known = self._asked.get(commit, (0, None))
+        if known is None and asked >= SINGLE:
+            known = self._touched([], commit)
+        self._asked.clear()
+        self._asked[commit] = (asked + 1, known)
+        if known is not None:
+            return {path: known[path] for path in paths if path in known}
         found: dict[str, LastCommit] = {}
         for start in range(0, len(paths), TOGETHER):
             found |= self._touched(paths[start : start + TOGETHER], commit)
-        return found
+        return {path: last for path, last in found.items() if path in set(paths)}
 
     def _touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         log = self._repository.git("--literal-pathspecs", *LOG, checked_name(commit), "--", *paths)
@@ -78,8 +93,7 @@ class GitSource:
             elif line:
                 oid, _, date = line.partition(" ")
                 last = LastCommit(oid, float(date))
-        wanted = set(paths)
-        return {path: last for path, last in found.items() if path in wanted}
+        return found
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
