@@ -160,8 +160,8 @@ class Repository:
             self._blobs = program.Talk((*write, "blob"), ours, DEADLINE)
             self._commits = program.Talk((*write, "commit"), ours, DEADLINE)
             self._trees = program.Talk(("mktree", "-z", "--batch", "--missing"), ours, DEADLINE)
-            self._refs = program.Talk(("update-ref", "--stdin"), ours, DEADLINE)
-            talks = (self._heads, self._contents, self._blobs, self._commits, self._trees, self._refs)
+            self._ref_moves = program.Talk(("update-ref", "--stdin"), ours, DEADLINE)
+            talks = (self._heads, self._contents, self._blobs, self._commits, self._trees, self._ref_moves)
             weakref.finalize(self, _close, ours, *talks)
             self._ours = ours
         return self._ours
@@ -421,7 +421,7 @@ class Repository:
         question = "".join(["start\n", *lines, "prepare\n", "commit\n"]).encode()
         self.git_dir  # noqa: B018 - it opens the repository
         try:
-            self._refs.ask(question, _see_committed)
+            self._ref_moves.ask(question, _see_committed)
         except Unavailable as error:
             raise Stale(f"{self.folder}: {error.why}") from None
 
