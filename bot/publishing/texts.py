@@ -27,10 +27,8 @@ PLACES = 1_500  # characters of room for links to other targets
 ROWS = 500  # of a plan that a text names
 CHANGE = 300  # characters of the changed cells of one row
 FILES = 10  # of a row's evidence that a text names
-
-
-CELLS = 500  # of all rows that a text shows
-REMARKS = 50
+CELLS = 500  # of a table's request that a text shows
+REMARKS = 50  # of a table's request that a text names
 
 
 def request_text(entry: Entry, standing: Entry | None, mark: Marker, *, target: str = "", first: str = "") -> PostText:
@@ -283,14 +281,14 @@ def _file(file: Evidence) -> str:
 
 
 def table_text(draft: Draft, remarks: Sequence[str], mark: Marker) -> PostText:
-    """The text for the rows of a draft; `remarks` are Markdown and stand first."""
+    """The text for the rows of a draft; `remarks` are Markdown and come first."""
     lines = [_line(key, cell) for key, cells in sorted(draft.cells.items()) for cell in cells]
     more = [f"… and {len(lines) - CELLS} more cells."] if len(lines) > CELLS else []
     rows = counted(len(draft.cells), "row")
     said = [*remarks, *(f"- {remark}" for remark in draft.remarks[:REMARKS])]
     if len(draft.remarks) > REMARKS:
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
-    parts = [f"{rows} of {code(mark.leaderboard)}; all other rows keep every byte.", ""]
+    parts = [f"{rows} of {code(mark.leaderboard)}; all other rows stay as they are.", ""]
     parts += ["| Row | Cell | Before | After |", "| --- | --- | --- | --- |", *lines[:CELLS], "", *more]
     parts += [*(["**A person has to check:**", "", *said, ""] if said else []), FOOT]
     return fitted(f"Update {rows} of {mark.leaderboard}", "\n".join(parts), mark)

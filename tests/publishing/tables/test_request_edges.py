@@ -187,7 +187,7 @@ def text_of(cells: int, remarks: int = 0, said: tuple[str, ...] = ()) -> list[st
 
 def test_each_cell_is_a_line_of_a_table() -> None:
     lines = text_of(2)
-    assert lines[0] == "1 row of `open-llm-v2`; all other rows keep every byte."
+    assert lines[0] == "1 row of `open-llm-v2`; all other rows stay as they are."
     assert lines[1:7] == [
         "",
         "| Row | Cell | Before | After |",
