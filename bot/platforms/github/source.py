@@ -120,8 +120,10 @@ class GitHubSource:
             return {}
         self._count_listing()
         found, is_cut = self.client(lambda: _listed(self._repo.get_git_tree(sha, recursive=True)))
+        if is_cut:
+            return None
         self._check_empty(sha, found)
-        return None if is_cut else found
+        return found
 
     def _kept_tree(self, sha: str) -> Tree | None:
         """The entries of a folder, by the id of its tree or of a commit; None if there is none.
