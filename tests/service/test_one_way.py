@@ -1,0 +1,97 @@
+"""One file through every door, in each setting of a watch: the report, the state, the page and `verify` agree."""
+
+from __future__ import annotations
+
+import ast
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.judgement import Judgement
+from bot.platforms.registry import Access, Opener
+from bot.reporting.report import make_report
+from bot.service.context import ContextFactory
+from bot.service.judge.commits import open_kept_look_up
+from bot.service.judge.facts import Judge, no_look_up
+from bot.service.judge.stored import judge_for, verdict_on
+from bot.service.settings.config import parse_settings
+from bot.service.store import Store, connect
+from bot.service.verify import Verifier
+from bot.service.watch.settle import settle
+from tests.platforms.git.test_source import Folder
+from tests.platforms.github.fixtures import github
+from tests.service.test_commit_lookup import History, declaration, history
+from tests.world.github_server import GitHubServer
+from tests.world.results import path_of, result
+
+__all__ = ["github", "history"]
+SETTINGS = """
+[[watches]]
+name = "w"
+leaderboard = "tiny.toml"
+source = "results"
+{more}
+[[watches.targets]]
+to = "board"
+as = "commit"
+"""
+OWNERS = '[watches.owners]\n"other/" = ["acme"]'
+
+
+def digest(judged: Judgement) -> object:
+    return make_report(judged)["digest"]
+
+
+@pytest.mark.parametrize("pins", ["reported", "required"])
+@pytest.mark.parametrize("more", ["", "look_up_commits = true", OWNERS])
+@pytest.mark.parametrize("number", [0, 3])  # a commit before the accepted range, and one in it
+def test_one_file_has_one_verdict_at_every_door(
+    github: GitHubServer, history: History, tmp_path: Path, *, pins: str, more: str, number: int
+) -> None:
+    text = declaration(history)
+    text = text.replace("[harness]", f'[harness]\npins = "{pins}"', 1) if pins == "required" else text
+    (tmp_path / "tiny.toml").write_text(text)
+    Folder(tmp_path / "results").push({path_of(): result(git_hash=history.main[number])})
+    store, access = Store(connect(f"sqlite:///{tmp_path / 'bot.db'}")), Access(github_api_url=github.url)
+    [watch] = parse_settings(SETTINGS.format(more=more), "bot.toml").watches
+    context = ContextFactory(access, store, tmp_path).open_context(watch)
+    settle(context)
+
+    [stored] = store.submissions_at("w", [path_of()]).values()
+    today = datetime.now(UTC).date()
+    page = judge_for(watch, context.leaderboard, today, [], open_kept_look_up(store))
+    found = verdict_on(page, store, "w", path_of())
+    assert found is not None
+    assert found.verdict is not None
+    assert found.verdict.status == stored.status
+    assert stored.parsed is not None
+    command = Judge(
+        context.leaderboard, today, owners=watch.owners, look_up=context.look_up if "look_up" in more else no_look_up
+    )
+    committed = {stored.path: stored.committed} if stored.committed is not None else {}
+    assert digest(command.judge([stored.parsed], committed)) == digest(context.judge([stored]))
+    assert digest(page.judge([stored.parsed], committed)) == digest(context.judge([stored]))
+
+    made = context.entries([stored])
+    opener = Opener(access, tmp_path)
+    target = opener.target("board")
+    assert [entry.key for entry in target.read_entries()] == [entry.key for entry in made]
+    if made:
+        assert [(row.outcome, row.differences) for row in Verifier(target, opener, sources=[tmp_path]).verify()] == [
+            ("follows", ())
+        ]
+
+
+def test_facts_are_put_together_in_one_place() -> None:
+    bot = Path(__file__).parents[2] / "bot"
+    calls = [
+        path.relative_to(bot).as_posix()
+        for path in bot.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Facts"
+    ]
+    assert [path for path in calls if path != "cli/scoring.py"] == [
+        "evaluation/rules/rule.py",
+        "service/judge/facts.py",
+    ]
