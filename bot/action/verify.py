@@ -18,11 +18,11 @@ from bot.platforms.registry import Opener, open_target
 from bot.publishing.publication import find_marker
 from bot.publishing.verified_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import command
+from bot.service.checks.verified import to_json, write_badge
+from bot.service.checks.verify import VerifiedRow, Verifier
+from bot.service.checks.verify_table import table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import kept_answers
-from bot.service.verified import to_json, write_badge
-from bot.service.verify import VerifiedRow, Verifier
-from bot.service.verify_table import table_at
 
 NO_ISSUE = "the issue could not be written; the result does not change: {error}"
 ANNOTATED = 10  # annotations of one step that GitHub shows

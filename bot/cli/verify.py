@@ -17,11 +17,11 @@ from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import visible
+from bot.service.checks.verified import to_json, write_badge
+from bot.service.checks.verify import VerifiedRow, Verifier
+from bot.service.checks.verify_table import table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import kept_answers, read_access
-from bot.service.verified import to_json, write_badge
-from bot.service.verify import VerifiedRow, Verifier
-from bot.service.verify_table import table_at
 
 SHOWN = 5  # differing fields that are shown of one row
 

@@ -21,8 +21,8 @@ from bot.platforms.registry import Access, Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
 from bot.publishing.row_difference import CANNOT_FOLLOW
+from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.judge.facts import Judge, no_look_up
-from bot.service.verify import VerifiedRow, Verifier
 from tests.platforms.git.test_source import Folder
 from tests.world.results import TINY, result, revision_of
 

@@ -11,13 +11,13 @@ import pytest
 from bot.evaluation.judgement import Judgement
 from bot.platforms.registry import Access, Opener
 from bot.reporting.report import make_report
+from bot.service.checks.verify import Verifier
 from bot.service.context import ContextFactory
 from bot.service.judge.commits import open_kept_look_up
 from bot.service.judge.facts import Judge, no_look_up
 from bot.service.judge.stored import judge_for, verdict_on
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
-from bot.service.verify import Verifier
 from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github

@@ -10,7 +10,7 @@ import pytest
 from bot.platforms.registry import Access, Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import entry_path
-from bot.service.verify import Verifier
+from bot.service.checks.verify import Verifier
 from tests.command import bot
 from tests.service.stories import KEY, TABLE_TARGET, settings_of
 from tests.service.table_stories import BETTER, CHANGED, CONTENTS, NEW, TABLE, TableStory

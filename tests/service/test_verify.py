@@ -14,11 +14,11 @@ from bot.platforms.registry import Access, Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import parse_entry
 from bot.reporting.badge import Badge, badge_of
+from bot.service.checks.model_lookup import ModelLookup
+from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.context import ContextFactory
-from bot.service.model_lookup import ModelLookup
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
-from bot.service.verify import VerifiedRow, Verifier
 from bot.service.watch.settle import settle
 from tests.command import bot
 from tests.platforms.git.test_source import Folder

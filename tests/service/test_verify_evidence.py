@@ -12,10 +12,10 @@ from shutil import rmtree
 import pytest
 
 from bot.platforms.registry import Access, Opener
+from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
-from bot.service.verify import VerifiedRow, Verifier
 from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.world.git import Repository

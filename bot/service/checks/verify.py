@@ -21,10 +21,10 @@ from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.made_entries import make_entries
 from bot.publishing.row_difference import OF_DECLARATION, Difference, differences
+from bot.service.checks.model_lookup import ModelLookup, ModelState
+from bot.service.checks.verify_evidence import EvidenceReader, Unfounded
+from bot.service.checks.verify_table import TableCells
 from bot.service.judge.facts import Judge, LookUp, no_look_up
-from bot.service.model_lookup import ModelLookup, ModelState
-from bot.service.verify_evidence import EvidenceReader, Unfounded
-from bot.service.verify_table import TableCells
 
 Outcome = Literal[
     "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable"

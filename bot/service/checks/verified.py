@@ -9,7 +9,7 @@ import msgspec
 
 from bot.errors import CallError
 from bot.reporting.badge import badge_json, badge_of, badge_svg
-from bot.service.verify import VerifiedRow
+from bot.service.checks.verify import VerifiedRow
 
 
 def to_json(row: VerifiedRow) -> dict[str, object]:
