@@ -26,11 +26,9 @@ from typing import Any
 
 import msgspec
 
-from bot.audits.drop.answers import Golds
-from bot.audits.drop.audit import audit_drop
-from bot.audits.drop.part import PartAudit, PartAuditor
-from bot.audits.drop.scorer import Scorer
-from bot.audits.log_parts import LogPart
+from bot.audits.drop.audit import PartAudit, PartAuditor, audit_drop
+from bot.audits.drop.scorer import Golds, Scorer
+from bot.audits.samples.records import LogPart
 from bot.processes import processors
 
 # fmt: off

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bot.audits.default_command import default_to
+from bot.audits.output import default_to
 from bot.cli.judging import DEFAULT, LEADERBOARD, results_at, say
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import load_leaderboard, shipped

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.audits.mmlu.result_source import of_result
+from bot.audits.mmlu.source import of_result
 from bot.audits.results.numbers import GROUP_AGREES, GROUP_DIFFERS, counts_of, groups_of
 from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.content import Document

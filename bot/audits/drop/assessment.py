@@ -1,20 +1,76 @@
-"""Score one sample as it is and under each repair, and note the flaws that it shows."""
+"""Score one sample as it is and under each repair, and note the known flaws of DROP's scoring that it shows.
+
+The definitions follow the public investigation of November 2023; docs/audit-drop.md explains each.
+"""
 
 from __future__ import annotations
 
+import re
+from enum import StrEnum
+
 import msgspec
 
-from bot.audits.drop.answers import GoldAnswers, Golds
-from bot.audits.drop.detectors import (
-    Flaw,
-    destroyed_decimals,
-    ends_with_number,
-    is_cut_decimal,
-    runs_on,
+from bot.audits.drop.samples import DropSample
+from bot.audits.drop.scorer import (
+    DELETE_PUNCTUATION,
+    MAX_CHARACTERS,
+    DropScore,
+    GoldAnswers,
+    Golds,
+    Scorer,
+    count_words,
+    is_number,
+    normalize_token,
+    split_tokens,
 )
-from bot.audits.drop.sample import DropSample
-from bot.audits.drop.scorer import DropScore, Scorer
-from bot.audits.drop.tokens import MAX_CHARACTERS, count_words, split_tokens
+
+# Bounded: tried at each of a million digits, an open end would take a million steps.
+DECIMAL_INSIDE = re.compile(r"\d[\d,]{0,40}\.\d{1,40}")
+
+
+class Flaw(StrEnum):
+    """What is counted and shown with examples, in the order of the report."""
+
+    GLUED_NUMBER = "glued-number"
+    DECIMAL_CUT = "decimal-cut"
+    DESTROYED_DECIMAL = "destroyed-decimal"
+    RUNS_ON = "runs-on"
+    ENDS_WITH_NUMBER = "ends-with-number"
+    RENDERED_PROMPT = "rendered-prompt"
+    RENDERED_TARGET = "rendered-target"
+
+
+def is_cut_decimal(prediction: str, answers: GoldAnswers) -> bool:
+    """Tell whether the prediction, or its last word, is what the stop word "." leaves of a decimal answer."""
+    words = prediction.split()
+    return bool(words) and (words[-1] in answers.integer_parts or prediction.strip() in answers.integer_parts)
+
+
+def ends_with_number(text: str) -> bool:
+    """Tell whether the last character, white space aside, is a digit: the answer may have gone on after a "."."""
+    return text.rstrip()[-1:].isdecimal()
+
+
+def runs_on(text: str) -> bool:
+    """Tell whether the generation goes on past the line that holds its answer."""
+    return "\n" in text.strip()
+
+
+def destroyed_decimals(tokens: list[str]) -> list[str]:
+    """Return the tokens whose decimal number goes with their punctuation: "12.25%", "$12.25" become 1225.0."""
+    return [token for token in tokens if "." in token and _is_destroyed(token)]
+
+
+def _is_destroyed(token: str) -> bool:
+    decimal = DECIMAL_INSIDE.search(token)
+    if decimal is None or is_number(token):
+        return False
+    rest = token[: decimal.start()] + token[decimal.end() :] + decimal.group().replace(".", "", 1)
+    has_other_punctuation = rest != rest.translate(DELETE_PUNCTUATION)
+    return has_other_punctuation and str(float(decimal.group().replace(",", ""))) not in (
+        normalize_token(token).split()
+    )
+
 
 # Logs hold the scorer's own doubles: a value further off was computed by other code.
 SAME = 1e-9

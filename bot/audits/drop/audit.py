@@ -3,20 +3,185 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from bot.audits.drop.counters import Counters
-from bot.audits.drop.examples import Example, Examples
-from bot.audits.drop.figures import Figures, figures_of
-from bot.audits.drop.findings import RankChange, golds_findings, log_findings, rank_change, rank_findings
-from bot.audits.drop.golds import GoldIndex
-from bot.audits.drop.health import Health, health_of, symptoms_of
-from bot.audits.drop.part import PartAudit, PartAuditor
-from bot.audits.log_parts import PART, LogPart, split_log
-from bot.audits.records import Skipped, SkippedRecords
+from bot.audits.drop.assessment import Assessor, Flaw, SampleOutcome
+from bot.audits.drop.figures import Counters, Figures, Lengths, figures_of
+from bot.audits.drop.golds import GoldIndex, join_golds
+from bot.audits.drop.health import (
+    Health,
+    RankChange,
+    golds_findings,
+    health_of,
+    log_findings,
+    rank_change,
+    rank_findings,
+    symptoms_of,
+)
+from bot.audits.drop.samples import DropSample, SampleReader
+from bot.audits.drop.scorer import DropScore, Golds
+from bot.audits.samples.records import (
+    PART,
+    LogPart,
+    PartReader,
+    Record,
+    Skipped,
+    SkippedRecord,
+    SkippedRecords,
+    split_log,
+)
+from bot.errors import MalformedSamples
 from bot.evaluation.finding import Finding, Severity
+
+GOLDS_SHOWN = 5
+TEXT_SHOWN = 160
+DIFFERS_FROM_LOG = "differs-from-log"
+LITERAL_CUT_IS_WORSE = "literal-cut-is-worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One sample that shows a flaw, its texts cut to 160 characters; `repaired` is its score where a repair applies."""
+
+    path: str
+    line: int
+    prediction: str
+    golds: tuple[str, ...]
+    score: DropScore
+    repaired: DropScore | None = None
+    logged: tuple[float | None, float | None] | None = None
+
+    @property
+    def is_improved(self) -> bool:
+        """Tell whether a repair raises the score: such an example explains more than another."""
+        return self.repaired is not None and self.repaired > self.score
+
+
+@dataclass(slots=True)
+class FlawExamples:
+    """The first examples of one flaw that a repair improves, and the first others."""
+
+    improved: list[Example] = field(default_factory=list)
+    others: list[Example] = field(default_factory=list)
+
+    def like(self, *, is_improved: bool) -> list[Example]:
+        """Return the list that such an example belongs to."""
+        return self.improved if is_improved else self.others
+
+
+@dataclass(slots=True)
+class Examples:
+    """The first `limit` examples of each flaw, those that a repair improves before others."""
+
+    path: str
+    limit: int
+    flaws: dict[str, FlawExamples] = field(default_factory=dict)
+
+    def add(self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome) -> None:
+        """Keep a sample as an example of each flaw that it shows, while there is room."""
+        for flaw, repaired in _flaws(outcome):
+            is_improved = repaired is not None and repaired > outcome.score
+            kept = self.flaws.setdefault(flaw, FlawExamples()).like(is_improved=is_improved)
+            if len(kept) < self.limit:
+                kept.append(self._example(line, sample, golds, outcome, repaired))
+
+    def merge(self, other: Examples, lines_before: int) -> None:
+        """Add the examples of a later part of the log, in which line 1 is line `lines_before` + 1."""
+        for flaw, found in other.flaws.items():
+            for example in (*found.improved, *found.others):
+                kept = self.flaws.setdefault(flaw, FlawExamples()).like(is_improved=example.is_improved)
+                if len(kept) < self.limit:
+                    kept.append(replace(example, line=example.line + lines_before))
+
+    def by_flaw(self) -> dict[str, list[Example]]:
+        """Return the examples to show, by line; only flaws that have any."""
+        chosen = {flaw: (found.improved + found.others)[: self.limit] for flaw, found in self.flaws.items()}
+        return {flaw: sorted(shown, key=lambda one: one.line) for flaw, shown in sorted(chosen.items()) if shown}
+
+    def _example(
+        self, line: int, sample: DropSample, golds: Golds, outcome: SampleOutcome, repaired: DropScore | None
+    ) -> Example:
+        answers = tuple(_cut(" | ".join(answer)) for answer in golds[:GOLDS_SHOWN])
+        logged = (sample.em, sample.f1) if outcome.differs_from_log else None
+        return Example(self.path, line, _cut(sample.prediction), answers, outcome.score, repaired, logged)
+
+
+def _flaws(outcome: SampleOutcome) -> Iterator[tuple[str, DropScore | None]]:
+    """Yield what a sample shows, each with the score that the repair for it gives."""
+    repaired = {Flaw.GLUED_NUMBER.value: outcome.unglued, Flaw.RUNS_ON.value: outcome.first_text_line}
+    for flaw in outcome.flaws:
+        yield flaw, repaired.get(flaw)
+    if outcome.literal_cut_is_worse:
+        yield LITERAL_CUT_IS_WORSE, outcome.first_line
+    if outcome.differs_from_log:
+        yield DIFFERS_FROM_LOG, None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_SHOWN else text[: TEXT_SHOWN - 1] + "…"
+
+
+# Outcomes differ in a few thousand ways; a log made to differ in each sample is counted in steps.
+MAX_OUTCOMES = 1 << 14
+
+
+@dataclass(slots=True)
+class PartAudit:
+    """What is found in one part of a log; line 1 is the first line of the part, `lines` the number of all."""
+
+    counters: Counters
+    examples: Examples
+    skipped: Skipped = field(default_factory=Skipped)
+    lines: int = 0
+
+
+class PartAuditor:
+    """Audits parts, one after the other; `golds` answers samples that come without, `examples` is how many to keep."""
+
+    def __init__(self, golds: GoldIndex | None, examples: int) -> None:
+        self._golds, self._examples = golds, examples
+        self._assessor, self._read = Assessor(), SampleReader()
+
+    def __call__(self, part: LogPart) -> PartAudit:
+        """Audit one part. Raises CallError if the log cannot be opened."""
+        found = PartAudit(Counters(), Examples(str(part.path), self._examples))
+        outcomes: dict[SampleOutcome, Lengths] = {}
+        records = PartReader(part)
+        for record in records:
+            if isinstance(record, SkippedRecord):
+                found.skipped.add(record)
+                continue
+            try:
+                self._count(record, found.examples, outcomes)
+            except MalformedSamples as error:
+                found.skipped.add(SkippedRecord(record.line, str(error)))
+            if len(outcomes) > MAX_OUTCOMES:
+                _flush(outcomes, found.counters)
+        _flush(outcomes, found.counters)
+        found.lines = records.lines
+        return found
+
+    def _count(self, record: Record, examples: Examples, outcomes: dict[SampleOutcome, Lengths]) -> None:
+        sample = self._read(record.data)
+        golds = sample.golds if sample.golds is not None else join_golds(sample, self._golds)
+        answers = self._assessor.answers(golds)
+        outcome, words = self._assessor.assess(sample, answers)
+        lengths = outcomes.get(outcome)
+        if lengths is None:
+            outcomes[outcome] = lengths = Lengths()
+        # More examples of one outcome would never be shown.
+        if lengths.samples < self._examples and outcome.is_example:
+            examples.add(record.line, sample, golds, outcome)
+        lengths.add(len(sample.prediction), words, answers.length)
+
+
+def _flush(outcomes: dict[SampleOutcome, Lengths], counters: Counters) -> None:
+    for outcome, lengths in outcomes.items():
+        counters.add(outcome, lengths)
+    outcomes.clear()
+
 
 AuditParts = Callable[[PartAuditor, Sequence[LogPart]], Iterable[PartAudit]]
 """Applies the auditor to each part, in this process or in others, and returns the results in order."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +11,37 @@ from typing import Annotated
 import typer
 
 from bot.audits.drop import report
-from bot.audits.drop.audit import DropAudit, audit_drop
-from bot.audits.drop.find import find_logs
+from bot.audits.drop.audit import DropAudit, PartAudit, PartAuditor, audit_drop
 from bot.audits.drop.golds import read_golds
-from bot.audits.drop.part import PartAudit, PartAuditor
-from bot.audits.drop.report_json import audit_drop_json
-from bot.audits.log_parts import LogPart
+from bot.audits.drop.report import audit_drop_json
 from bot.audits.output import FORMAT, HTML, QUIET, AuditFormat, Renderers, require_html, write_report
+from bot.audits.samples.records import LogPart
+from bot.errors import CallError
 from bot.processes import JOBS, choose_jobs, run_jobs
+
+# 0.4.3 and later: samples_drop_<time>.jsonl; 0.4.0 to 0.4.2: <model args>_drop.jsonl; 0.3: drop_write_out_info.json.
+LOG_NAME = re.compile(r"(samples_.*drop.*|.*_drop|.*drop_write_out_info|drop_samples.*)\.jsonl?(\.gz)?", re.IGNORECASE)
+
+
+def find_logs(paths: Iterable[Path]) -> list[Path]:
+    """Return each log once, in the order of the call; a folder stands for the logs of DROP in it, sorted by path.
+
+    Raises CallError for a path that does not exist, and for a folder without such logs.
+    """
+    found = dict.fromkeys(log for path in paths for log in _logs_of(path))
+    return list(found)
+
+
+def _logs_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists():
+            raise CallError(f"{path}: there is no such file or folder")
+        return [path]
+    logs = sorted(log for log in path.rglob("*.json*") if LOG_NAME.fullmatch(log.name) and log.is_file())
+    if not logs:
+        raise CallError(f"{path}: holds no sample log of DROP (samples_*drop*.jsonl); name the files themselves")
+    return logs
+
 
 # Fewer bytes are audited in less time than it takes to start a process.
 WORTH_A_PROCESS = 4 << 20

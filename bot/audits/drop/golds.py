@@ -7,14 +7,15 @@ The file may hold documents as published ({passage, question, answer, validated_
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.audits.drop.answers import Golds
-from bot.audits.drop.log_rows import LogRow, decode_row, golds_of, key_of
-from bot.audits.drop.sample import NO_GOLDS, NO_JOIN, TRUTH_DIFFERS, DropSample, Key
-from bot.audits.records import Record, Skipped, SkippedRecord, open_log, read_records
+from bot.audits.drop.samples import NO_GOLDS, NO_JOIN, TRUTH_DIFFERS, DropSample, Key, golds_of, key_of
+from bot.audits.drop.scorer import Golds
+from bot.audits.samples.records import Record, Skipped, SkippedRecord, open_log, read_records
+from bot.audits.samples.sample import decode
 from bot.errors import CallError, MalformedSamples
 
 
@@ -27,11 +28,10 @@ class GoldIndex:
     by_id: dict[Any, Golds] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
-    def add(self, row: LogRow) -> None:
+    def add(self, row: Mapping[str, Any]) -> None:
         """Keep the golds of one row. Raises MalformedSamples if it has none, or no key to them."""
-        if isinstance(row.doc, dict):
-            fields = {name: value for name, value in row.doc.items() if name in LogRow.__struct_fields__}
-            row = LogRow(**{"doc_id": row.doc_id, **fields})
+        if isinstance(row.get("doc"), dict):
+            row = {"doc_id": row.get("doc_id"), **row["doc"]}
         golds, key = golds_of(row), key_of(row)
         if golds is None or key is None:
             raise MalformedSamples(NO_GOLDS)
@@ -72,7 +72,7 @@ def _add_record(index: GoldIndex, record: Record | SkippedRecord) -> None:
         index.skipped.add(record)
         return
     try:
-        index.add(decode_row(record.data))
+        index.add(decode(record.data))
     except MalformedSamples as error:
         index.skipped.add(SkippedRecord(record.line, str(error)))
 

@@ -8,18 +8,23 @@ from itertools import chain, repeat
 
 from bot import __version__
 from bot.audits.drop.audit import DropAudit, LogAudit
-from bot.audits.drop.counters import Counters
+from bot.audits.drop.figures import Counters
 from bot.audits.drop.report import (
+    DISTORTED,
+    FLAW_TITLES,
     HEALTH_SENTENCES,
     all_findings,
     capitalized,
     change,
     examples_by_flaw,
     finding_line,
+    flaws_table,
+    logs_table,
     quoted,
+    rerun_table,
+    scores_table,
     summary,
 )
-from bot.audits.drop.tables import DISTORTED, FLAW_TITLES, flaws_table, logs_table, rerun_table, scores_table
 from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, scatter
 from bot.reporting.escape import visible
 from bot.reporting.page import Block, Section, page

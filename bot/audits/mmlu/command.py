@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bot.audits.default_command import default_to
 from bot.audits.mmlu import report
 from bot.audits.mmlu.audit import audit_mmlu
-from bot.audits.mmlu.prompt_sheet import prompt_sheet, sheet_text
-from bot.audits.output import FORMAT, HTML, AuditFormat, Renderers, as_json, require_html, write_report
+from bot.audits.mmlu.prompts import prompt_sheet, sheet_text
+from bot.audits.output import FORMAT, HTML, AuditFormat, Renderers, as_json, default_to, require_html, write_report
 
 mmlu = typer.Typer(cls=default_to("judge"), no_args_is_help=True)
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from bot.audits.mmlu.audit import MmluAudit
-from bot.audits.mmlu.compare import ColumnPair, ImplementationComparison
+from bot.audits.mmlu.audit import ColumnPair, ImplementationComparison, MmluAudit
 from bot.audits.mmlu.source import MmluSource
 from bot.evaluation.finding import counted
 from bot.evaluation.mmlu_family import TITLES

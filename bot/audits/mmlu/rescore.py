@@ -1,24 +1,76 @@
-"""Scores samples of MMLU again under every implementation that they allow, and says what is missing for the others."""
+"""Score samples of MMLU again under every implementation that they allow, and say what is missing for the others."""
 
 from __future__ import annotations
 
+import re
+import string
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import fsum
+from math import fsum, inf
 from typing import NamedTuple
 
-from bot.audits.mmlu.samples import MmluSample
-from bot.audits.mmlu.scoring import (
-    by_generated_letter,
-    by_likelihood,
-    by_likelihood_per_character,
-    by_mapped_letter,
-)
-from bot.evaluation.mmlu_family import Family
+from bot.audits.mmlu.prompts import Question
+from bot.evaluation.mmlu_family import LETTERS, Family, family_of_prompt
+
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def first_best(values: Sequence[float]) -> int:
+    """Return the index of the largest value, the first where several are (numpy.argmax)."""
+    return max(range(len(values)), key=values.__getitem__)
+
+
+def by_likelihood(logprobs: Sequence[float], answer: int) -> bool:
+    """Score letters, or texts without regard to length: acc of the harness, and the original's argmax."""
+    return first_best(logprobs) == answer
+
+
+def by_likelihood_per_character(logprobs: Sequence[float], choices: Sequence[str], answer: int) -> bool:
+    """Score texts by log-probability per character of the choice: acc_norm of the harness."""
+    each = [value / len(choice) if choice else -inf for value, choice in zip(logprobs, choices, strict=True)]
+    return first_best(each) == answer
+
+
+def by_mapped_letter(completion: str, choices: Sequence[str], answer: int) -> bool:
+    """Score as HELM: the one generated token, stripped, is mapped to its choice, whose text must be the gold text."""
+    letter = completion.strip()
+    chosen = choices[LETTERS.index(letter)] if letter in LETTERS else ""
+    return bool(chosen) and chosen.strip() == choices[answer].strip()
+
+
+def by_generated_letter(response: str, answer: int) -> bool:
+    """Score as mmlu_generative: the first line, stripped, without case and punctuation, is the letter."""
+    line = re.split(r"\n", response, maxsplit=1)[0].strip()
+    return line.translate(NO_PUNCTUATION).lower() == LETTERS[answer].lower()
+
 
 LETTER_FAMILIES = frozenset({Family.LETTERS, Family.ONE_NEWLINE})
 TEXT_FAMILIES = frozenset({Family.HARNESS_2023, Family.CONTINUATION})
+
+
+@dataclass(slots=True)
+class MmluSample:
+    """One question as it was put and what came back.
+
+    `logprobs` are those of `continuations`, in order, `greedy` whether each is what the model would have written;
+    both are empty where the answer was generated (`generated`, else None). `logged` are the metrics beside it.
+    """
+
+    question: Question
+    subject: str
+    prompt: str
+    continuations: tuple[str, ...] = ()
+    logprobs: tuple[float, ...] = ()
+    greedy: tuple[bool, ...] = ()
+    generated: str | None = None
+    logged: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def family(self) -> Family:
+        """The implementation that put the question in this form."""
+        return family_of_prompt(self.prompt, self.continuations)
 
 
 class Fidelity(StrEnum):

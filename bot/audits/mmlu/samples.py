@@ -1,135 +1,121 @@
-"""Read one record of a sample log: question, prompt and model output, or why it holds none.
-
-Forms: lm-evaluation-harness 0.4 (numbers as numbers, later as text), 0.3 with --write_out, and HELM's request state.
-"""
+"""Read the sample log of an MMLU run or a HELM run folder, and score it under every implementation it allows."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
-from bot.audits.mmlu.prompts import Question
-from bot.errors import MalformedSamples
-from bot.evaluation.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, Family, family_of_prompt, unwrapped
+from bot.audits.mmlu.prompts import OTHER_TASK, question_of
+from bot.audits.mmlu.rescore import Fidelity, MmluCounters, MmluSample, scores_of
+from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, SkippedPart
+from bot.audits.samples.read import read_log
+from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.sample import Sample, number_in_text
+from bot.errors import CallError, MalformedSamples
+from bot.evaluation.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, TITLES, Family, unwrapped
 
-NOT_JSON = "not JSON"
-NO_OBJECT = "not a JSON object"
-OTHER_TASK = "a sample of another task"
-NO_ANSWER = "no right answer from A to D"
 NO_RESPONSE = "no output of the model"
+METRICS = ("acc", "acc_norm", "exact_match")
 
 
-@dataclass(frozen=True, slots=True)
-class MmluSample:
-    """One question as it was put and what came back.
+def of_logs(path: Path, files: Sequence[Path]) -> MmluSource:
+    """Judge the sample logs of one run, `path` names them: re-scored for every implementation that they allow.
 
-    `logprobs` are those of `continuations`, in order, `greedy` whether each is what the model would have written;
-    both are empty where the answer was generated (`generated`, else None). `logged` are the metrics beside it.
+    Records that hold no sample are counted, not fatal. Raises CallError if a file cannot be opened, NotMmlu where
+    no record holds a sample of MMLU.
     """
-
-    question: Question
-    subject: str
-    prompt: str
-    continuations: tuple[str, ...] = ()
-    logprobs: tuple[float, ...] = ()
-    greedy: tuple[bool, ...] = ()
-    generated: str | None = None
-    logged: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def family(self) -> Family:
-        """The implementation that put the question in this form."""
-        return family_of_prompt(self.prompt, self.continuations)
+    counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
+    for file in files:
+        _count(counters, skipped, read_log(file))
+    if not counters.families.total():
+        why = ", ".join(f"{why} ({count})" for why, (count, _) in skipped.items()) or "it is empty"
+        raise NotMmlu(f"{path}: holds no sample of MMLU: {why}")
+    return _source(str(path), "sample log", counters, skipped, "")
 
 
-def decode(data: bytes | str) -> dict[str, Any]:
-    """Decode one record. Raises MalformedSamples if it is not a JSON object."""
+def _count(
+    counters: MmluCounters, skipped: dict[str, tuple[int, int]], samples: Iterable[Sample | SkippedRecord]
+) -> None:
+    """Count the samples of one log, and why others are left out: how many, and the first line."""
+    for place, sample in enumerate(samples, start=1):
+        why, line = _counted(counters, sample), sample.line if isinstance(sample, SkippedRecord) else place
+        if why:
+            count, first = skipped.get(why, (0, line))
+            skipped[why] = count + 1, first
+
+
+def _counted(counters: MmluCounters, sample: Sample | SkippedRecord) -> str:
+    """Count a sample; return why it holds none of MMLU, "" if it does."""
+    if isinstance(sample, SkippedRecord):
+        return sample.why
     try:
-        row = json.loads(data)
-    except (ValueError, RecursionError):
-        raise MalformedSamples(NOT_JSON) from None
-    if not isinstance(row, dict):
-        raise MalformedSamples(NO_OBJECT)
-    return row
+        counters.add(mmlu_sample(sample))
+    except MalformedSamples as error:
+        return str(error)
+    return ""
 
 
-def read_sample(row: dict[str, Any]) -> MmluSample:
-    """Read a record in the form it has. Raises MalformedSamples if it holds no sample of MMLU."""
-    if "prompt_0" in row:
-        return _write_out(row)
-    if "instance" in row and "request" in row:
-        return _request_state(row)
-    return _harness_04(row)
-
-
-def _harness_04(row: dict[str, Any]) -> MmluSample:
-    doc = row.get("doc")
+def mmlu_sample(sample: Sample) -> MmluSample:
+    """Return the sample as one of MMLU. Raises MalformedSamples if it is of another task."""
+    if sample.form == "lm-eval-0.3":
+        return _write_out(sample)
+    if sample.form == "helm":
+        return _request_state(sample)
+    doc = sample.doc
     if not isinstance(doc, dict):
         raise MalformedSamples(OTHER_TASK)
     question = question_of(doc.get("question"), doc.get("choices"), doc.get("answer"))
-    pairs = _arguments(row.get("arguments"))
-    if not pairs:
+    if not sample.prompt:
         raise MalformedSamples(OTHER_TASK)
-    subject = _subject(doc.get("subject"), pairs[0][0])
-    logged = {key: float(row[key]) for key in ("acc", "acc_norm", "exact_match") if _is_number(row.get(key))}
-    responses = _flat(row.get("resps"), len(pairs))
-    if all(isinstance(second, str) for _, second in pairs) and len(pairs) == len(LETTERS):
-        texts = tuple(str(second) for _, second in pairs)
-        return MmluSample(question, subject, pairs[0][0], texts, *_likelihoods(responses), logged=logged)
-    if len(pairs) != 1 or not responses or not isinstance(responses[0], str):
+    subject, logged = _subject(doc.get("subject"), sample.prompt), _logged(sample)
+    if len(sample.continuations) == len(LETTERS):
+        return _measured(MmluSample(question, subject, sample.prompt, sample.continuations, logged=logged), sample)
+    if sample.response is None:
         raise MalformedSamples(NO_RESPONSE)
-    return MmluSample(question, subject, pairs[0][0], generated=responses[0], logged=logged)
+    return MmluSample(question, subject, sample.prompt, generated=sample.response, logged=logged)
 
 
-def _write_out(row: dict[str, Any]) -> MmluSample:
+def _logged(sample: Sample) -> dict[str, float]:
+    """Return the logged metrics that are numbers; some releases write them as text."""
+    found = {key: number_in_text(sample.row.get(key)) for key in METRICS}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _measured(found: MmluSample, sample: Sample) -> MmluSample:
+    if not sample.logprobs:
+        raise MalformedSamples(NO_RESPONSE)
+    found.logprobs, found.greedy = sample.logprobs, sample.greedy
+    return found
+
+
+def _write_out(sample: Sample) -> MmluSample:
     """Read a row of 0.3, whose prompts are context and continuation run together, and whose truth is a text."""
-    wholes = [row.get(f"prompt_{i}") for i in range(len(LETTERS))]
-    if not all(isinstance(whole, str) for whole in wholes):
-        raise MalformedSamples(OTHER_TASK)
-    texts = [str(whole) for whole in wholes]
-    prompt = texts[0].rpartition("\nAnswer:")[0] + "\nAnswer:"
-    if not all(text.startswith(prompt) for text in texts):
+    texts = sample.continuations[: len(LETTERS)]
+    prompt = sample.prompt.rpartition("\nAnswer:")[0] + "\nAnswer:"
+    if len(texts) < len(LETTERS) or not all(text.startswith(prompt) for text in texts):
         raise MalformedSamples(OTHER_TASK)
     continuations = tuple(text[len(prompt) :] for text in texts)
     block = unwrapped(prompt).rpartition("\n\n")[2]
     asked, _, lettered = block.partition("\nA. ")
     choices = _lettered(f"A. {lettered}")
-    if row.get("truth") not in continuations:
-        raise MalformedSamples(NO_ANSWER if choices else OTHER_TASK)
-    asked = asked.removeprefix("Question: ").removesuffix("\nChoices:")
-    question = question_of(asked, choices, continuations.index(str(row["truth"])))
-    responses = [row.get(f"logit_{i}") for i in range(len(LETTERS))]
-    logged = {key: float(row[key]) for key in ("acc", "acc_norm") if _is_number(row.get(key))}
-    return MmluSample(question, _subject(None, prompt), prompt, continuations, *_likelihoods(responses), logged=logged)
+    answer = continuations.index(sample.target) if sample.target in continuations else None
+    question = question_of(asked.removeprefix("Question: ").removesuffix("\nChoices:"), choices, answer)
+    subject = _subject(None, prompt)
+    return _measured(MmluSample(question, subject, prompt, continuations, logged=_logged(sample)), sample)
 
 
-def _request_state(row: dict[str, Any]) -> MmluSample:
-    """Read one of HELM's request states."""
+def _request_state(sample: Sample) -> MmluSample:
+    """Read one of HELM's request states: the letters are mapped to the choices, in an order of their own."""
     try:
-        instance, mapping = row["instance"], row["output_mapping"]
+        mapping = sample.row["output_mapping"]
         choices = [mapping[letter] for letter in LETTERS]
-        gold = next(one["output"]["text"] for one in instance["references"] if "correct" in one["tags"])
-        question = question_of(instance["input"]["text"], choices, choices.index(gold))
-        prompt, generated = str(row["request"]["prompt"]), str(row["result"]["completions"][0]["text"])
-    except (KeyError, TypeError, ValueError, IndexError, StopIteration):
+        question = question_of(sample.doc["question"], choices, choices.index(sample.target))
+    except (KeyError, TypeError, ValueError):
         raise MalformedSamples(OTHER_TASK) from None
-    return MmluSample(question, _subject(None, prompt), prompt, generated=generated)
-
-
-def question_of(text: object, choices: object, answer: object) -> Question:
-    """Return a question of four choices, its answer an index or a letter. Raises MalformedSamples if it is not one."""
-    if not isinstance(text, str) or not isinstance(choices, list) or len(choices) != len(LETTERS):
-        raise MalformedSamples(OTHER_TASK)
-    if not all(isinstance(choice, str) for choice in choices):
-        raise MalformedSamples(OTHER_TASK)
-    if isinstance(answer, str) and answer in LETTERS:
-        answer = LETTERS.index(answer)
-    if not isinstance(answer, int) or not 0 <= answer < len(LETTERS):
-        raise MalformedSamples(NO_ANSWER)
-    first, second, third, fourth = choices
-    return Question(text, (first, second, third, fourth), answer)
+    return MmluSample(question, _subject(None, sample.prompt), sample.prompt, generated=sample.response)
 
 
 def _lettered(block: str) -> list[str]:
@@ -144,47 +130,72 @@ def _lettered(block: str) -> list[str]:
     return choices
 
 
-def _arguments(arguments: object) -> list[tuple[str, Any]]:
-    """Return (context, continuation or settings) of each request; {"gen_args_0": {"arg_0": …}} since 0.4.3."""
-    if isinstance(arguments, dict):
-        arguments = [list(one.values()) for one in arguments.values() if isinstance(one, dict)]
-    if not isinstance(arguments, list):
-        return []
-    pairs = [one for one in arguments if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str)]
-    return [(one[0], one[1]) for one in pairs] if len(pairs) == len(arguments) else []
-
-
-def _flat(responses: object, requests: int) -> list[Any]:
-    """Return one response for each request, out of the lists of one that the harness wraps it in."""
-    if not isinstance(responses, list) or len(responses) != requests:
-        raise MalformedSamples(NO_RESPONSE)
-    return [one[0] if isinstance(one, list) and len(one) == 1 else one for one in responses]
-
-
-def _likelihoods(responses: list[Any]) -> tuple[tuple[float, ...], tuple[bool, ...]]:
-    """Return log-probabilities and greedy flags; newer logs write both as text, older ones may lack the flag."""
-    parts = [one if isinstance(one, list) else [one] for one in responses]
-    try:
-        logprobs = tuple(float(part[0]) for part in parts)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        raise MalformedSamples(NO_RESPONSE) from None
-    if not all(map(isfinite, logprobs)):
-        raise MalformedSamples(NO_RESPONSE)
-    flagged = all(len(part) == 2 for part in parts)
-    return logprobs, tuple(str(part[1]) == "True" for part in parts) if flagged else ()
-
-
-def _is_number(value: object) -> bool:
-    """Tell whether a logged metric is a number, or text of one as --write_out stores it."""
-    try:
-        return isfinite(float(value))  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
 def _subject(named: object, prompt: str) -> str:
     """Return the subject as the document names it, or as the instruction does; "" if neither does."""
     if isinstance(named, str) and named in SUBJECTS:
         return named
     found = INSTRUCTION.search(unwrapped(prompt))
     return found[2].replace(" ", "_") if found else ""
+
+
+def _source(
+    path: str, kind: str, counters: MmluCounters, skipped: Mapping[str, tuple[int, int]], model: str
+) -> MmluSource:
+    total = counters.families.total()
+    shapes = [
+        f"{count} of {total} prompts are those of {TITLES[family]}" for family, count in counters.families.most_common()
+    ]
+    families = set(counters.families)
+    scores = scores_of(counters) if total else ()
+    own = [score for score in scores if score.standing is Fidelity.OWN and score.macro is not None]
+    return MmluSource(
+        path,
+        kind,
+        model,
+        families.pop() if len(families) == 1 else Family.UNKNOWN,
+        tuple(shapes),
+        () if len(counters.families) < 2 else ("the log mixes implementations",),
+        aggregates=tuple(Aggregate(one.metric, one.macro or 0.0, one.micro, one.subjects) for one in own),
+        scores=scores,
+        skipped=tuple(SkippedPart(why, count, line) for why, (count, line) in skipped.items()),
+        samples=total,
+    )
+
+
+def of_helm(folder: Path) -> MmluSource:
+    """Judge a HELM run folder: scores from stats.json, and from its request states where they are there.
+
+    Raises CallError if a file is missing or not what HELM writes.
+    """
+    spec, stats = _json(folder / "run_spec.json"), _json(folder / "stats.json")
+    try:
+        scenario, adapter = spec["scenario_spec"], spec["adapter_spec"]
+        if "mmlu" not in scenario["class_name"].lower():
+            raise NotMmlu(f"{folder}: is a HELM run of {scenario['class_name']}, not of MMLU")
+        model, shots, subject = str(adapter["model"]), adapter["max_train_instances"], scenario["args"]["subject"]
+        rows = [stat for stat in stats if stat["name"]["name"] == "exact_match" and stat["name"].get("split") == "test"]
+        value = next(float(stat["mean"]) for stat in rows if "perturbation" not in stat["name"])
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
+        raise CallError(f"{folder}: is not a HELM run of MMLU") from None
+    if not isfinite(value):
+        raise CallError(f"{folder}: its exact_match is not a finite number")
+    counters, skipped = MmluCounters(), dict[str, tuple[int, int]]()
+    # The split of a sample is its `filter`.
+    tested = (one for one in read_log(folder) if isinstance(one, SkippedRecord) or one.filter == "test")
+    _count(counters, skipped, tested)
+    read = _source(str(folder), "HELM run", counters, skipped, model)
+    method = f"HELM run folder, {adapter.get('method', 'unknown method')}, subject {subject}"
+    mean = Aggregate("exact_match", value, value, 1, value, "macro (one run for each subject)")
+    return MmluSource(
+        read.path, read.kind, model, Family.HELM, (method, *read.evidence), (), (mean,), read.scores, read.skipped,
+        read.samples, num_fewshot=shots if isinstance(shots, int) else None, limit=adapter.get("max_eval_instances"),
+    )  # fmt: skip
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise CallError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise CallError(f"{path}: is not JSON") from None

@@ -1,12 +1,20 @@
-"""The content of one path of MMLU results: the type that readers make and that comparison and report use."""
+"""What one path of MMLU results holds, and how result files and the output of hendrycks/test are read."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum, isclose, isfinite
+from pathlib import Path
 
 from bot.audits.mmlu.rescore import ImplementationScore
 from bot.errors import CallError
-from bot.evaluation.mmlu_family import TITLES, Family
+from bot.evaluation.counts import samples_behind, whole
+from bot.evaluation.mmlu_family import TITLES, Family, recognise, subjects_of
+from bot.evaluation.result import LeafResult, Result
 
 # What stands for an implementation where it reports several metrics: the investigation's column of the early harness
 # is acc_norm.
@@ -74,3 +82,119 @@ class MmluSource:
         """The aggregate that stands for the source in a comparison, None if it has no numbers."""
         wanted = MAIN_METRIC.get(self.family, "acc")
         return next((one for one in self.aggregates if one.metric == wanted), None)
+
+
+METRICS = ("acc", "acc_norm", "exact_match")
+WHOLE_TEST = frozenset({"mmlu", "mmlu_generative", "mmlu_continuation"})
+
+
+def of_result(path: str, result: Result) -> MmluSource:
+    """Judge a result file. Raises NotMmlu if it holds no MMLU subject."""
+    found = recognise(result)
+    if found is None:
+        raise NotMmlu(f"{path}: holds no subject of MMLU")
+    subjects = subjects_of(result)
+    shots = {leaf.num_fewshot for leaf in subjects.values()}
+    return MmluSource(
+        path,
+        f"result file, {result.format}",
+        result.model.id,
+        found.family,
+        found.evidence,
+        found.against,
+        tuple(_aggregates(result, subjects)),
+        num_fewshot=shots.pop() if len(shots) == 1 else None,
+        chat_template=result.model.chat_template if result.records("chat_template") else None,
+        limit=result.limit,
+    )
+
+
+def _aggregates(result: Result, subjects: Mapping[str, LeafResult]) -> Iterable[Aggregate]:
+    for metric in METRICS:
+        values = {subject: _value(leaf, metric) for subject, leaf in subjects.items()}
+        had = {subject: value for subject, value in values.items() if value is not None}
+        if not had:
+            continue
+        macro = fsum(had.values()) / len(had)
+        sizes = [_size(subjects[subject], metric) for subject in had]
+        known = [size for size in sizes if size is not None]
+        micro = None
+        if len(known) == len(sizes):
+            micro = fsum(value * size for value, size in zip(had.values(), known, strict=True)) / sum(known)
+        reported = _reported(result, metric)
+        yield Aggregate(metric, macro, micro, len(had), reported, _named(reported, micro, macro))
+
+
+def _value(leaf: LeafResult, metric: str) -> float | None:
+    """Return a metric of a subject, whatever the answer filter is called; None if it is not a share (NaN, too)."""
+    for key, value in leaf.numbers.items():
+        if key.partition(",")[0] == metric and type(value) in {float, int} and abs(value) <= 1:
+            return float(value)
+    return None
+
+
+def _size(leaf: LeafResult, metric: str) -> int | None:
+    """Return the number of questions: as recorded, else as value and standard error give it."""
+    if leaf.samples is not None:
+        return leaf.samples
+    for key, value in leaf.numbers.items():
+        name, comma, answer_filter = key.partition(",")
+        error = leaf.numbers.get(f"{name}_stderr{comma}{answer_filter}")
+        if name == metric and type(value) is float and type(error) is float:
+            behind = samples_behind(value, error)
+            return None if behind is None else whole(behind)
+    return None
+
+
+def _reported(result: Result, metric: str) -> float | None:
+    """Return the file's own aggregate over all subjects."""
+    whole_test = (LeafResult(row.numbers) for row in result.groups if row.key in WHOLE_TEST)
+    return next((value for row in whole_test if (value := _value(row, metric)) is not None), None)
+
+
+def _named(reported: float | None, micro: float | None, macro: float) -> str:
+    """Say which average the file's own aggregate is."""
+    if reported is None:
+        return ""
+    if micro is not None and isclose(reported, micro, abs_tol=1e-9):
+        return "micro (mean over questions)"
+    return "macro (mean over subjects)" if isclose(reported, macro, abs_tol=1e-9) else "neither micro nor macro"
+
+
+def of_original(path: Path, data: bytes) -> MmluSource:
+    """Judge what hendrycks/test writes: a subject's CSV with `<engine>_correct`, or accuracies_<model>.json.
+
+    Raises CallError if it is neither.
+    """
+    if path.suffix == ".csv":
+        return _original_csv(path, data)
+    try:
+        accuracies = json.loads(data)
+        categories, weighted = accuracies["subcategories"], float(accuracies["weighted_accuracy"])
+        macro = fsum(map(float, categories.values())) / len(categories)
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError):
+        raise CallError(f"{path}: is not an accuracies file of hendrycks/test") from None
+    if not (isfinite(macro) and isfinite(weighted)):
+        raise CallError(f"{path}: is not an accuracies file of hendrycks/test: it holds values that are not numbers")
+    aggregate = Aggregate("acc", macro, weighted, len(categories), weighted, "micro (mean over questions)")
+    evidence = ("has subcategories, categories and weighted_accuracy, as hendrycks/test writes them",)
+    model = path.stem.removeprefix("accuracies_")
+    return MmluSource(str(path), "hendrycks/test accuracies", model, Family.ORIGINAL, evidence, (), (aggregate,))
+
+
+def _original_csv(path: Path, data: bytes) -> MmluSource:
+    try:
+        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig", errors="replace"))))
+    except csv.Error as error:
+        raise CallError(f"{path}: is not a CSV file: {error}") from None
+    column = next((name for name in rows[0] if name and name.endswith("_correct")), None) if rows else None
+    if column is None:
+        raise CallError(f"{path}: is not a CSV file of hendrycks/test: no column ends in _correct")
+    right = [row[column] in {"True", "1", "1.0"} for row in rows]
+    mean = sum(right) / len(right)
+    evidence = (f"has the column {column}, as hendrycks/test writes it",)
+    aggregate = Aggregate("acc", mean, mean, 1)
+    model = column.removesuffix("_correct")
+    return MmluSource(
+        str(path), "hendrycks/test CSV", model, Family.ORIGINAL, evidence, (), (aggregate,), samples=len(right)
+    )

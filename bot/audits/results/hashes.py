@@ -8,7 +8,6 @@ what stands in the sample (lm_eval/evaluator.py).
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,11 +16,13 @@ from math import fsum, isclose, isfinite
 from pathlib import Path
 from typing import Any
 
-from bot.audits.records import SkippedRecord, open_log, read_records
+from bot.audits.samples.lm_eval import HASHES
+from bot.audits.samples.read import read_log
+from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.sample import Sample, sha256
 from bot.evaluation.result import Result
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?$")
-HASHES = ("doc_hash", "prompt_hash", "target_hash")
 EQUAL, DIFFERENT, NO_LOG, NO_HASH = "equal", "different", "no samples beside it", "no hash recorded"
 UNREADABLE, VALUE_DIFFERS = "the samples cannot be read to the end", "the samples give another value"
 NOT_HASHED = "a sample does not match its hash"
@@ -76,17 +77,15 @@ def _check(task: str, log: Path, recorded: str, result: Result) -> HashCheck:
     sums: defaultdict[str, list[float]] = defaultdict(list)
     samples = altered = 0
     readable = True
-    with open_log(log) as stream:
-        for record in read_records(stream):
-            row = {} if isinstance(record, SkippedRecord) else _decoded(record.data)
-            if not all(isinstance(row.get(name), str) for name in HASHES):
-                readable = False
-                continue
-            digest.update("".join(row[name] for name in HASHES).encode())
-            samples += 1
-            altered += _is_altered(row)
-            for key, value in _metrics(row):
-                sums[key].append(value)
+    for sample in read_log(log):
+        if isinstance(sample, SkippedRecord) or not all(isinstance(sample.row.get(name), str) for name in HASHES):
+            readable = False
+            continue
+        digest.update("".join(sample.row[name] for name in HASHES).encode(errors="surrogatepass"))
+        samples += 1
+        altered += _is_altered(sample)
+        for name, value in sample.metrics.items():
+            sums[f"{name},{sample.filter}"].append(value)
     values = tuple(_differing(result.leaves[task].numbers, sums))
     verdict = _verdict(readable and samples > 0, recorded, digest.hexdigest(), altered, bool(values))
     return HashCheck(task, log.name, samples, recorded, digest.hexdigest(), altered, values, verdict)
@@ -104,41 +103,12 @@ def _verdict(readable: bool, recorded: str, computed: str, altered: int, differs
     return EQUAL if recorded else NO_HASH
 
 
-def _decoded(data: bytes | str) -> dict[str, Any]:
-    try:
-        row = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return row if isinstance(row, dict) else {}
-
-
-def _is_altered(row: dict[str, Any]) -> bool:
+def _is_altered(sample: Sample) -> bool:
     """Tell whether prompt or target is not what was hashed; the doc's hash needs types that JSON does not keep."""
-    prompt = _first_prompt(row.get("arguments"))
-    target = row.get("target")
-    return (prompt is not None and _sha(prompt) != row["prompt_hash"]) or (
-        isinstance(target, str) and _sha(target) != row["target_hash"]
+    is_prompt = isinstance(sample.row.get("arguments"), dict) and bool(sample.prompt)
+    return (is_prompt and sha256(sample.prompt) != sample.prompt_hash) or (
+        isinstance(sample.row.get("target"), str) and sha256(sample.target) != sample.target_hash
     )
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
-
-
-def _first_prompt(arguments: object) -> str | None:
-    if isinstance(arguments, dict):
-        first = arguments.get("gen_args_0")
-        prompt = first.get("arg_0") if isinstance(first, dict) else None
-        return prompt if isinstance(prompt, str) else None
-    return None
-
-
-def _metrics(row: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield the row's metrics by the result's keys; a row without a filter belongs to "none"."""
-    answer_filter = row.get("filter", "none")
-    for name, value in row.items():
-        if type(value) in {float, int, bool} and name != "doc_id" and abs(value) < 1e300:
-            yield f"{name},{answer_filter}", float(value)
 
 
 def _differing(numbers: Any, sums: dict[str, list[float]]) -> Iterator[tuple[str, float, float]]:

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bot.audits.drop.answers import Golds
 from bot.audits.drop.audit import LogAudit, audit_drop
 from bot.audits.drop.golds import read_golds
-from bot.audits.drop.scorer import Scorer
+from bot.audits.drop.scorer import Golds, Scorer
 
 RENDERED = "number,date,spans,worker_id,hit_id"
 UNTIL = {"until": ["."], "temperature": 0.0}

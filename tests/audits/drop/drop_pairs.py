@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from bot.audits.drop.answers import Golds
+from bot.audits.drop.scorer import Golds
 
 WORDS = ["bears", "Chicago", "the", "a", "An", "THE", "yards", "goal", "field-goal", "naïve", "ΑΣ", "İstanbul"]
 WORDS += ["ß", "東京", "The.", "a.b", "theater", "x", "of", "“Bears”", "Bears—Packers", "ﬁeld", "e", "inf."]

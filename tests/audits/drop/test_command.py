@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from bot.audits.drop.audit import audit_drop
-from bot.audits.drop.report import audit_drop_markdown, audit_drop_text
-from bot.audits.drop.report_json import audit_drop_json
+from bot.audits.drop.report import audit_drop_json, audit_drop_markdown, audit_drop_text
 from tests.audits.drop.drop_logs import SOUND, plain_log, row_03, row_04, row_plain, rows_04, write_array, write_lines
 
 HOSTILE = "10\n\x1b[2J\u202e`<script>alert(1)</script>` | @everyone [x](http://evil.example) \ud800"

@@ -8,18 +8,19 @@ from random import Random
 
 import pytest
 
-from bot.audits.drop.answers import GoldAnswers, Golds
-from bot.audits.drop.assessment import Assessor, SampleOutcome, first_line, first_text_line
-from bot.audits.drop.detectors import (
+from bot.audits.drop.assessment import (
+    Assessor,
     Flaw,
+    SampleOutcome,
     destroyed_decimals,
     ends_with_number,
+    first_line,
+    first_text_line,
     is_cut_decimal,
     runs_on,
 )
-from bot.audits.drop.sample import DropSample
-from bot.audits.drop.scorer import DropScore, Scorer
-from bot.audits.drop.tokens import is_glued, split_tokens
+from bot.audits.drop.samples import DropSample
+from bot.audits.drop.scorer import DropScore, GoldAnswers, Golds, Scorer, is_glued, split_tokens
 
 # generation, golds, glued, decimal cut, ends with number, runs on
 VECTORS: list[tuple[str, Golds, list[str], bool, bool, bool]] = [

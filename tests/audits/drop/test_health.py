@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.audits.drop.audit import audit_drop
-from bot.audits.drop.counters import LengthCounters, Lengths
-from bot.audits.drop.figures import correlation
-from bot.audits.drop.findings import RankChange, rank_change
-from bot.audits.drop.health import Health
+from bot.audits.drop.figures import LengthCounters, Lengths, correlation
+from bot.audits.drop.health import Health, RankChange, rank_change
 from tests.audits.drop.drop_logs import RENDERED, SOUND, plain_log, row_04, write_lines
 
 

@@ -11,9 +11,18 @@ from typing import Any
 import pytest
 
 from bot.audits.drop.audit import DropAudit, audit_drop
-from bot.audits.drop.find import find_logs
-from bot.audits.log_parts import LogPart, PartReader, split_log
-from bot.audits.records import CHUNK, MAX_RECORD, Record, SkippedRecord, open_log, read_records
+from bot.audits.drop.command import find_logs
+from bot.audits.samples.records import (
+    CHUNK,
+    MAX_RECORD,
+    LogPart,
+    PartReader,
+    Record,
+    SkippedRecord,
+    open_log,
+    read_records,
+    split_log,
+)
 from bot.errors import CallError
 from tests.audits.drop.drop_logs import (
     GENERATIONS,

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.audits.drop.log_rows import decode_row, read_row
-from bot.audits.drop.sample import DropSample
-from bot.audits.drop.sample_reader import SampleReader
+from bot.audits.drop.samples import DropSample, SampleReader, read_any
 from bot.errors import MalformedSamples
 from tests.audits.drop.drop_logs import GENERATIONS, RENDERED, row_03, row_04, row_plain
 
@@ -57,7 +55,7 @@ def test_both_readers_agree_on_rows_of_every_format(share: float) -> None:
         if random.random() < 0.2:
             row["arguments"] = {"gen_args_0": {"arg_0": f"p_ {RENDERED} q", "arg_1": {"until": ["."], "x": 1}}}
         data = json.dumps(damaged(row, random, share)).encode()
-        expected = outcome(lambda data: read_row(decode_row(data)), data)
+        expected = outcome(read_any, data)
         assert outcome(reader, data) == expected, data
         good += isinstance(expected, dict)
     assert good > 1000

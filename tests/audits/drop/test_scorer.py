@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.audits.drop.answers import Golds
-from bot.audits.drop.scorer import DropScore, Scorer, round_half_even
+from bot.audits.drop.scorer import DropScore, Golds, Scorer, round_half_even
 from tests.audits.drop.drop_pairs import drop_pairs
 
 # prediction, golds, em, f1, normalized prediction; computed by lm_eval/tasks/drop/utils.py at 4e7e0d47f.

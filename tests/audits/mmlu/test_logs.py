@@ -103,9 +103,8 @@ def test_broken_records_are_counted_and_the_sound_part_stands(tmp_path: Path) ->
     source = one(log(tmp_path / "x.jsonl", sound, "{", "[]", {"a": 1}, no_gold, no_answer, not_finite, sound))
     assert source.samples == 2
     assert {(skip.why, skip.count, skip.line) for skip in source.skipped} == {
-        ("not JSON", 1, 2),
-        ("not a JSON object", 1, 3),
-        ("a sample of another task", 1, 4),
+        ("not valid JSON", 1, 2),
+        ("not a sample of a known format", 2, 3),
         ("no right answer from A to D", 1, 5),
         ("no output of the model", 2, 6),
     }

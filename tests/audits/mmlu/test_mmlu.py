@@ -22,7 +22,7 @@ from tests.audits.mmlu.mmlu_logs import call, helm_run, log, one, row
             '{"results": {"drop": {"f1": 0.1}}, "versions": {}, "config": {"no_cache": true}}',
             "no subject of MMLU",
         ),
-        ("x.jsonl", '{"doc": {"passage": "p"}}\n', "no sample of MMLU: a sample of another task (1)"),
+        ("x.jsonl", '{"doc": {"passage": "p"}}\n', "no sample of MMLU: not a sample of a known format (1)"),
         ("x.jsonl", "", "no sample of MMLU: it is empty"),
         ("x.csv", "model,a\nx,1\n", "two columns of scores"),
         ("x.csv", "q,ada_correct\n", "is not a CSV file of hendrycks/test"),
@@ -58,7 +58,7 @@ def test_values_that_are_no_shares_are_left_out_of_the_averages(tmp_path: Path) 
 def test_a_folder_may_hold_other_results_but_must_hold_one_of_mmlu(tmp_path: Path) -> None:
     log(tmp_path / "samples_drop_x.jsonl", {"doc": {"passage": "p"}})
     (problem,) = audit_mmlu([tmp_path]).problems
-    assert problem.why == "holds no sample of MMLU: a sample of another task (1)"
+    assert problem.why == "holds no sample of MMLU: not a sample of a known format (1)"
     (tmp_path / "m").mkdir()
     log(tmp_path / "m" / "samples_mmlu_anatomy_x.jsonl", row(Family.LETTERS, ["-1", "-2", "-3", "-4"]))
     found = audit_mmlu([tmp_path])

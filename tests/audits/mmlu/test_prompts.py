@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from bot.audits.mmlu.prompts import Question, ask
-from bot.audits.mmlu.scoring import (
+from bot.audits.mmlu.rescore import (
     by_generated_letter,
     by_likelihood,
     by_likelihood_per_character,

@@ -1,4 +1,7 @@
-"""Read the records of a sample log one by one: plain text or gzip, JSON lines or one JSON array."""
+"""Read the records of a sample log one by one: plain text or gzip, JSON lines or one JSON array.
+
+A long log of JSON lines can be split into parts that are read on their own, so that several processes share it.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 DAMAGE = (EOFError, OSError, zlib.error)
 # How many lines are named of those that were skipped for one reason.
 LINES_SHOWN = 5
+# Large enough that the work around a part costs little beside reading it.
+PART = 16 << 20
 
 NOT_JSON = "not valid JSON"
 TOO_LONG = "longer than 16 MiB"
@@ -112,7 +117,7 @@ def read_records(log: Log) -> Iterator[Record | SkippedRecord]:
         return
     if log.peek(3).startswith(codecs.BOM_UTF8):
         log.read(3)
-    yield from _array_elements(log) if array else read_lines(log)
+    yield from array_elements(log) if array else read_lines(log)
 
 
 def _damage(log: Log) -> str:
@@ -141,8 +146,9 @@ def read_lines(log: Log, size: int | None = None) -> Generator[Record | SkippedR
     return number
 
 
-def _array_elements(log: Log) -> Iterator[Record | SkippedRecord]:
-    array = _Array(log)
+def array_elements(log: Log, key: str = "") -> Iterator[Record | SkippedRecord]:
+    """Yield the elements of the log's JSON array, or of the first array under `key` where the log is one object."""
+    array = _Array(log, re.compile(rf'"{key}"\s*:\s*\[' if key else r"\["))
     while (end := array.next_end()) is not None:
         yield Record(array.line, array.text[array.at : end].encode())
         array.advance(end)
@@ -159,13 +165,13 @@ class _Array:
     # The longest literal or escape that the end of a chunk can cut: "-Infinity", "\\ud83d\\ude00".
     _CUT = 16
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, opening: re.Pattern[str]) -> None:
         self._log = log
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self.text, self.at, self.line, self.damage = "", 0, 1, ""
-        while "[" not in self.text and self._fill():
+        while (found := opening.search(self.text)) is None and self._fill():
             pass
-        self.advance(self.text.find("[") + 1)
+        self.advance(found.end() if found else len(self.text))
 
     def advance(self, end: int) -> None:
         """Leave everything before `end` behind."""
@@ -210,3 +216,62 @@ class _Array:
             return False
         self.text, self.at = self.text[self.at :] + more, 0
         return bool(data)
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """`size` bytes of a log from `start` on, which end with a line; the whole log where `size` is None."""
+
+    path: Path
+    start: int = 0
+    size: int | None = None
+
+    @property
+    def length(self) -> int:
+        """The number of bytes to read, 0 if nobody knows it."""
+        return self.path.stat().st_size if self.size is None else self.size
+
+
+def split_log(path: Path, part: int = PART) -> list[LogPart]:
+    """Return the parts of a log, in order: JSON lines in a plain file are split; gzip, arrays and pipes stay whole.
+
+    Raises CallError if the log cannot be opened.
+    """
+    if path.exists() and not path.is_file():
+        return [LogPart(path)]  # opening a pipe would take its first bytes
+    with open_log(path) as log:
+        if isinstance(log, gzip.GzipFile) or is_array(log):
+            return [LogPart(path)]
+        return list(_ranges(path, log, part))
+
+
+def _ranges(path: Path, log: BufferedReader[FileIO], part: int) -> Iterator[LogPart]:
+    size = log.seek(0, 2)
+    log.seek(0)
+    start = len(codecs.BOM_UTF8) if log.peek(3).startswith(codecs.BOM_UTF8) else 0
+    while size - start > part:
+        log.seek(start + part)
+        while (line := log.readline(MAX_RECORD)) and not line.endswith(b"\n"):
+            pass
+        yield LogPart(path, start, log.tell() - start)
+        start = log.tell()
+    yield LogPart(path, start, size - start)
+
+
+class PartReader:
+    """Reads the records of a part; lines count from 1 at its start."""
+
+    def __init__(self, part: LogPart) -> None:
+        self._part = part
+        self.lines = 0
+        """The number of lines, once all records are read; only known where the part is one of several."""
+
+    def __iter__(self) -> Iterator[Record | SkippedRecord]:
+        """Yield the records. Raises CallError if the log cannot be opened."""
+        part = self._part
+        with open_log(part.path) as log:
+            if part.size is None:
+                yield from read_records(log)
+            else:
+                log.seek(part.start)
+                self.lines = yield from read_lines(log, part.size)

@@ -1,0 +1,101 @@
+"""The samples of an Inspect log: members of an `.eval` archive, or the `samples` of a JSON log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bot.audits.samples.records import SkippedRecord, array_elements, open_log
+from bot.audits.samples.sample import NO_FORM, Sample, decode, document_hash, identifier, number, sha256, text
+from bot.errors import CallError, MalformedResult, MalformedSamples
+from bot.evaluation.formats.zip_members import ZipMembers
+
+MAX_ARCHIVE, MAX_SAMPLE = 1 << 28, 16 << 20
+# The letters that Inspect's scorers give, and their numbers (inspect_ai.scorer.value_to_float).
+LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+
+
+def read_archive(path: Path) -> Iterator[Sample | SkippedRecord]:
+    """Yield the samples of an archive by the names of their members; `line` counts members from 1.
+
+    Raises CallError for an archive that is damaged, or larger than 256 MiB: it is read whole.
+    """
+    if path.stat().st_size > MAX_ARCHIVE:
+        raise CallError(f"{path}: has {path.stat().st_size >> 20} MiB; of an archive at most 256 MiB are read")
+    try:
+        members = ZipMembers(path.read_bytes())
+    except MalformedResult as error:
+        raise CallError(f"{path}: {error.why}") from None
+    names = sorted(name for name in members.sizes() if name.startswith("samples/") and name.endswith(".json"))
+    for place, name in enumerate(names, start=1):
+        try:
+            yield _sample(decode(members.read(name, MAX_SAMPLE)))
+        except (MalformedResult, MalformedSamples) as error:
+            yield SkippedRecord(place, str(error))
+
+
+def read_json(path: Path) -> Iterator[Sample | SkippedRecord]:
+    """Yield the samples of a JSON log. Raises CallError if it cannot be opened."""
+    with open_log(path) as log:
+        for record in array_elements(log, "samples"):
+            if isinstance(record, SkippedRecord):
+                yield record
+                continue
+            try:
+                yield _sample(decode(record.data))
+            except MalformedSamples as error:
+                yield SkippedRecord(record.line, str(error))
+
+
+def _sample(row: dict[str, Any]) -> Sample:
+    """Read one sample. Raises MalformedSamples if it is none."""
+    if "input" not in row or "target" not in row:
+        raise MalformedSamples(NO_FORM)
+    doc = {name: row[name] for name in ("input", "choices", "target") if row.get(name) is not None}
+    prompt = _written(row.get("input"))
+    target = row["target"] if isinstance(row["target"], str) else " | ".join(map(text, _listed(row["target"])))
+    scores = row["scores"] if isinstance(row.get("scores"), dict) else {}
+    answers = [one["answer"] for one in scores.values() if isinstance(one, dict) and isinstance(one.get("answer"), str)]
+    return Sample(
+        "inspect",
+        identifier(row.get("id")),
+        row,
+        doc,
+        document_hash(doc),
+        prompt,
+        sha256(prompt),
+        target,
+        sha256(target),
+        response=_output(row.get("output")),
+        answer=answers[0] if answers else None,
+        metrics=dict(_metrics(scores)),
+    )
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _written(value: object) -> str:
+    """Return the text of a prompt or of the content of a message, whose parts may be texts, messages or both."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return _written(value.get("content") if "content" in value else value.get("text"))
+    return "\n".join(filter(None, map(_written, _listed(value))))
+
+
+def _output(output: object) -> str | None:
+    choices = _listed(output.get("choices")) if isinstance(output, dict) else []
+    return _written(choices[0].get("message")) if choices and isinstance(choices[0], dict) else None
+
+
+def _metrics(scores: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield each scorer's number; a score of several values gives one for each, as `scorer/name`."""
+    for scorer, score in scores.items():
+        value = score.get("value") if isinstance(score, dict) else None
+        for name, one in value.items() if isinstance(value, dict) else ((("", value),)):
+            found = LETTERS.get(one) if isinstance(one, str) else number(one)
+            if found is not None:
+                yield f"{scorer}/{name}" if name else scorer, found

@@ -1,0 +1,115 @@
+"""The details of lighteval: a Parquet file for each task; needs the extra `tables`.
+
+Until 0.9 a row has `full_prompt`, `predictions`, `gold` and `metrics`; since 0.10 `doc`, `model_response` and `metric`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.sample import NO_FORM, Sample, document_hash, identifier, number, number_in_text, sha256, text
+from bot.errors import CallError, MalformedSamples
+
+ROWS = 256  # decoded at once: a row may hold thousands of tokens
+
+
+def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
+    """Yield the samples of a details file in its order; `line` counts rows from 1.
+
+    Raises CallError if it is no Parquet file, is damaged, or the extra `tables` is absent.
+    """
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise CallError(f"{path}: to read Parquet install leaderboard-bot[tables]") from None
+    place = 0
+    try:
+        with ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=ROWS):
+                for row in batch.to_pylist():
+                    place += 1
+                    yield _sample(row, place)
+    except (ArrowException, OSError, ValueError) as error:
+        raise CallError(f"{path}: cannot be read as Parquet after row {place}: {error}") from None
+
+
+def _sample(row: dict[str, Any], place: int) -> Sample | SkippedRecord:
+    try:
+        return _since_010(row, place) if isinstance(row.get("doc"), dict) else _until_09(row, place)
+    except MalformedSamples as error:
+        return SkippedRecord(place, str(error))
+
+
+def _since_010(row: dict[str, Any], place: int) -> Sample:
+    doc, response = row["doc"], row.get("model_response")
+    if not isinstance(response, dict):
+        raise MalformedSamples(NO_FORM)
+    prompt = text(response.get("input")) or text(doc.get("query"))
+    asked = {"question": text(doc.get("query")), "choices": doc.get("choices"), "gold": doc.get("gold_index")}
+    named = identifier(doc.get("id"))
+    sample = _made(row, named if named not in {None, ""} else place - 1, asked, prompt)
+    sample.target = _gold(doc.get("choices"), doc.get("gold_index"))
+    sample.response = _first(response.get("text"))
+    processed = _first(response.get("text_post_processed"))
+    sample.answer = processed if processed is not None else sample.response
+    _likelihoods(sample, doc.get("choices"), response.get("logprobs"), sample.response)
+    sample.metrics = _metrics(row.get("metric"))
+    return _hashed(sample)
+
+
+def _until_09(row: dict[str, Any], place: int) -> Sample:
+    if not isinstance(row.get("full_prompt"), str):
+        raise MalformedSamples(NO_FORM)
+    asked = {"question": text(row.get("example")), "choices": row.get("choices"), "gold": row.get("gold")}
+    sample = _made(row, place - 1, asked, row["full_prompt"])
+    sample.target = _first(row.get("gold")) or _gold(row.get("choices"), row.get("gold_index"))
+    predictions = row.get("predictions")
+    sample.response = sample.answer = _first(predictions)
+    _likelihoods(sample, row.get("choices"), predictions, sample.response)
+    sample.metrics = _metrics(row.get("metrics"))
+    return _hashed(sample)
+
+
+def _made(row: dict[str, Any], doc_id: int | str | None, asked: dict[str, Any], prompt: str) -> Sample:
+    return Sample("lighteval", doc_id, row, asked, document_hash(asked), prompt, sha256(prompt))
+
+
+def _hashed(sample: Sample) -> Sample:
+    sample.target_hash = sha256(sample.target)
+    return sample
+
+
+def _first(values: Any) -> str | None:
+    """Return the first text, None where there is none; lists of one around it are left out."""
+    while isinstance(values, list) and values:
+        values = values[0]
+    return values if isinstance(values, str) else None
+
+
+def _gold(choices: Any, index: Any) -> str:
+    first = index[0] if isinstance(index, list) and index else index
+    if isinstance(choices, list) and isinstance(first, int) and 0 <= first < len(choices):
+        return text(choices[first])
+    return ""
+
+
+def _likelihoods(sample: Sample, choices: Any, values: Any, written: str | None) -> None:
+    """Set the log-likelihoods of the choices where the log has one for each, and no text was written."""
+    if written or not isinstance(choices, list) or not isinstance(values, list) or len(values) != len(choices):
+        return
+    parts = [one if isinstance(one, list) and one else [one] for one in values]
+    found = [number_in_text(part[0]) for part in parts]
+    known = tuple(one for one in found if one is not None)
+    if len(known) == len(found):
+        sample.continuations, sample.logprobs = tuple(map(text, choices)), known
+        if all(len(part) == 2 and isinstance(part[1], bool) for part in parts):
+            sample.greedy = tuple(bool(part[1]) for part in parts)
+
+
+def _metrics(values: Any) -> dict[str, float]:
+    found = {name: number(value) for name, value in values.items()} if isinstance(values, dict) else {}
+    return {name: value for name, value in found.items() if value is not None}
