@@ -31,7 +31,7 @@ NO_METRIC = frozenset(
 def read_sample(data: bytes | str) -> Sample:
     """Read one record. Raises MalformedSamples with the reason if it holds no sample of these forms."""
     row = decode(data)
-    if row.get("filtered_resps") is not None or row.get("resps") is not None:
+    if any(row.get(name) is not None for name in ("filtered_resps", "resps", "doc_hash")):
         return _harness_04(row)
     if row.get("prompt_0") is not None or row.get("logit_0") is not None:
         return _write_out(row)
