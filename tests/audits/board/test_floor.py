@@ -59,8 +59,10 @@ def test_the_same_order_gives_the_same_answer_however_high_the_scores_are() -> N
 
 
 def test_steps_of_a_coarse_column_are_no_gaps() -> None:
-    """A quiz of eight questions has nine values: that the lowest stands alone says nothing."""
+    """A quiz of twenty questions has 21 values: that the next value is one step above the floor says nothing."""
     random = Random(4)
-    floor = find_floor([random.randrange(9) for _ in range(60)], [random.random() for _ in range(60)])
+    values = [0 if random.random() < 0.4 else random.randrange(1, 21) for _ in range(60)]
+    floor = find_floor(values, [value or random.randrange(21) for value in values])
     assert floor is not None
+    assert floor.high == 0
     assert floor.gap == 0
