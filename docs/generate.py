@@ -14,7 +14,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from bot.evaluation.catalogue import (  # noqa: E402 - the folder above is found first
+from bot.evaluation.benchmarks.catalogue import (  # noqa: E402 - the folder above is found first
     CatalogueFile,
     Group,
     Known,

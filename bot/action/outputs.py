@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.row import Row
+from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import visible
 from bot.reporting.explanation import explain
 from bot.reporting.markdown import ORDER, row_markdown, verdict_markdown

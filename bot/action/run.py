@@ -20,8 +20,8 @@ from bot.action.outputs import (
 from bot.action.verify import verify
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.source import GitHubSource

@@ -13,11 +13,11 @@ from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.formats.fields import REVISION
-from bot.evaluation.identity import UNNAMED, is_hub_id
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
+from bot.evaluation.row_key import UNNAMED, is_hub_id
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places
 from bot.platforms.registry import open_target
 from bot.processes import choose_jobs, run_jobs, without_collector

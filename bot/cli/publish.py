@@ -24,8 +24,8 @@ from bot.cli.judging import (
 )
 from bot.errors import Refused
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, in_repositories, reader_of
 from bot.platforms.registry import open_target

@@ -25,8 +25,8 @@ from bot.cli.judging import (
 )
 from bot.errors import CallError
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.score import Scores
+from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.processes import JOBS

@@ -1,11 +1,72 @@
-"""Find the leaves below each group of a result, and compute the group's value from them."""
+"""Compute the value of a group from its leaves, and the counts behind a proportion from its standard error.
+
+For a metric that is 0 or 1 on each sample lm-eval reports se = sqrt(p (1 - p) / (n - 1)): the standard
+deviation with n - 1, over sqrt(n) (lm_eval/api/metrics.py, `mean_stderr`). Value and error so fix n, and
+n fixes the number of right answers. Not valid for pooled errors of groups, for metrics between 0 and 1 on
+one sample (DROP f1), nor for p of exactly 0 or 1, where se is 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 
-from bot.evaluation.counts import samples_behind, whole
 from bot.evaluation.result import LeafResult, Result
+
+# Files carry 16 or 17 digits: a count that the numbers really hold comes out far closer than this.
+TOLERANCE = 1e-6
+
+
+def samples_behind(value: float, stderr: float) -> float | None:
+    """Return n = 1 + p(1 - p) / se^2, not yet rounded; None if value and error say nothing about n.
+
+    `value` is a proportion in [0, 1], `stderr` has the same unit. A whole number (see `whole`) speaks for a
+    0/1 metric on that many samples; a broken one for a pooled error, a finer metric, or an edited value.
+    """
+    if not (0.0 < value < 1.0 and stderr > 0.0 and isfinite(stderr)):
+        return None
+    variance = stderr * stderr
+    if variance == 0.0:
+        return None
+    samples = 1.0 + value * (1.0 - value) / variance
+    return samples if isfinite(samples) else None
+
+
+def whole(count: float, tolerance: float = TOLERANCE) -> int | None:
+    """Return the integer that `count` is, within `tolerance` of its size; None when it is none.
+
+    The tolerance is relative above 1 because n carries the relative error of 2 se.
+    """
+    if not isfinite(count):
+        return None
+    nearest = round(count)
+    return nearest if abs(count - nearest) <= tolerance * max(1.0, abs(count)) else None
+
+
+def is_mean_of_shares(leaf_key: str, metric: str) -> bool:
+    """Whether a metric is a mean of probabilities and not of zeros and ones, under whatever name the harness has it.
+
+    The second number of TruthfulQA is the probability of the true answers; harness 0.4 calls it `acc` of
+    `truthfulqa_mc2`, and translations `truthfulqa_eu_mc2`.
+    """
+    return metric == "mc2" or "mc2" in leaf_key.replace(":", "_").split("_")
+
+
+def right_answers(value: float, samples: int, tolerance: float = TOLERANCE) -> int | None:
+    """Return k where `value` is k / samples, to `tolerance` in k; None if it is not such a fraction."""
+    product = value * samples
+    if not isfinite(product):
+        return None
+    nearest = round(product)
+    return nearest if abs(product - nearest) <= tolerance else None
+
+
+def expected_stderr(value: float, samples: int) -> float | None:
+    """Return lm-eval's standard error of a 0/1 metric, sqrt(p(1 - p) / (n - 1)); None for n < 2."""
+    if samples < 2 or not 0.0 <= value <= 1.0:
+        return None
+    return float((value * (1.0 - value) / (samples - 1)) ** 0.5)
+
 
 MOST = 1_000  # members of a group that are looked at: a file may name thousands
 

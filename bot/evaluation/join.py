@@ -12,16 +12,14 @@ from math import fsum
 from bot.evaluation.finding import Finding, Status
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
-from bot.evaluation.row import LeafRun, Repeat, Row
 from bot.evaluation.row_facts import row_facts
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.missing_task import missing_task
-from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase, findings_of
+from bot.evaluation.rules.rule import NO_FACTS, Facts, RowCase, findings_of, waive
 from bot.evaluation.score import make_scores
-from bot.evaluation.verdict import Verdict
-from bot.evaluation.waiving import waive
+from bot.evaluation.verdict import LeafRun, Repeat, Row, Verdict
 
 Leaves = dict[str, list[Measurement]]
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from bot.evaluation.dates import believed_date, latest_date, own_date
 from bot.evaluation.finding import Finding
-from bot.evaluation.identity import name_for, with_names
 from bot.evaluation.join import join_rows
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
+from bot.evaluation.row_key import name_for, with_names
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
-from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, findings_of
-from bot.evaluation.submission import Parsed, Problem, UnreadPath
-from bot.evaluation.verdict import Verdict
-from bot.evaluation.waiving import waive
+from bot.evaluation.rules.rule import NO_FACTS, Case, Facts, Rule, UnreadFile, findings_of, waive
+from bot.evaluation.submission import Parsed, Problem, UnreadPath, believed_date, latest_date, own_date
+from bot.evaluation.verdict import Judgement, Verdict
 
 # Where nothing of the leaderboard is in a file, its row says so once, and how the rest was measured does not matter.
 OF_MEASUREMENTS = frozenset({

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.counts import is_mean_of_shares, right_answers, samples_behind, whole
+from bot.evaluation.aggregates import is_mean_of_shares, right_answers, samples_behind, whole
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task

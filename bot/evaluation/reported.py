@@ -14,7 +14,7 @@ from math import fsum, isfinite
 
 from bot.errors import CallError
 from bot.evaluation.aggregates import leaves_of
-from bot.evaluation.catalogue import Group, KnownLeaf, catalogue
+from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import HUGE, Scores, TaskScore

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.dates import believed_date, latest_date, own_date
 from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import raw_values
-from bot.evaluation.row import CommitFact, Row, RowFacts
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.submission import believed_date, latest_date, own_date
+from bot.evaluation.verdict import CommitFact, Row, RowFacts, Verdict
 
 NOTHING = RowFacts()
 OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commit.id})

@@ -1,15 +1,23 @@
-"""The verdict on one submission: what the rules find in it, and its measurements. It never needs the bytes."""
+"""Verdicts on submissions, the rows that they make, and the judgement of one call, which holds both; all are values.
+
+None of them ever needs the bytes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.evaluation.finding import Finding
+import msgspec
+
+from bot.evaluation.finding import Finding, Status
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.measurement import Measurements
-from bot.evaluation.result import Result
-from bot.evaluation.submission import Parsed
+from bot.evaluation.measurement import Coverage, Measurements, coverage_of
+from bot.evaluation.result import Model, Result
+from bot.evaluation.row_key import RowKey
+from bot.evaluation.score import Scores
+from bot.evaluation.submission import Parsed, UnreadPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +52,109 @@ class Verdict:
     def result(self) -> Result | None:
         """Its result; None if no format reads it."""
         return self.parsed.result
+
+
+@dataclass(frozen=True, slots=True)
+class LeafRun:
+    """One value of a leaf that was run several times: the mean of its metrics, in the metric's unit."""
+
+    file: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A leaf that was run several times with different sound values, the newest run of each value first."""
+
+    task_id: str
+    leaf_id: str
+    runs: tuple[LeafRun, ...]
+
+
+class CommitFact(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What GitHub answered about a commit of the harness; `why` is kept where a warning of the row repeats it."""
+
+    answer: Literal["accepted", "unaccepted", "unknown"]
+    repository: str = ""
+    why: str = ""
+
+
+class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What decided about a row and is neither in its files nor in the declaration.
+
+    `today` is the day (ISO 8601) on which it was judged, "" where another day gives the same row. `commits` has the
+    answers about harness commits, `same_values` is another model on the board with the same value in every task,
+    `owners` and `names` are the settings that `Facts` has under these names.
+    """
+
+    today: str = ""
+    commits: dict[str, CommitFact] = msgspec.field(default_factory=dict)
+    same_values: str = ""
+    owners: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    names: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    `status` is "accepted" where every leaf has a sound number, else "incomplete", or "rejected" where no file of it is
+    without errors; where no leaf at all is sound the scores are those of the best file, for information. `files` are
+    the submissions that numbers come from, newest first; `lead` is the first of them, or the best of the key where none
+    counts. `blocked` names the leaves that were measured with errors only, and the rules that found these; `left_out`
+    the paths of sound files that do not join. `findings` are about the row; those about a file are in the file's
+    verdict. `facts` are None where the files and the declaration decided alone.
+    """
+
+    key: RowKey
+    leaderboard: Leaderboard
+    status: Status
+    measurements: Measurements
+    scores: Scores
+    lead: Verdict
+    files: tuple[Verdict, ...]
+    blocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeats: tuple[Repeat, ...] = ()
+    left_out: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    facts: RowFacts | None = None
+
+    @property
+    def result(self) -> Result:
+        """The result of the lead."""
+        result = self.lead.result
+        if result is None:
+            raise ValueError("a row is made of submissions that a format reads")
+        return result
+
+    @property
+    def model(self) -> Model:
+        """The model as the lead describes it."""
+        return self.result.model
+
+    @property
+    def coverage(self) -> Coverage:
+        """How many of the leaderboard's leaves the row has, and which it has not."""
+        return coverage_of(self.measurements, self.leaderboard)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdicts on submissions, the rows that they make, and what was found beside them."""
+
+    leaderboard: Leaderboard
+    verdicts: tuple[Verdict, ...]
+    rows: tuple[Row, ...]
+    unread: tuple[UnreadPath, ...] = ()
+
+    @property
+    def has_errors(self) -> bool:
+        """Tell whether anything of it has an error finding: a submission that is rejected, or a row with a gap."""
+        return any(verdict.status == "rejected" for verdict in self.verdicts) or any(
+            finding.is_error for row in self.rows for finding in row.findings
+        )
+
+    @property
+    def unreadable(self) -> tuple[Verdict, ...]:
+        """The verdicts on submissions that no format reads, which are in no row."""
+        return tuple(verdict for verdict in self.verdicts if verdict.result is None)

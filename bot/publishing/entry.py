@@ -11,14 +11,13 @@ from msgspec.structs import replace
 
 from bot import __version__
 from bot.errors import MalformedEntry
-from bot.evaluation.dates import iso_date
-from bot.evaluation.declared import canonical_version
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.measurement import Coverage, Measurements
 from bot.evaluation.result import Result
-from bot.evaluation.row import Row, RowFacts
 from bot.evaluation.score import TaskScore
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.submission import iso_date
+from bot.evaluation.task import canonical_version
+from bot.evaluation.verdict import Row, RowFacts, Verdict
 
 Schema = Literal["leaderboard-bot/entry/2"]
 SCHEMA: Schema = "leaderboard-bot/entry/2"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bot.errors import MalformedEntry
-from bot.evaluation.row import Row
+from bot.evaluation.verdict import Row
 from bot.publishing.entry import Entry, Evidence, entry_of
 
 

@@ -8,7 +8,7 @@ from bot import HOME
 from bot.audits.board.audit import BoardAudit
 from bot.audits.board.report import board_markdown
 from bot.evaluation.finding import counted
-from bot.evaluation.judgement import Judgement
+from bot.evaluation.verdict import Judgement
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow, average_change

@@ -9,8 +9,8 @@ from typing import Any
 import tomlkit
 
 from bot import __version__
+from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
-from bot.evaluation.harness import known_commit, repository
 from bot.evaluation.result import HarnessVersion
 from bot.reporting.escape import brief
 

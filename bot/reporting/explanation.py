@@ -8,12 +8,11 @@ from math import isfinite
 from os.path import commonprefix
 from textwrap import fill, wrap
 
-from bot.evaluation.counts import right_answers
+from bot.evaluation.aggregates import right_answers
 from bot.evaluation.finding import examples
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.row import Row
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
+from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, code, visible
 
 RIGHT = "right / of"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.judgement import Judgement
+from bot.evaluation.verdict import Judgement
 from bot.reporting.locate import Locator
 
 Read = Callable[[str], bytes | None]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.row import Row
 from bot.evaluation.score import Scores
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, code, visible
 from bot.reporting.text import files_by_key
 

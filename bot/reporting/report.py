@@ -11,13 +11,11 @@ from typing import Any
 
 from bot import __version__
 from bot.evaluation.finding import Finding
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.measurement import coverage_of
 from bot.evaluation.result import HarnessVersion, Model
-from bot.evaluation.row import Row
 from bot.evaluation.row_key import key_of
 from bot.evaluation.score import LeafScore, TaskScore
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import plain_json
 
 SCHEMA = "leaderboard-bot/report/2"

@@ -7,8 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.row import Row
+from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, inert
 from bot.reporting.markdown import cell
 from bot.reporting.row_names import NamedRow, row_names

@@ -9,13 +9,11 @@ from textwrap import wrap
 from typer import style
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.measurement import coverage_of
-from bot.evaluation.row import Row
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import UnreadPath
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, visible
 from bot.reporting.report import summarize
 from bot.reporting.table import cut_front, table_width

@@ -12,7 +12,7 @@ import msgspec
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.row import Row
+from bot.evaluation.verdict import Row
 from bot.pages.addresses import evidence_url
 from bot.platforms.net import ANSWERS
 from bot.publishing.entry import Evidence

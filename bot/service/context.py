@@ -13,9 +13,8 @@ from pathlib import Path
 
 from bot import __version__
 from bot.errors import CallError, MalformedEntry
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.row import Row
+from bot.evaluation.verdict import Judgement, Row
 from bot.pages.site import Site
 from bot.pages.write import Written
 from bot.platforms.declarations import open_leaderboard

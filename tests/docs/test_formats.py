@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.evaluation.formats import BUILT_IN
-from bot.evaluation.kinds import KINDS, OTHER
+from bot.evaluation.formats.other_files import KINDS, OTHER
 from tests.evaluation.judging import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")

@@ -17,12 +17,12 @@ from pydantic import BaseModel
 from bot import errors
 from bot.cli.app import app
 from bot.evaluation import leaderboard, task
-from bot.evaluation.declared import MmluFamily
 from bot.evaluation.formats import BUILT_IN
 from bot.evaluation.judge import judge_all
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
 from bot.evaluation.submission import UnreadPath, one_file, parse_submission
+from bot.evaluation.task import MmluFamily
+from bot.evaluation.verdict import Judgement
 from bot.publishing.entry import Entry, EntryWaiver, Remark, entry_of
 from bot.reporting.report import make_report
 

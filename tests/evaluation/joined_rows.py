@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import NO_FACTS, Facts
+from bot.evaluation.verdict import Row
 from tests.evaluation.judging import base, judgement_of
 from tests.evaluation.parts import leaves_of
 

@@ -13,15 +13,13 @@ from typing import Any
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.judge import judge_all
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
 from bot.evaluation.measurement import Measurements
 from bot.evaluation.result import Result
-from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import Parsed, Submission, one_file, parse_submission
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.reporting.lines import with_lines
 

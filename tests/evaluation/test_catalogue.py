@@ -14,10 +14,9 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import MalformedDeclaration
-from bot.evaluation.catalogue import PLACE, CatalogueFile, catalogue, find_group, members_of
-from bot.evaluation.counts import samples_behind, whole
-from bot.evaluation.group_leaves import with_group_leaves
-from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.aggregates import samples_behind, whole
+from bot.evaluation.benchmarks.catalogue import PLACE, CatalogueFile, catalogue, find_group, members_of
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, with_group_leaves
 from bot.evaluation.toml_file import parse_toml
 from tests.evaluation.judging import base, declared, outcome_of, rules_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.catalogue import PLACE, Group, KnownBenchmark, catalogue, members_of
+from bot.evaluation.benchmarks.catalogue import PLACE, Group, KnownBenchmark, catalogue, members_of
 from tests.evaluation import harness_tasks
 
 TODAY = "lm-eval-0.4"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.dates import DAY, LATEST, believed_date, iso_date, latest_date
 from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import DAY, LATEST, believed_date, iso_date, latest_date
 from tests.evaluation.judging import judgement_of, outcome_of, patched, rules_of
 
 TODAY = date(2026, 6, 1)

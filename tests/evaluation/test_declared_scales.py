@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
-from bot.evaluation.row import Row
+from bot.evaluation.verdict import Row
 from bot.reporting.explanation import explain
 from tests.command import bot
 from tests.evaluation.judging import Outcome, outcome_of

@@ -15,7 +15,7 @@ from bot.evaluation import discovery
 from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
 from bot.evaluation.formats import BUILT_IN, Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
-from bot.evaluation.kinds import KINDS
+from bot.evaluation.formats.other_files import KINDS
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.discovering import discover, found_in

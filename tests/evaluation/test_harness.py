@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from bot.evaluation.harness import FORK, commit_of, order_of, repository
+from bot.evaluation.benchmarks.harness import FORK, commit_of, order_of, repository
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Facts

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import MalformedDeclaration
-from bot.evaluation.identity import with_names
 from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.row_key import with_names
 from bot.evaluation.submission import Parsed, one_file, parse_submission
 from tests.evaluation.judging import ROOT, dumps, outcome_of, patched
 

@@ -16,11 +16,10 @@ from msgspec.structs import replace
 
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
-from bot.evaluation.row import Row
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.verdict import Judgement, Row
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.report import make_report
 from tests.evaluation.joined_rows import LEAVES, MMLU, leaf_of, row_of, value

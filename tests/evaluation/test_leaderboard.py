@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import CallError, MalformedDeclaration
-from bot.evaluation.declared import canonical_version
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
+from bot.evaluation.task import canonical_version
 
 SOUND = """\
 title = "Mine"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.errors import MalformedResult
-from bot.evaluation.counts import samples_behind
+from bot.evaluation.aggregates import samples_behind
 from bot.evaluation.formats import parse_result
 from tests.evaluation.judging import dumps
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.evaluation.counts import samples_behind
+from bot.evaluation.aggregates import samples_behind
 from bot.evaluation.formats import parse_result
 from tests.evaluation.judging import dumps
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.formats import parse_result
-from bot.evaluation.leaderboard import load_leaderboard
-from bot.evaluation.mmlu_family import (
+from bot.evaluation.benchmarks.mmlu_family import (
     SUBJECTS,
     TITLES,
     Family,
@@ -21,6 +19,8 @@ from bot.evaluation.mmlu_family import (
     subject_of,
     subjects_of,
 )
+from bot.evaluation.formats import parse_result
+from bot.evaluation.leaderboard import load_leaderboard
 
 # The reference vectors spell four families in more words.
 SPELLED = {

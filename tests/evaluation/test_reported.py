@@ -12,10 +12,10 @@ import pytest
 
 from bot.errors import CallError
 from bot.evaluation.judge import judge_all
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.reported import Readings, parse_reported, read_reported
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.verdict import Judgement
 from tests.evaluation.judging import EXAMPLES, base, declared
 
 COLUMNS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.catalogue import catalogue
+from bot.evaluation.benchmarks.catalogue import catalogue
 from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation import discovering
 from tests.evaluation.discovering import found_below

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
-from bot.evaluation.kinds import KINDS
+from bot.evaluation.formats.other_files import KINDS
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
 from bot.reporting.table import Table, text_table

@@ -14,8 +14,8 @@ import pytest
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
-from bot.evaluation.row import CommitFact
 from bot.evaluation.submission import one_file, parse_submission
+from bot.evaluation.verdict import CommitFact
 from bot.platforms.git.source import GitSource
 from bot.platforms.registry import Access, Opener
 from bot.publishing.card import declaration_path

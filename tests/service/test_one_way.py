@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.judgement import Judgement
+from bot.evaluation.verdict import Judgement
 from bot.platforms.registry import Access, Opener
 from bot.reporting.report import make_report
 from bot.service.checks.verify import Verifier

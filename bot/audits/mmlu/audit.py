@@ -14,8 +14,8 @@ from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, of_original, 
 from bot.audits.ranks import kendall, places, reversed_pairs, spearman
 from bot.audits.score_table import read_score_table
 from bot.errors import CallError, MalformedResult
+from bot.evaluation.benchmarks.mmlu_family import TITLES
 from bot.evaluation.formats import MAX_BYTES, parse_result
-from bot.evaluation.mmlu_family import TITLES
 
 
 @dataclass(frozen=True, slots=True)

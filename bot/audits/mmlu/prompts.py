@@ -14,7 +14,7 @@ from typing import Any
 from bot.audits.samples.records import SkippedRecord, open_log, read_records
 from bot.audits.samples.sample import decode
 from bot.errors import CallError, MalformedSamples
-from bot.evaluation.mmlu_family import LETTERS, TITLES, Family
+from bot.evaluation.benchmarks.mmlu_family import LETTERS, TITLES, Family
 
 OTHER_TASK = "a sample of another task"
 NO_ANSWER = "no right answer from A to D"

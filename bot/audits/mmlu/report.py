@@ -9,8 +9,8 @@ import msgspec
 
 from bot.audits.mmlu.audit import ColumnPair, ImplementationComparison, MmluAudit
 from bot.audits.mmlu.source import MmluSource
+from bot.evaluation.benchmarks.mmlu_family import TITLES
 from bot.evaluation.finding import counted
-from bot.evaluation.mmlu_family import TITLES
 from bot.reporting.chart import Chart, ChartText, slopes
 from bot.reporting.page import Block, Section, page
 from bot.reporting.prose import markdown, text

@@ -12,7 +12,7 @@ from math import fsum, inf
 from typing import NamedTuple
 
 from bot.audits.mmlu.prompts import Question
-from bot.evaluation.mmlu_family import LETTERS, Family, family_of_prompt
+from bot.evaluation.benchmarks.mmlu_family import LETTERS, Family, family_of_prompt
 
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 

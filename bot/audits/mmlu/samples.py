@@ -15,7 +15,7 @@ from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample, number_in_text
 from bot.errors import CallError, MalformedSamples
-from bot.evaluation.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, TITLES, Family, unwrapped
+from bot.evaluation.benchmarks.mmlu_family import INSTRUCTION, LETTERS, SUBJECTS, TITLES, Family, unwrapped
 
 NO_RESPONSE = "no output of the model"
 METRICS = ("acc", "acc_norm", "exact_match")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bot.audits.mmlu.rescore import ImplementationScore
 from bot.errors import CallError
-from bot.evaluation.counts import samples_behind, whole
-from bot.evaluation.mmlu_family import TITLES, Family, recognise, subjects_of
+from bot.evaluation.aggregates import samples_behind, whole
+from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.result import LeafResult, Result
 
 # What stands for an implementation where it reports several metrics: the investigation's column of the early harness

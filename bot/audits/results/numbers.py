@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.evaluation.aggregates import leaves_of, means_of_leaves, means_of_members
-from bot.evaluation.counts import is_mean_of_shares, right_answers, samples_behind, whole
+from bot.evaluation.aggregates import (
+    is_mean_of_shares,
+    leaves_of,
+    means_of_leaves,
+    means_of_members,
+    right_answers,
+    samples_behind,
+    whole,
+)
 from bot.evaluation.result import LeafResult, Result
 
 # Metrics that are 0 or 1 on one sample; of others (f1, mc2, inst_level_*) the error says nothing about n.

@@ -1,14 +1,160 @@
-"""Puts leaves into columns: groups of the catalogue, groups that a file names, and the rest one by one."""
+"""Collect the leaves of result files and put them into columns: groups of the catalogue or a file, and single leaves."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
-from bot.evaluation.aggregates import leaves_of
-from bot.evaluation.catalogue import Group, catalogue, members_of
-from bot.evaluation.draft.seen import Seen
-from bot.evaluation.result import Result
+from bot.evaluation.aggregates import leaves_of, right_answers, samples_behind, whole
+from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue, members_of
+from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
+from bot.evaluation.formats import format_of
+from bot.evaluation.formats.fields import number
+from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.task import Metric, canonical_version
+
+NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRun:
+    """A leaf in one file."""
+
+    format_id: str
+    leaf: LeafResult
+    is_limited: bool
+
+    def value(self, metric: Metric) -> float | None:
+        """The value of a metric, None if it is not a finite number."""
+        value = number(self.leaf.numbers.get(metric.key(self.format_id)))
+        return value if value is not None and isfinite(value) else None
+
+    def stderr(self, metric: Metric) -> float | None:
+        """The standard error beside it, None if there is none."""
+        error = number(self.leaf.numbers.get(metric.stderr_key(self.format_id)))
+        return error if error is not None and isfinite(error) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A leaf, by its key, in all files that have it; `others` are metrics that it has and that do not count."""
+
+    key: str
+    runs: tuple[SeenRun, ...]
+    known: KnownLeaf | None
+    metrics: tuple[Metric, ...]
+    others: tuple[str, ...]
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats of the files."""
+        return tuple(dict.fromkeys(run.format_id for run in self.runs))
+
+    @property
+    def shots(self) -> tuple[int, ...]:
+        """The numbers of shots, the most frequent one first; none where no file records it."""
+        counts = Counter(shots for run in self.runs if (shots := run.leaf.num_fewshot) is not None and shots >= 0)
+        return tuple(sorted(counts, key=lambda shots: (-counts[shots], -shots)))
+
+    def versions(self, format_id: str) -> tuple[str, ...]:
+        """The task versions in files of a format."""
+        found = [run.leaf.version for run in self.runs if run.format_id == format_id]
+        return tuple(sorted({canonical_version(version) for version in found if version not in {None, ""}}))
+
+    def without(self) -> int:
+        """In how many of the files a metric that counts is missing."""
+        return sum(any(one.key(run.format_id) not in run.leaf.numbers for one in self.metrics) for run in self.runs)
+
+    def values(self) -> list[float]:
+        """All values of the metrics that count."""
+        found = [run.value(metric) for run in self.runs for metric in self.metrics]
+        return [value for value in found if value is not None]
+
+    def samples(self) -> int | None:
+        """The size of the leaf: as most files record or show it, else as the catalogue has it."""
+        sizes = self.sizes
+        return sizes[0] if sizes else self.known.samples if self.known else None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes in the files, the most frequent one first: as recorded, else recovered from a standard error."""
+        whole_runs = [run for run in self.runs if not run.is_limited]
+        recorded = [max(run.leaf.original or 0, 0 if run.is_limited else run.leaf.samples or 0) for run in self.runs]
+        counts = Counter(size for size in recorded if size > 0)
+        counts = counts or Counter(size for run in whole_runs if (size := self._recovered(run)))
+        return tuple(sorted(counts, key=lambda size: (-counts[size], -size)))
+
+    def _recovered(self, run: SeenRun) -> int | None:
+        for metric in self.metrics:
+            value, error = run.value(metric), run.stderr(metric)
+            if metric.integral and metric.samples is None and value is not None and error is not None:
+                behind = samples_behind(value, error)
+                return None if behind is None else whole(behind)
+        return None
+
+
+def seen_in(results: Iterable[Result]) -> list[Seen]:
+    """Every leaf of the files that has a name, in the order in which they come."""
+    runs: dict[str, list[SeenRun]] = {}
+    for result in results:
+        for key, leaf in result.leaves.items():
+            if key:
+                runs.setdefault(key, []).append(SeenRun(result.format, leaf, result.limit is not None))
+    return [_seen(key, found) for key, found in runs.items()]
+
+
+def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
+    found = catalogue().find(runs[0].format_id, key)
+    metrics = _known_metrics(found, runs) or (_chosen(runs),)
+    chosen = {metric.key(runs[0].format_id) for metric in metrics}
+    others = [name for run in runs for name in metric_keys(run.format_id, run.leaf.numbers) if name not in chosen]
+    return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
+
+
+def _known_metrics(found: KnownLeaf | None, runs: Sequence[SeenRun]) -> tuple[Metric, ...]:
+    """The metrics of the catalogue, where every file has them."""
+    metrics = found.of.metrics if found else ()
+    has_all = all(metric.key(run.format_id) in run.leaf.numbers for metric in metrics for run in runs)
+    return metrics if has_all else ()
+
+
+def _chosen(runs: Sequence[SeenRun]) -> Metric:
+    """The metric that counts, by its name; spelled for each format that spells it otherwise."""
+    by_format = {one: _shared_keys(one, runs) for one in dict.fromkeys(run.format_id for run in runs)}
+    first = runs[0].format_id
+    name, answer_filter = split_key(first, by_format[first][0]) if by_format[first] else (NO_METRIC, "none")
+    keys = {
+        format_id: found[0]
+        for format_id, found in by_format.items()
+        if found and format_of(format_id).metric_key(name, answer_filter) not in found
+    }
+    metric = Metric(name=name, filter=answer_filter, keys=keys)
+    return metric.model_copy(update={"integral": all(_is_integral(metric, run) for run in runs)})
+
+
+def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
+    """The keys of metrics that all runs of a format have, those that most have where there is none."""
+    counts = Counter(
+        key for run in runs if run.format_id == format_id for key in metric_keys(format_id, run.leaf.numbers)
+    )
+    most = max(counts.values(), default=0)
+    return metric_keys(format_id, {key: 0 for key, count in counts.items() if count == most})
+
+
+def _is_integral(metric: Metric, run: SeenRun) -> bool:
+    """Tell whether a value can be, and by its number of samples or standard error is, a mean of zeros and ones."""
+    kind, value, error = kind_of(metric.name), run.value(metric), run.stderr(metric)
+    if kind is None or not kind.zeros_and_ones or value is None or not 0.0 <= value <= 1.0:
+        return False
+    samples = run.leaf.samples
+    behind = samples_behind(value, error) if error is not None else None
+    if samples is not None and right_answers(value, samples) is None:
+        return False
+    if behind is not None:
+        return whole(behind) is not None and whole(behind) == (samples or whole(behind))
+    return samples is not None
 
 
 @dataclass(frozen=True, slots=True)

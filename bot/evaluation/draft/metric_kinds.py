@@ -1,17 +1,22 @@
-"""Choose which of a leaf's numbers counts, and look up its kind by its name; the names are in bot/data/metrics.toml."""
+"""Choose which of a leaf's numbers counts, and find the unit, range and bounds of a column.
+
+They follow from the metric's name, the values seen, and the catalogue; the names are in bot/data/metrics.toml.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib.resources import files
+from math import ceil, log10
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.evaluation.declared import DeclarationModel, Limit, Text
 from bot.evaluation.formats import format_of
+from bot.evaluation.task import DeclarationModel, Limit, Text
 from bot.evaluation.toml_file import parse_toml
 
 NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
@@ -75,3 +80,51 @@ def metric_keys(format_id: str, numbers: Mapping[str, Any]) -> list[str]:
 def _rank(name: str, answer_filter: str) -> tuple[int, int]:
     late = len(FILTERS) + (answer_filter == LAST_FILTER)
     return _place(name), FILTERS.index(answer_filter) if answer_filter in FILTERS else late
+
+
+TOP = 1e15
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Keys of a task and what to say of them; `todo` is what a person must decide."""
+
+    keys: dict[str, Any] = field(default_factory=dict)
+    todo: tuple[str, ...] = ()
+
+
+def scale_of(metric_name: str, values: Sequence[float]) -> Scale:
+    """The scale that makes scores of a metric's values. Every given value is inside of the drafted range."""
+    kind = kind_of(metric_name)
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)
+    if kind is not None and not kind.higher_is_better:
+        return _less_is_better(least, most)
+    if kind is not None and kind.range[1] == 100 and least >= 0 and most <= 100:
+        return Scale({"unit": "percent"})
+    if least >= 0 and most <= 1:
+        return Scale(todo=unknown)
+    if least >= -1 and most <= 1:
+        return Scale({"range": [-1, 1]}, unknown)
+    if least >= 0 and most <= 100:
+        return Scale({"unit": "percent"}, (*unknown, "values above 1 were read as percentages"))
+    top = _power_of_ten(max(abs(least), abs(most)))
+    keys = {"range": [-top if least < 0 else 0, top], "upper_bound": str(top)}
+    return Scale(keys, (*unknown, f"{top} is drafted as the value that is worth 100"))
+
+
+def _less_is_better(least: float, most: float) -> Scale:
+    worst = _power_of_ten(most)
+    keys = {
+        "higher_is_better": False,
+        "range": [0 if least >= 0 else -TOP, TOP],
+        "lower_bound": str(worst),
+        "upper_bound": "0",
+        "bound_reason": "TODO: why this value is worth nothing",
+    }
+    return Scale(keys, (f"{worst} is drafted as the value that is worth nothing, and 0 as the one that is worth 100",))
+
+
+def _power_of_ten(value: float) -> int:
+    """The first power of ten above a value, at least 1; never one that no range can reach."""
+    return int(min(10 ** max(0, ceil(log10(value))) if value > 0 else 1, TOP))

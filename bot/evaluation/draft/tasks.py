@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.evaluation.aggregates import means_of_leaves
-from bot.evaluation.catalogue import Guessable
-from bot.evaluation.draft.columns import DraftColumn, columns_of
-from bot.evaluation.draft.scale import scale_of
-from bot.evaluation.draft.seen import Seen, seen_in
+from bot.evaluation.benchmarks.catalogue import Guessable
+from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in
+from bot.evaluation.draft.metric_kinds import scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS

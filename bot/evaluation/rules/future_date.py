@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.dates import LATEST, iso_date
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.submission import LATEST, iso_date
 
 HINT = "correct the clock of the machine that measures; for this file the date of the upload counts"
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.evaluation.finding import shown
-from bot.evaluation.harness import (
+from bot.evaluation.benchmarks.harness import (
     RELEASE,
     DatedCommit,
     commit_of,
@@ -20,6 +19,7 @@ from bot.evaluation.harness import (
     parse_git_hash,
     repository,
 )
+from bot.evaluation.finding import shown
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.rule import CommitAnswer, Facts

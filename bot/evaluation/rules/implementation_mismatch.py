@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.mmlu_family import TITLES, Family, Recognition, recognise
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.finding import Severity, shown
-from bot.evaluation.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.leaderboard import KnownBad
 from bot.evaluation.measurement import RequiredMetric
 from bot.evaluation.result import HarnessVersion

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.declared import canonical_version
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.WARNING)

@@ -1,4 +1,4 @@
-"""The parts of a rule: the case it judges, the violations it yields, and its registration."""
+"""The parts of a rule: the case it judges, the violations it yields, its registration, and waivers of its findings."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from bot import HOME
-from bot.evaluation.dates import LATEST
-from bot.evaluation.finding import Finding, Location, Severity, examples, shown
+from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, shown
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import Result
-from bot.evaluation.row import Row
-from bot.evaluation.submission import Problem
+from bot.evaluation.submission import LATEST, Parsed, Problem
+from bot.evaluation.verdict import Row
 
 CommitAnswer = Literal["accepted", "unaccepted", "unknown"]
 Subject = Literal["file", "result", "row"]
@@ -215,3 +215,27 @@ def _failure(rule: Rule, severity: Severity, error: Exception, path: str) -> Fin
     hint = f"report it at {HOME}/issues, with the file"
     failed = Severity.ERROR if is_error else Severity.WARNING
     return Finding(rule.id, failed, message, hint, Location(path), invalidates_score=is_error)
+
+
+SHA256 = "sha256:"
+
+
+def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions: Iterable[Parsed]) -> Finding:
+    """Turn an error that a waiver covers today into a warning that says so; `submissions` are those it is about."""
+    today = facts.today
+    if not finding.is_error or today is None:
+        return finding
+    for waiver in (*leaderboard.waivers, *facts.waivers):
+        is_asked = waiver.rule == finding.rule and today <= waiver.until
+        if is_asked and any(_covers(waiver, submission) for submission in submissions):
+            by = Waived(waiver.rule, waiver.who, waiver.reason, str(waiver.until))
+            message = f"{finding.message} (waived by {by.who} until {by.until}: {by.reason})"
+            return replace(finding, severity=Severity.WARNING, message=message, waived=by)
+    return finding
+
+
+def _covers(waiver: Waiver, submission: Parsed) -> bool:
+    if waiver.submission.startswith(SHA256):
+        return bool(submission.sha256) and waiver.submission == SHA256 + submission.sha256
+    is_of_model = submission.result is not None and waiver.submission == submission.result.model.id
+    return is_of_model or fnmatchcase(submission.path, waiver.submission)

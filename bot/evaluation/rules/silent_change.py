@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.harness_changes import silent_changes
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.counts import expected_stderr, samples_behind
+from bot.evaluation.aggregates import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule

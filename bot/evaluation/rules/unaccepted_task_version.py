@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.declared import canonical_version
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.measurement import RequiredMetric
 from bot.evaluation.rules.harness_commit import accepted_versions
 from bot.evaluation.rules.rule import Case, Violation, rule
+from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.ERROR)

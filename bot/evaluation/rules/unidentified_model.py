@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
-from bot.evaluation.identity import why_unidentified
+from bot.evaluation.row_key import why_unidentified
 from bot.evaluation.rules.rule import Case, Violation, rule
 
 HINT = "say with --model-name which model it is"

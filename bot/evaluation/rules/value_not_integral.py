@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.counts import right_answers
+from bot.evaluation.aggregates import right_answers
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.errors import Gone, Unavailable
-from bot.evaluation.harness import known_commit, repository
+from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.platforms.github.client import GitHubClient
 
 DAY = 86_400.0

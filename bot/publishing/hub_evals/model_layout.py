@@ -14,7 +14,7 @@ from pydantic import Field
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.task import HubBenchmark, Task
-from bot.evaluation.toml_words import spelled
+from bot.evaluation.toml_file import spelled
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_result import ADDRESS, LONGEST, HubEvalResult
 from bot.publishing.hub_evals.model_page import ModelPage

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, parse_leaderboard, shipped
-from bot.evaluation.row import RowFacts
 from bot.evaluation.submission import Parsed
+from bot.evaluation.verdict import RowFacts
 from bot.platforms.registry import Opener
 from bot.platforms.target import Target
 from bot.publishing.card import declaration_path

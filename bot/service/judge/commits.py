@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.errors import Refused, Stale, Unavailable
-from bot.evaluation.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
+from bot.evaluation.benchmarks.harness import RELEASE, is_same_commit, known_commit, parse_git_hash
 from bot.evaluation.leaderboard import Accepted, Leaderboard
-from bot.evaluation.row import CommitFact
+from bot.evaluation.verdict import CommitFact
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.commits import Answers, AnswersInStore, AnswerStore, Commits
 from bot.platforms.registry import Access

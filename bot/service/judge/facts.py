@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from bot.evaluation.judge import judge_all
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.row import CommitFact
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.evaluation.verdict import CommitFact, Judgement
 
 LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]
 

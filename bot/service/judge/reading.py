@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
+from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import LastCommit, Source
 from bot.platforms.writes import check_held

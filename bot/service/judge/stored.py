@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.row import Row
 from bot.evaluation.submission import UnreadPath
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission

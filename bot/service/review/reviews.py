@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 
 from bot.errors import BotError, DiscussionsDisabled, Gone
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
+from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread
 from bot.publishing.publication import Marker
 from bot.publishing.verdict_texts import Effects, review_text, status_line

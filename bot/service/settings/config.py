@@ -13,8 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
-from bot.evaluation.toml_file import parse_toml
-from bot.evaluation.toml_words import spelled
+from bot.evaluation.toml_file import parse_toml, spelled
 from bot.platforms.hub.address import MODELS
 from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form

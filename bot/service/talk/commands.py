@@ -13,9 +13,9 @@ from datetime import date
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from bot.errors import Refused, Stale
-from bot.evaluation.judgement import Judgement
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
+from bot.evaluation.verdict import Judgement
 from bot.platforms.conversations import Comment, Conversation, Conversations
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code

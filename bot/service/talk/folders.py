@@ -8,9 +8,7 @@ from functools import cached_property, partial
 from urllib.parse import quote
 
 from bot.errors import BotError, DiscussionsDisabled
-from bot.evaluation.judgement import Judgement
-from bot.evaluation.row import Row
-from bot.evaluation.verdict import Verdict
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.platforms.conversations import Comment
 from bot.platforms.discussions import Discussions, Thread
 from bot.publishing.publication import Marker, PostText, find_marker

@@ -13,7 +13,7 @@ from bot.audits.mmlu.prompts import Question, ask
 from bot.audits.mmlu.rescore import Fidelity
 from bot.audits.mmlu.source import MmluSource
 from bot.cli.audits import audit
-from bot.evaluation.mmlu_family import Family
+from bot.evaluation.benchmarks.mmlu_family import Family
 
 QUESTION = Question("Which?", ("a much longer text", "b", "c", "d"), 0)
 

@@ -12,7 +12,7 @@ from datasets import Dataset
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
-from bot.evaluation.mmlu_family import Family
+from bot.evaluation.benchmarks.mmlu_family import Family
 
 TASKS = Path(lm_eval.__file__).parent / "tasks" / "mmlu"
 FOLDERS = {

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from bot.audits.mmlu.prompts import ask
 from bot.audits.mmlu.rescore import Fidelity
 from bot.cli.audits import audit
-from bot.evaluation.mmlu_family import Family
+from bot.evaluation.benchmarks.mmlu_family import Family
 from tests.audits.mmlu.mmlu_logs import QUESTION, log, one, row, scores
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.audits.mmlu.audit import audit_mmlu
-from bot.evaluation.mmlu_family import Family
+from bot.evaluation.benchmarks.mmlu_family import Family
 from tests.audits.mmlu.mmlu_logs import call, helm_run, log, one, row
 
 

@@ -16,7 +16,7 @@ from bot.audits.mmlu.rescore import (
     by_mapped_letter,
 )
 from bot.errors import CallError
-from bot.evaluation.mmlu_family import SUBJECTS, Family, family_of_prompt
+from bot.evaluation.benchmarks.mmlu_family import SUBJECTS, Family, family_of_prompt
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SPELLED = {

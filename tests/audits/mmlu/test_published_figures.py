@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.audits.mmlu.audit import MmluAudit, audit_mmlu
+from bot.evaluation.benchmarks.mmlu_family import Family
 from bot.evaluation.judge import judge
 from bot.evaluation.leaderboard import load_leaderboard
-from bot.evaluation.mmlu_family import Family
 from bot.evaluation.submission import one_file, parse_submission
 from tests.audits.mmlu.mmlu_logs import call
 

@@ -15,7 +15,7 @@ from bot.audits.results import hashes, numbers
 from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, examine_file
 from bot.cli.audits import audit
 from bot.errors import CallError
-from bot.evaluation.counts import expected_stderr
+from bot.evaluation.aggregates import expected_stderr
 
 TIME = "2026-03-02T10-00-00.000000"
 

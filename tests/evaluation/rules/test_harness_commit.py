@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.harness import FORK, repository
+from bot.evaluation.benchmarks.harness import FORK, repository
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import HarnessAnswer, accepted_versions, judge_harness

@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from bot.evaluation.declared import Bound, Dataset, DeclarationModel, FormatId, Text
-from bot.evaluation.task import Metric
+from bot.evaluation.task import Bound, Dataset, DeclarationModel, FormatId, Metric, Text
 from bot.evaluation.toml_file import parse_toml
 
 Count = Annotated[int, Field(gt=0)]

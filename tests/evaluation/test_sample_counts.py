@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.counts import (
+from bot.evaluation.aggregates import (
     expected_stderr,
     is_mean_of_shares,
     right_answers,

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.evaluation.declared import canonical_version
-from bot.evaluation.harness import known_commit
+from bot.evaluation.benchmarks.harness import known_commit
 from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.task import canonical_version
 
 
 class Family(StrEnum):

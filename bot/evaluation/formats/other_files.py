@@ -1,4 +1,4 @@
-"""Files beside results that are not results: how to recognise each kind, and what to do with it."""
+"""Files beside results that are no results: how to recognise each kind, and what to do with it."""
 
 from __future__ import annotations
 
