@@ -1,4 +1,4 @@
-"""Collect the leaves of result files and put them into columns: groups of the catalogue or a file, and single leaves."""
+"""Collect the leaves of result files and put them into columns: groups of catalogue or file, or single leaves."""
 
 from __future__ import annotations
 
