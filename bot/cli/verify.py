@@ -16,7 +16,7 @@ from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
-from bot.reporting.escape import visible
+from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.checks.verified import to_json, write_badge
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_table import table_at
@@ -90,8 +90,9 @@ def _print_rows(found: Iterable[VerifiedRow], form: VerifyFormat, *, is_quiet: b
     for row in found:
         rows.append(row)
         if form is VerifyFormat.TEXT and not (is_quiet and row.follows):
-            typer.echo("\n".join(_lines(row)))
-    typer.echo(_summary(rows) if form is VerifyFormat.TEXT else json.dumps([to_json(row) for row in rows], indent=2))
+            typer.echo(without_commands("\n".join(_lines(row))))
+    text = _summary(rows) if form is VerifyFormat.TEXT else json.dumps([to_json(row) for row in rows], indent=2)
+    typer.echo(text if form is VerifyFormat.TEXT else plain_json(text))
     return rows
 
 

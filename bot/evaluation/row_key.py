@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from unicodedata import normalize
+from urllib.parse import unquote
 
 from msgspec.structs import replace
 
@@ -46,7 +48,7 @@ class RowKey:
         begin a last `.lock`. A model without an organization lies below `_`; of one with several slashes the first part
         is the organization. No revision is `unpinned`, no precision `unknown`. A name of more than 200 bytes is cut and
         ends in `%_` and a digest of the whole. Where case is ignored, as on some file systems, the texts of two rows
-        are equal only if the rows differ in case alone, and the Hub has no two models that do.
+        are equal only if the rows differ in case alone, see `reading_of`.
         """
         org, slash, name = self.model.partition("/")
         if not (org and name):
@@ -70,6 +72,21 @@ class RowKey:
 def key_start(leaderboard: str) -> str:
     """The beginning of the keys of all rows of this leaderboard and of no other one."""
     return f"{_name(leaderboard)}/"
+
+
+def reading_of(key: str) -> str:
+    """The text of a key as a reader sees it: two keys with one reading differ in case, spaces or unseen marks alone.
+
+    Compatibility forms of Unicode count as one, such as full-width letters; letters of other scripts that look alike do
+    not. A name of more than 200 bytes is known by its digest, and stays as it is.
+    """
+    *folders, settings = key.split("/")
+    return "\n".join(_seen(unquote(part)) for part in (*folders, *settings.split("-")))
+
+
+def _seen(text: str) -> str:
+    folded = text.lower() if text.isascii() else normalize("NFKC", normalize("NFKC", text).casefold())
+    return "".join(letter for letter in folded if letter.isprintable() and not letter.isspace())
 
 
 def key_of(leaderboard_id: str, model: Model) -> RowKey:

@@ -9,15 +9,21 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from msgspec.structs import replace
+
 from bot.audits.score_table import PublishedTable as Table
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
-from bot.publishing.entry import Entry
+from bot.evaluation.row_key import reading_of
+from bot.publishing.entry import Entry, Remark
 from bot.publishing.ranks import rank_ranges
-from bot.reporting.escape import inert
+from bot.publishing.soundness import contradiction
+from bot.reporting.escape import brief, inert
 
 CSV_NAME = "leaderboard.csv"
 JSON_NAME = "leaderboard.json"
+CONTRADICTS = "contradicts-itself"  # the warning of a row whose own numbers do not follow from each other
+SPELLED = "spelled-otherwise"  # the warning of a row beside one that a reader cannot tell from it
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
 
@@ -27,13 +33,15 @@ class BoardRow:
     """An entry on the board; `position` is its place in the file, from 1.
 
     `rank` is the best and `worst` the worst rank that it may have, see `bot.publishing.ranks`; both are None for an
-    incomplete row.
+    incomplete row. `fault` says why a row is not ranked although its entry has an average, "" for every other row; its
+    entry is shown without the average, and with the fault as its first warning.
     """
 
     position: int
     rank: int | None
     worst: int | None
     entry: Entry
+    fault: str = ""
 
     @property
     def ranks(self) -> str:
@@ -57,14 +65,42 @@ def make_board(entries: Iterable[Entry], leaderboard: Leaderboard) -> Board:
 
 
 def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
-    """Put the entries in order, with the ranks that chance leaves to each."""
-    everything = list(entries)
+    """Put the entries in order, with the ranks that chance leaves to each.
+
+    An entry that is at fault has neither rank nor average, see `faults_of`.
+    """
+    found = list(entries)
+    faults = faults_of(found)
+    everything = [_without_average(entry, faults[entry.key]) if entry.key in faults else entry for entry in found]
     complete = sorted((e for e in everything if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
     partial = sorted((e for e in everything if e.average is None), key=lambda e: e.key)
     ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
     ranked = [BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, complete, strict=True), start=1)]
-    holes = (BoardRow(i, None, None, e) for i, e in enumerate(partial, start=len(complete) + 1))
-    return (*ranked, *holes)
+    unranked = enumerate(partial, start=len(complete) + 1)
+    return (
+        *ranked,
+        *(BoardRow(i, None, None, e, faults[e.key].message if e.key in faults else "") for i, e in unranked),
+    )
+
+
+def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
+    """Why entries are not ranked, by key: their numbers contradict each other, or they are another row's twins.
+
+    Of rows that differ in case and spaces alone the one that was measured first is ranked.
+    """
+    found: dict[str, Remark] = {}
+    first: dict[str, str] = {}
+    for entry in sorted(entries, key=lambda one: (one.date or "~", one.key)):
+        other = first.setdefault(reading_of(entry.key), entry.key)
+        if why := contradiction(entry):
+            found[entry.key] = Remark(CONTRADICTS, why)
+        elif other != entry.key:
+            found[entry.key] = Remark(SPELLED, f"its key differs from {brief(other, 500)} in case or spaces alone")
+    return found
+
+
+def _without_average(entry: Entry, fault: Remark) -> Entry:
+    return replace(entry, verdict="incomplete", average=None, stderr=None, warnings=(fault, *entry.warnings))
 
 
 def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
@@ -78,7 +114,9 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
-    """The plain mean of the tasks that are not quarantined, None if one of them has no score."""
+    """The plain mean of the tasks that are not quarantined, None if one has no score, or the row is at fault."""
+    if any(remark.rule in {CONTRADICTS, SPELLED} for remark in entry.warnings[:1]):
+        return None
     doubted = {task.id for task in leaderboard.tasks if task.quarantined}
     scores = [task.score for task in entry.tasks if task.id not in doubted]
     had = [score for score in scores if score is not None]

@@ -9,6 +9,7 @@ import msgspec
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.board import Board, BoardRow, average_without, records
 from bot.publishing.ranks import TIE
+from bot.reporting.escape import brief
 from bot.reporting.markdown import cell
 from bot.reporting.prose import escaped
 from bot.reporting.row_names import NamedRow, row_names
@@ -21,7 +22,12 @@ SCHEMA = "leaderboard-bot/board/1"
 
 def board_text(board: Board) -> str:
     """The rows with rank, model, average and scores; what the ranks mean is said below."""
-    return f"{text_table(fit(_table(board)))}\n\n" + "".join(f"{fill(note, WIDTH)}\n" for note in _notes(board))
+    return f"{text_table(fit(_table(board)))}\n\n" + "".join(_wrapped(note) for note in _notes(board))
+
+
+def _wrapped(note: str) -> str:
+    """A note in lines of the terminal; a key stays whole, so that it can be copied."""
+    return fill(note, WIDTH, break_on_hyphens=False, break_long_words=False) + "\n"
 
 
 def board_markdown(board: Board) -> str:
@@ -56,7 +62,8 @@ def _notes(board: Board) -> list[str]:
         f"{TIE} standard errors of the difference may change places."
     )
     doubted = [task for task in board.leaderboard.tasks if task.quarantined]
-    return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted)]
+    faults = [f"{brief(row.entry.key, 500)} has no rank: {row.fault}" for row in board.rows if row.fault]
+    return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted), *faults]
 
 
 def _cells(row: BoardRow, name: str, leaderboard: Leaderboard) -> tuple[str, ...]:

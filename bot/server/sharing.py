@@ -20,7 +20,7 @@ from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.publisher import Publisher
 from bot.service.settings.config import Watch
 from bot.service.store import Store
-from bot.service.talk.waivers import parse_waivers
+from bot.service.talk.waivers import kept_waivers
 from bot.service.watch.leases import lease_name, pass_leases
 from bot.service.watch.outcome import Outcome, Report
 from bot.service.watch.workers import SHORTEST_WAIT
@@ -170,7 +170,7 @@ class RowJobs:
         if context is None or of != watch or time.monotonic() - at > FRESH:
             context = self.contexts.open_context(watch)
             known[watch.name] = (time.monotonic(), watch, context)
-        context.waivers[:] = parse_waivers(context.store.cursor(watch.name, "waivers"))
+        context.waivers[:] = kept_waivers(context.store, watch)
         return context
 
 

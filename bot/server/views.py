@@ -36,7 +36,7 @@ from bot.service.judge.stored import judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
 from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState
-from bot.service.talk.waivers import parse_waivers
+from bot.service.talk.waivers import kept_waivers
 
 PAGE = 50  # lines of one page
 Stamp = tuple[Watch, object]
@@ -124,7 +124,7 @@ class Views:
         if watch is None:
             return None
         today = datetime.fromtimestamp(self.clock(), UTC).date()
-        waivers = parse_waivers(self.store.cursor(name, "waivers"))
+        waivers = kept_waivers(self.store, watch)
         judge = judge_for(watch, self.leaderboard(watch), today, waivers, open_kept_look_up(self.store))
         found = verdict_on(judge, self.store, name, path)
         if found is None:

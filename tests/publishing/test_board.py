@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
+from fractions import Fraction
 from math import fsum, sqrt
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -14,7 +17,10 @@ from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import COLUMNS, Leaderboard
 from bot.evaluation.measurement import raw_values
+from bot.evaluation.row_key import RowKey
+from bot.evaluation.score import LeafScore, TaskScore
 from bot.publishing.board import WITHOUT, average_without, columns, make_board, records, same_values, to_csv, to_parquet
+from bot.publishing.board_table import board_text
 from bot.publishing.entry import Entry, Remark
 from bot.publishing.ranks import TIE
 from tests.evaluation.judging import ABSENT, base, declared, entry_from, outcome_of, patched
@@ -28,7 +34,26 @@ HOLE = entry_from(patched({"/results/leaderboard_mmlu_pro": ABSENT}))
 
 
 def row(number: int, average: float | None, stderr: float | None = None) -> Entry:
-    return replace(ENTRY, key=f"org__m{number:03}/{'0' * 12}-bfloat16", average=average, stderr=stderr)
+    """A row in which every subtask has the score `average`, and every task a standard error that gives `stderr`."""
+    tasks = tuple(scored(task, average, stderr) for task in ENTRY.tasks)
+    verdict: Literal["accepted", "incomplete"] = "incomplete" if average is None else "accepted"
+    shown = None if average is None else stderr
+    key = f"open-llm-v2/org/m{number:03}/{'0' * 12}-bfloat16"
+    return replace(ENTRY, key=key, tasks=tasks, verdict=verdict, average=average, stderr=shown)
+
+
+def scored(task: TaskScore, score: float | None, stderr: float | None) -> TaskScore:
+    if score is None:
+        return replace(task, raw=None, score=None, stderr=None, leaves=())
+    leaves = tuple(replace(leaf, raw=raw_at(leaf, score), score=score) for leaf in task.leaves)
+    error = None if stderr is None else stderr * sqrt(len(ENTRY.tasks))
+    raw = fsum(leaf.raw for leaf in leaves) / len(leaves)
+    return replace(task, raw=raw, score=score, stderr=error, leaves=leaves)
+
+
+def raw_at(leaf: LeafScore, score: float) -> float:
+    lower, upper = float(Fraction(leaf.lower_bound)), float(Fraction(leaf.upper_bound))
+    return lower + score / 100 * (upper - lower)
 
 
 # ---- ranks ----
@@ -94,11 +119,67 @@ def test_what_is_missing_and_warned_of_stands_in_one_cell() -> None:
 
 
 def test_an_incomplete_row_stands_last_and_unranked() -> None:
-    board = make_board([HOLE, replace(ENTRY, key="other/row")], BOARD)
+    board = make_board([HOLE, replace(ENTRY, key="open-llm-v2/other/row/unpinned-unknown")], BOARD)
     assert [(line.ranks, line.entry.verdict) for line in board.rows] == [("1", "accepted"), ("–", "incomplete")]
     assert {row.entry.key: row.rank for row in board.rows}[HOLE.key] is None
     assert records(board)[1]["missing"] == "leaderboard_mmlu_pro"
     assert records(board)[1]["average"] is None
+
+
+# ---- rows at fault ----
+
+
+def first_task(entry: Entry, **changed: object) -> Entry:
+    return replace(entry, tasks=(replace(entry.tasks[0], **changed), *entry.tasks[1:]))
+
+
+def first_leaf(entry: Entry, **changed: object) -> Entry:
+    task = entry.tasks[0]
+    return first_task(entry, leaves=(replace(task.leaves[0], **changed), *task.leaves[1:]))
+
+
+FALSIFIED: dict[str, Callable[[Entry], Entry]] = {
+    "the average is 99, and the mean of the tasks is": lambda one: replace(one, average=99.0),
+    "the standard error of the average is 0.01": lambda one: replace(one, stderr=0.01),
+    "the verdict is incomplete": lambda one: replace(one, verdict="incomplete"),
+    "neither its raw value nor its subtasks give": lambda one: first_task(one, score=99.0),
+    "which its subtasks do not give": lambda one: first_task(one, raw=0.99),
+    "and its raw value gives": lambda one: first_leaf(one, score=99.0),
+    "raw value gives": lambda one: first_leaf(one, upper_bound="1/2"),
+    "and the score is none": lambda one: first_task(one, score=None),
+}
+
+
+@pytest.mark.parametrize("why", FALSIFIED)
+def test_an_entry_that_contradicts_itself_is_named_and_never_ranked(why: str) -> None:
+    board = make_board([row(1, 50.0), FALSIFIED[why](ENTRY)], BOARD)
+    good, bad = board.rows
+    assert (good.rank, good.fault) == (1, "")
+    assert (bad.entry.key, bad.rank, bad.entry.average, bad.entry.stderr) == (ENTRY.key, None, None, None)
+    assert why in bad.fault
+    [_, record] = records(board)
+    assert (record["rank_best"], record["rank_worst"], record["average"]) == (None, None, None)
+    assert record["verdict"] == "incomplete"
+    assert str(record["warnings"]).split()[0] == "contradicts-itself"
+    assert average_without(bad.entry, DOUBTED) is None
+    said = " ".join(board_text(board).split())
+    assert f"{ENTRY.key} has no rank: {bad.fault}" in said
+
+
+def test_every_example_and_every_row_with_a_hole_follows_from_its_own_numbers() -> None:
+    entries = [ENTRY, HOLE, *(row(number, number * 10.0, number / 10) for number in range(11))]
+    assert [line.fault for line in make_board(entries, BOARD).rows] == [""] * 13
+
+
+@pytest.mark.parametrize("other", ["Example-Org/kestrel-7b", "example-org/kestrel-7b ", "example-org/kestrel\u200b-7b"])
+def test_of_two_rows_that_a_reader_cannot_tell_apart_one_is_ranked_and_both_are_named(other: str) -> None:
+    model = ENTRY.model
+    key = RowKey("open-llm-v2", other, model.revision, model.precision, model.chat_template).text
+    later = replace(ENTRY, key=key, evidence=(replace(ENTRY.evidence[0], date="2099-01-01T00:00:00Z"),))
+    first, second = make_board([later, ENTRY], BOARD).rows
+    assert (first.entry.key, first.rank, first.fault) == (ENTRY.key, 1, "")
+    assert (second.entry.key, second.rank) == (key, None)
+    assert second.fault == f"its key differs from {ENTRY.key} in case or spaces alone"
 
 
 # ---- files ----

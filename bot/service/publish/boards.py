@@ -16,8 +16,9 @@ from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.platforms.history import folder_history
 from bot.platforms.target import Target
-from bot.publishing.board import board_of, make_board
+from bot.publishing.board import board_of, faults_of, make_board
 from bot.publishing.changes import BoardChange
+from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan
 from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
@@ -84,8 +85,11 @@ class BoardUpdater:
             self.report.say("published", f"board of {self.to}", "rebuilt from what was merged")
         for path, why in sorted(self.target.scan_entries().skipped.items())[:SHOWN]:
             self.report.say("rejected", path, why)
+        entries = entries_of(self.target, self.context.leaderboard)
+        for key, fault in sorted(faults_of(entries).items())[:SHOWN]:
+            self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
-        self._keep()
+        self._keep(entries)
         store.set_cursor(name, "board", self.target.head(), target=self.to)
         if self._is_shown:
             store.mark(name, [Mark("site", "", self.to)], self.context.clock())
@@ -116,12 +120,11 @@ class BoardUpdater:
         if look_up_heads(context, [entry.model.id for entry in entries]) and self._is_shown:
             context.store.mark(context.name, [Mark("site", "", self.to)], context.clock())
 
-    def _keep(self) -> None:
+    def _keep(self, entries: Sequence[Entry]) -> None:
         """Leave the rows to the pages: what they show costs no request."""
         context, board = self.context, self.context.leaderboard
         date = datetime.fromtimestamp(context.clock(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         kept = KeptBoard(self.target.head(), board.id, board.text)
-        entries = entries_of(self.target, board)
         is_first = context.store.kept_board(context.name, self.to) is None
         history = self._history(board.id) if is_first and kept.head else ()
         context.store.keep_board(context.name, self.to, kept, entries, date, history=history)

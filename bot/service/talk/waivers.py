@@ -11,8 +11,10 @@ from bot.errors import DiscussionsDisabled
 from bot.evaluation.leaderboard import Waiver
 from bot.platforms.conversations import Comment
 from bot.platforms.discussions import Discussions, Thread
-from bot.service.context import WatchContext
+from bot.service.context import Maintainers, WatchContext
 from bot.service.items import Mark
+from bot.service.settings.config import Watch
+from bot.service.store import Store
 from bot.service.talk.commands import waivers_in
 
 # The line that names a file; nothing that was submitted begins a line of the bot's texts.
@@ -29,6 +31,16 @@ def parse_waivers(text: str | None) -> list[Waiver]:
     return [Waiver.model_validate(row) for row in json.loads(text or "[]")]
 
 
+def kept_waivers(store: Store, watch: Watch) -> list[Waiver]:
+    """The waivers that count for a watch, as its last pass found them, for whoever asks no service.
+
+    Those of an account that the settings name no longer do not count. For `@writers` the last pass asked.
+    """
+    kept = parse_waivers(store.cursor(watch.name, "waivers"))
+    may_write = Maintainers(watch.maintainers, lambda _: True)
+    return [waiver for waiver in kept if waiver.who in may_write]
+
+
 def learn_waivers(context: WatchContext) -> None:
     """Take what maintainers waived: as remembered, or as all discussions at the source say.
 
@@ -41,7 +53,9 @@ def learn_waivers(context: WatchContext) -> None:
         waivers = parse_waivers(kept)
         context.waivers[:] = [waiver for waiver in waivers if waiver.who in context.maintainers]
         if context.waivers != waivers:  # an account of "@writers" may not write any more
-            store.mark(name, [Mark("judge")], context.clock())
+            with store.transaction():
+                store.set_cursor(name, "waivers", dump_waivers(context.waivers))
+                store.mark(name, [Mark("judge")], context.clock())
         return
     found: list[Waiver] = []
     if context.discussions is not None and maintainers:
