@@ -71,13 +71,20 @@ def settle(
     approve: Annotated[
         str, typer.Option("--approve", help="Approve and carry out the held plan with this digest.")
     ] = "",
+    decline: Annotated[
+        str, typer.Option("--decline", help="Decline the held plan with this digest: its rows stay as they are.")
+    ] = "",
     form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan of every target, and do nothing.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only what waits for a person since this pass.")
+    ] = False,
 ) -> None:
     """Update the targets of every watch, once. Use it in cron, in an HF Job, or to catch up."""
     need_extra("settle")
-    _show(_passes(config, watch, dry_run=dry_run, approve=approve), form, dry_run=dry_run)
+    passes = _passes(config, watch, dry_run=dry_run, approve=approve, decline=decline)
+    _show(passes, form, dry_run=dry_run, quiet=quiet)
 
 
 def rescore(
@@ -93,7 +100,7 @@ def rescore(
 
 
 def _passes(
-    config: str | None, watch: str, *, dry_run: bool, approve: str = "", rescore: bool = False
+    config: str | None, watch: str, *, dry_run: bool, approve: str = "", decline: str = "", rescore: bool = False
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
     from bot.service.store.lock import state_lock
@@ -104,17 +111,17 @@ def _passes(
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
         contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass takes no rows from workers
         watches = (settings.only(watch) if watch else settings).watches
-        return settle_watches(contexts, watches, dry_run=dry_run, approve=approve, rescore=rescore)
+        return settle_watches(contexts, watches, dry_run=dry_run, approve=approve, decline=decline, rescore=rescore)
 
 
-def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool) -> None:
+def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool, quiet: bool = False) -> None:
     """Print the outcome of the passes, and exit with their status."""
     from bot.service.watch.passes import exit_status
 
     if form is PlanFormat.JSON:
         typer.echo(plain_json(json.dumps([one.to_json() for one in passes], indent=2)))
     else:
-        for line in (line for one in passes for line in one.lines(dry_run=dry_run)):
+        for line in (line for one in passes for line in one.lines(dry_run=dry_run, quiet=quiet)):
             typer.echo(without_commands(line))
     if status := exit_status(passes):
         raise typer.Exit(status)

@@ -110,6 +110,14 @@ def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entr
     return msgspec.structs.replace(plan, rows=tuple(rows))
 
 
+def held_text(plan: Plan) -> str:
+    """What a held plan waits for, in one line."""
+    text = f"{counted(len(plan.having('removed')), 'row')} would be removed and {len(plan.having('changed'))} changed"
+    if plan.is_first:
+        text = f"the first run would write to {counted(len(plan.rows), 'model')}"
+    return f"{text}; approve plan {plan.digest} to allow this"
+
+
 def _ranks(entries: Iterable[Entry]) -> dict[str, str]:
     return {row.entry.key: row.ranks for row in rank_entries(entries)}
 

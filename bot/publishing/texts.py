@@ -112,8 +112,9 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
     """The discussion about a plan that waits for a maintainer."""
     changed, removed = len(plan.having("changed")), len(plan.having("removed"))
     head = (
-        f"{counted(removed, 'row')} would be removed and {changed} changed, more than the settings allow without "
-        f"approval. Nothing changes until a maintainer writes `/approve {plan.digest}` here. {_source_of(mark)}"
+        f"{counted(removed, 'row')} would be removed and {changed} changed, which the settings do not allow without "
+        f"approval. Nothing changes until a maintainer writes `/approve {plan.digest}` here; `/decline {plan.digest}` "
+        f"leaves the rows as they are. {_source_of(mark)}"
     )
     reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]

@@ -250,7 +250,8 @@ class Service:
             state = self.sharing.state(watch.name)
         counts = store.counts(watch.name)
         failing = in_state(counts, "failing")
-        status = status_of(state, failing, now=now, started=self.started, every=watch.settle_every)
+        plans = sum(plan.waits for plan in store.held_plans(watch.name))
+        status = status_of(state, failing + plans, now=now, started=self.started, every=watch.settle_every)
         return {
             "status": status,
             "ok": status == "ok",
@@ -259,6 +260,7 @@ class Service:
             "heard": shown(state.heard),
             "age": round(now - (state.settled or self.started), 1),
             "failure": brief(state.failure, 500),
+            "plans": plans,
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],
         }

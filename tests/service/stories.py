@@ -118,7 +118,8 @@ class Story:
         return result(**how)
 
     def remove(self, path: str | None = None) -> Commit:
-        return self.hub.push(self.source, {path or path_of(): None}, "Remove")
+        """Take one result away; a file stays, for a source that lists nothing withdraws no row by itself."""
+        return self.hub.push(self.source, {path or path_of(): None, "notes.json": b"{}"}, "Remove")
 
     def news(self) -> list[Posted]:
         """What the bot posted since the last time somebody asked."""

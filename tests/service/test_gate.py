@@ -15,6 +15,7 @@ from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
 from bot.service.publish.gate import Gate, with_held
+from bot.service.store import IndexedFile
 from bot.service.watch.outcome import Outcome, Report
 from tests.platforms.git.publisher import entry
 from tests.service.stories import Story
@@ -40,6 +41,7 @@ class Look:
 @pytest.fixture
 def context(hub: Hub, tmp_path: Path) -> Iterator[WatchContext]:
     story = Story(hub, tmp_path, more="max_removed = 1\nmax_changed = 2")
+    story.contexts.store.set_files("tiny", [IndexedFile("results.json", "0" * 40, 1)])
     yield replace(story.contexts.open_context(story.watch), clock=lambda: NOW)
     story.contexts.store.close()
 

@@ -8,9 +8,8 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from bot.evaluation.finding import counted
 from bot.publishing.entry import Entry
-from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
+from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, held_text, with_ranks
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
 from bot.service.watch.outcome import Report
@@ -106,6 +105,8 @@ class Gate:
         """Tell whether the plan removes or changes more rows than the watch allows without a person."""
         if self.is_first:
             return bool(plan.rows)
+        if plan.having("removed") and not self.context.store.has_files(self.context.name):
+            return True  # a source that lists nothing may be an outage of its service
         watch = self.context.watch
         limits = [(len(plan.having("removed")), watch.max_removed), (len(plan.having("changed")), watch.max_changed)]
         if all(count <= (limit if isinstance(limit, int) else FEWEST) for count, limit in limits):
@@ -115,14 +116,13 @@ class Gate:
 
     def _hold(self, plan: Plan, held: Sequence[Look]) -> None:
         store, name = self.context.store, self.context.name
-        removed, changed = len(plan.having("removed")), len(plan.having("changed"))
-        text = f"{counted(removed, 'row')} would be removed and {changed} changed"
-        if self.is_first:
-            text = f"the first run would write to {counted(len(plan.rows), 'model')}"
+        known = store.plan(name, self.target)
         with store.transaction():
             store.hold([item for look in held for item in look.items], f"waits for the approval of plan {plan.digest}")
             store.set_plan(name, self.target, plan.digest, msgspec.json.encode(plan))
             store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
-        self.report.say("held", self.target, f"{text}; approve plan {plan.digest} to allow this", status=1)
+        if not store.is_plan_declined(name, self.target):
+            is_new = known is None or known[0] != plan.digest
+            self.report.say("held", self.target, held_text(plan), status=1, is_new=is_new)

@@ -294,8 +294,9 @@ class TableRows(TargetRows[TableLook]):
 
     def _note(self, table: DesiredTable) -> str:
         """Say which rows cannot be written, and remember the others."""
+        items = {look.key: item for look in table.looks for item in look.items}
         for key, why in sorted(table.refused.items()):
-            self.report.say("rejected", key, why)
+            self.report.refuse(items[key], why)
         if not self.context.dry_run:
             self._remember(table)
         return ""

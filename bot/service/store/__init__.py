@@ -54,14 +54,27 @@ class Store(Cursors, Sources, Items, Published, KeptBoards, Requests, Listings, 
         known = self.plan(watch, target)
         if known is not None and known[0] == digest:
             return
-        values = {"digest": digest, "is_approved": False, "since": time.time(), "data": data}
+        values = {"digest": digest, "is_approved": False, "is_declined": False, "since": time.time(), "data": data}
         self.upsert(plans, [{"watch": watch, "target": target, **values}])
 
     def approve_plan(self, watch: str, digest: str) -> bool:
         """Approve the plans of a watch that have this digest; whether there was one."""
-        where = (plans.c.watch == watch, plans.c.digest == digest)
+        return self._answer_plan(watch, digest, is_approved=True)
+
+    def decline_plan(self, watch: str, digest: str) -> bool:
+        """Decline the plans of a watch that have this digest; whether there was one."""
+        return self._answer_plan(watch, digest, is_approved=False)
+
+    def _answer_plan(self, watch: str, digest: str, *, is_approved: bool) -> bool:
+        answer = plans.update().values(is_approved=is_approved, is_declined=not is_approved)
         with self.transaction() as connection:
-            return bool(connection.execute(plans.update().where(*where).values(is_approved=True)).rowcount)
+            return bool(connection.execute(answer.where(plans.c.watch == watch, plans.c.digest == digest)).rowcount)
+
+    def is_plan_declined(self, watch: str, target: str) -> bool:
+        """Tell whether a person declined the plan that is held at a target."""
+        found = select(plans.c.is_declined).where(plans.c.watch == watch, plans.c.target == target)
+        with self.transaction() as connection:
+            return bool(connection.execute(found).scalar_one_or_none())
 
     def plans_named(self, watch: str, prefix: str) -> set[str]:
         """The digests of the plans of a watch that wait and begin with these digits."""

@@ -97,6 +97,10 @@ class Items(Database):
         """Note why an item failed, and when it is tried again."""
         self._change([one], attempts=items.c.attempts + 1, reason=reason, due=due)
 
+    def refuse(self, one: Item, reason: str, due: float) -> None:
+        """Note why a row cannot be written; whoever finishes its item now leaves it to a later look."""
+        self._change([one], marked=items.c.marked + 1, attempts=items.c.attempts + 1, reason=reason, due=due)
+
     def postpone(self, one: Item, due: float) -> None:
         """Let an item wait for something else, without counting a failure."""
         self._change([one], due=due)

@@ -85,6 +85,11 @@ class Sources(Database):
             count, size = connection.execute(found).one()
         return int(count), int(size)
 
+    def has_files(self, watch: str) -> bool:
+        """Tell whether there is any file."""
+        with self.transaction() as connection:
+            return connection.execute(select(files.c.path).where(files.c.watch == watch).limit(1)).first() is not None
+
     def set_files(self, watch: str, there: Iterable[IndexedFile], gone: Iterable[str] = ()) -> None:
         """Remember files, and forget those that are gone."""
         with self.transaction() as connection:

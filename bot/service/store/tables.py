@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 6  # a state of another version is emptied: that costs one full reading
+VERSION = 7  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -131,6 +131,7 @@ plans = Table(
     key("target"),
     Column("digest", Words, nullable=False),
     Column("is_approved", Boolean, nullable=False, default=False),
+    Column("is_declined", Boolean, nullable=False, default=False),
     Column("since", Float, nullable=False),
     Column("data", LargeBinary, nullable=False),
 )

@@ -39,6 +39,12 @@ class HeldPlan:
     is_approved: bool
     since: float
     plan: Plan
+    is_declined: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether no person has answered yet."""
+        return not (self.is_approved or self.is_declined)
 
 
 class Listings(Database):
@@ -89,7 +95,14 @@ class Listings(Database):
         with self.transaction() as connection:
             rows = list(connection.execute(found))
         return [
-            HeldPlan(row.target, row.digest, row.is_approved, row.since, msgspec.json.decode(row.data, type=Plan))
+            HeldPlan(
+                row.target,
+                row.digest,
+                row.is_approved,
+                row.since,
+                msgspec.json.decode(row.data, type=Plan),
+                row.is_declined,
+            )
             for row in rows
         ]
 

@@ -258,7 +258,7 @@ def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str
     return [(found[1], found[2]) for text in answers if (found := DECLINED.match(text))]
 
 
-# In the discussion of plans at a target: /approve
+# In the discussion of plans at a target: /approve, /decline
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,13 +269,14 @@ class PlanPlace:
     leaderboard_id: str
     digest: str
     approve: Callable[[], object]
+    decline: Callable[[], object]
     post: Callable[[str], None]
 
 
 def approve(place: PlanPlace, asked: Asked, words: re.Match[str]) -> str:
     """Approve the plan that waits; the answer is posted first, so that no comment approves twice."""
     if not place.digest.startswith(words[1]):
-        return f"No plan with the digest {code(words[1])} waits here. The plan that waits is {code(place.digest)}."
+        return _other_plan(place, words[1])
     words_of_answer = (
         f"The plan {code(place.digest)} is approved by this comment, once. "
         "Where the bot still lists it as waiting, write the command again."
@@ -285,7 +286,29 @@ def approve(place: PlanPlace, asked: Asked, words: re.Match[str]) -> str:
     return ""
 
 
+def _other_plan(place: PlanPlace, digits: str) -> str:
+    return f"No plan with the digest {code(digits)} waits here. The plan that waits is {code(place.digest)}."
+
+
+def decline_plan(place: PlanPlace, asked: Asked, words: re.Match[str]) -> str:
+    """Leave the rows of the plan that waits as they are."""
+    if not place.digest.startswith(words[1]):
+        return _other_plan(place, words[1])
+    words_of_answer = f"The plan {code(place.digest)} is declined by this comment: its rows stay as they are."
+    place.post(reply_text(words_of_answer, asked.comment.id, place.leaderboard_id))
+    place.decline()
+    return ""
+
+
+def is_declined(digest: str, comments: Sequence[Comment], us: str, maintainers: Container[str]) -> bool:
+    """Tell whether the last answer to a maintainer about this plan says that it is declined."""
+    answers = [match for _, text in answered_to(comments, us, maintainers) if (match := PLAN_ANSWER.match(text))]
+    return next((found[2] == "declined" for found in reversed(answers) if found[1] == digest), False)
+
+
+PLAN_ANSWER = re.compile(r"The plan `([0-9a-f]+)` is (approved|declined) by this comment")
 ANY = re.compile(r".*")
+DIGITS = re.compile(r"([0-9a-f]{12,64})")
 SOURCE: tuple[Command[SourcePlace], ...] = (
     Command(
         "recheck", "/recheck", "source", "anybody", "checks the files again, against the current board", ANY, recheck
@@ -333,8 +356,18 @@ PLAN: tuple[Command[PlanPlace], ...] = (
         "plan",
         "maintainers",
         "carries out the plan with this digest, once; its first 12 digits are enough",
-        re.compile(r"([0-9a-f]{12,64})"),
+        DIGITS,
         approve,
+        ", where DIGEST is at least 12 digits of the plan's digest",
+    ),
+    Command(
+        "decline",
+        "/decline DIGEST",
+        "plan",
+        "maintainers",
+        "leaves the rows of the plan with this digest as they are",
+        DIGITS,
+        decline_plan,
         ", where DIGEST is at least 12 digits of the plan's digest",
     ),
 )

@@ -19,7 +19,16 @@ from bot.publishing.verdict_texts import reply_text
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
-from bot.service.talk.commands import PLAN, REQUEST, PlanPlace, RequestPlace, answer_commands, declines_in, names_of
+from bot.service.talk.commands import (
+    PLAN,
+    REQUEST,
+    PlanPlace,
+    RequestPlace,
+    answer_commands,
+    declines_in,
+    is_declined,
+    names_of,
+)
 from bot.service.talk.comments import answers_of, unanswered
 from bot.service.watch.outcome import Report
 
@@ -108,7 +117,7 @@ class TargetCommands:
 
 
 def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
-    """Approve the plan that waits at a target where a maintainer wrote so; each comment counts once."""
+    """Approve or decline the plan that waits at a target where a maintainer wrote so; each comment counts once."""
     plan = context.store.plan(context.name, to)
     if plan is None or plan[1]:
         return
@@ -118,9 +127,13 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         context.leaderboard.id,
         plan[0],
         lambda: context.store.approve_plan(context.name, plan[0]),
+        lambda: context.store.decline_plan(context.name, plan[0]),
         lambda text: target.answer(mark, text),
     )
-    asked = unanswered(target.read_replies(mark), target.account, names_of(PLAN))
+    replies = target.read_replies(mark)
+    if is_declined(plan[0], replies, target.account, maintainers):
+        context.store.decline_plan(context.name, plan[0])
+    asked = unanswered(replies, target.account, names_of(PLAN))
     answer_commands(PLAN, place, [one for one in asked if one.comment.author in maintainers])
 
 

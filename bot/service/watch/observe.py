@@ -32,6 +32,8 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     is_selected = store.cursor(name, "selection") == selection
     if old is not None and not (is_selected and (old == head or source.knows(old))):
         old = None
+    if not store.has_files(name):
+        old = None  # an empty listing is no proof that there is nothing: the source is listed until it has something
     changes: Sequence[Change] = []
     faulty: list[StoredSubmission] = []
     if old is None:
@@ -137,10 +139,10 @@ def _mark_targets(context: WatchContext) -> None:
 
 
 def _decides(settings: WatchTarget, board: Leaderboard) -> str:
-    """A digest of a target's settings that decide about rows: its form, and for pages of models all settings."""
-    said: list[str] = [settings.kind, settings.form]
+    """A digest of the settings that decide about the rows of a target: its own, and the benchmarks of models' pages."""
+    said = [settings.model_dump_json()]
     if settings.models is not None:
-        said += [settings.models.model_dump_json(), *(task.hub.model_dump_json() for task in board.tasks if task.hub)]
+        said += [task.hub.model_dump_json() for task in board.tasks if task.hub]
     return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
 

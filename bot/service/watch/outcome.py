@@ -10,23 +10,28 @@ from typing import Literal
 
 from bot.errors import BotError, LeaseLost
 from bot.platforms.writes import check_held
-from bot.publishing.plan import Plan
+from bot.publishing.plan import Plan, held_text
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext
 from bot.service.items import Item, reason_of, wait_after
 
 OutcomeName = Literal["published", "unchanged", "rejected", "held", "failed"]
+REFUSED_WAIT = 3_600.0  # seconds at least until a refused row is looked at again by itself
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a pass for one subject, such as a row or a folder; `status` is the exit status that it means."""
+    """The outcome of a pass for one subject, such as a row or a folder; `status` is the exit status that it means.
+
+    `is_new` is False for what an earlier pass said already, and still waits for a person.
+    """
 
     outcome: OutcomeName
     subject: str
     text: str
     status: int = 0
+    is_new: bool = True
 
 
 @dataclass
@@ -41,9 +46,26 @@ class Report:
     plans: list[Plan] = field(default_factory=list)
     written: Counter[str] = field(default_factory=Counter)
 
-    def say(self, outcome: OutcomeName, subject: str, text: str, status: int = 0) -> None:
+    def say(self, outcome: OutcomeName, subject: str, text: str, status: int = 0, *, is_new: bool = True) -> None:
         """Note how something ended."""
-        self.outcomes.append(Outcome(outcome, subject, text, status))
+        self.outcomes.append(Outcome(outcome, subject, text, status, is_new))
+
+    def refuse(self, item: Item, why: str) -> None:
+        """Note a row that cannot be written as the target or the settings are; it is looked at again later."""
+        again = self.context.clock() + max(wait_after(item.attempts, BotError(why)), REFUSED_WAIT)
+        self.context.store.refuse(item, why, again)
+        self.say("rejected", item.subject, why, status=1, is_new=(item.attempts, item.reason) == (0, ""))
+
+    def say_plans(self) -> None:
+        """Say every plan that waits for a person, whether its rows were looked at in this pass or not."""
+        held = {one.target: one for one in self.context.store.held_plans(self.context.name)}
+        waiting = {target: one for target, one in held.items() if one.waits}
+        planned = {plan.target for plan in self.plans}
+        self.plans += [one.plan for target, one in waiting.items() if target not in planned]
+        self.outcomes[:] = [one for one in self.outcomes if one.outcome != "held" or one.subject in waiting]
+        said = {one.subject for one in self.outcomes if one.outcome == "held"}
+        for target in waiting.keys() - said:
+            self.say("held", target, held_text(waiting[target].plan), status=1, is_new=False)
 
     def attempt(
         self, items: Sequence[Item], call: Callable[[], object], *, finish: bool = True, subject: str = ""

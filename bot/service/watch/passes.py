@@ -27,8 +27,11 @@ class WatchPass:
     outcomes: Sequence[Outcome]
     plans: Sequence[Plan] = ()
 
-    def lines(self, *, dry_run: bool) -> list[str]:
-        """The lines to show: the plans of a dry run, otherwise the outcomes."""
+    def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
+        """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
+        if quiet:
+            new = [one for one in self.outcomes if one.is_new and one.outcome in {"held", "rejected"} and one.status]
+            return [visible(f"{self.watch}: {one.outcome} {one.subject}: {one.text}") for one in new]
         said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in self.outcomes]
         if dry_run:
             planned = [line for plan in self.plans if plan.rows for line in plan_lines(plan)]
@@ -47,18 +50,20 @@ def settle_watches(
     *,
     dry_run: bool = False,
     approve: str = "",
+    decline: str = "",
     rescore: bool = False,
 ) -> list[WatchPass]:
     """Settle each watch; one that cannot even be opened is a failure of its own. `rescore` looks at every row again.
 
-    Raises CallError if `approve` does not name one plan that is held, by at least 12 digits of its digest.
+    Raises CallError if `approve` or `decline` does not name one plan that is held, by at least 12 digits of its digest.
     """
     passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore) for watch in watches]
-    if approve and not dry_run:
-        digest = _whole_digest(contexts, watches, approve)
-        approved = [watch for watch in watches if contexts.store.approve_plan(watch.name, digest)]
+    answers = ((approve, contexts.store.approve_plan), (decline, contexts.store.decline_plan))
+    for digits, answer in answers if not dry_run else ():
+        digest = _whole_digest(contexts, watches, digits) if digits else ""
+        answered = [watch for watch in watches if digest and answer(watch.name, digest)]
         passes = [
-            _settle_one(contexts, watch, dry_run=False) if watch in approved else done
+            _settle_one(contexts, watch, dry_run=False) if watch in answered else done
             for watch, done in zip(watches, passes, strict=True)
         ]
     return passes

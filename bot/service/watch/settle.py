@@ -89,7 +89,7 @@ class Pass:
         return Settlement(self.report.outcomes, self.report.plans)
 
     def _keep_outcomes(self) -> None:
-        found = [(one.outcome, one.subject, one.text) for one in self.report.outcomes]
+        found = [(one.outcome, one.subject, one.text) for one in self.report.outcomes if one.is_new]
         self.context.store.add_outcomes(self.context.name, found)
 
     def _run(self, *, everything: bool) -> None:
@@ -101,6 +101,7 @@ class Pass:
         self._rounds()
         self.targets.derive()
         self._end_reviews()
+        self.report.say_plans()
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
         store.set_cursor(name, "clock", str(context.clock()))
 
