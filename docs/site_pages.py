@@ -38,6 +38,7 @@ NAMES = {
     "docs/formats.md": "Formats",
     "docs/rules.md": "Rules",
     "docs/scores.md": "Scores",
+    "docs/compare.md": "Compare",
     "docs/pages.md": "Pages",
     "docs/benchmarks.md": "Benchmarks",
     "CHANGELOG.md": "Changes",

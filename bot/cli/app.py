@@ -31,6 +31,7 @@ class Commands(LazyGroup):
         "check": "bot.cli.results:check",
         "score": "bot.cli.results:score",
         "explain": "bot.cli.results:explain",
+        "compare": "bot.cli.compare:compare_measurements",
         "publish": "bot.cli.publish:publish",
         "board": "bot.cli.leaderboards:board",
         "site": "bot.cli.site:site",

@@ -196,6 +196,17 @@ def newcombe(more: tuple[int, int], less: tuple[int, int], level: float = LEVEL)
     return p - q - sqrt((p - low) ** 2 + (over - q) ** 2), p - q + sqrt((high - p) ** 2 + (q - under) ** 2)
 
 
+def scaled(contrast: Contrast, factor: float) -> Contrast:
+    """The same contrast in another unit; `factor` is positive."""
+
+    def interval(level: float) -> Interval:
+        low, high = contrast.interval(level)
+        return low * factor, high * factor
+
+    error = None if contrast.stderr is None else contrast.stderr * factor
+    return Contrast(contrast.difference * factor, error, contrast.p, interval, contrast.step * factor)
+
+
 def mean_of(tests: Sequence[Contrast]) -> Contrast:
     """The plain mean of independent differences: its interval is recovered from those of each (Zou and Donner).
 

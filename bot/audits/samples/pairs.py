@@ -1,0 +1,179 @@
+"""Pair the answers of two runs to the same questions, from their sample logs, in memory that does not grow with them.
+
+Questions are matched by the hash of the document, repeats of one by the hash of the prompt and by their number. Both
+logs are read side by side: only questions that one of them has not reached yet are held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from math import sqrt
+from pathlib import Path
+
+from bot.audits.samples.read import read_log
+from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.sample import Sample
+from bot.evaluation.compare import Method, Pairs
+from bot.evaluation.statistics import Contrast, paired_exact, t_test
+
+SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
+LOG = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl(\.gz)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What is kept of a sample until its pair comes."""
+
+    value: float
+    prompt_hash: str
+    answer: str
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The running sums of a comparison: Welford's mean and squares, the four counts, the first flips."""
+
+    shared: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+    is_exact: bool = True
+    counts: Counter[tuple[float, float]] = field(default_factory=Counter)
+    flips: list[tuple[str, str, str]] = field(default_factory=list)
+    prompts_differ: str = ""
+
+    def add(self, key: str, first: _Answer, second: _Answer) -> None:
+        """Add one question that both runs answered."""
+        self.shared += 1
+        difference = second.value - first.value
+        step = difference - self.mean
+        self.mean += step / self.shared
+        self.squares += step * (difference - self.mean)
+        if self.is_exact and {first.value, second.value} <= {0.0, 1.0}:
+            self.counts[first.value, second.value] += 1
+        else:
+            self.is_exact = False
+        if difference and len(self.flips) < SHOWN:
+            self.flips.append((key, first.answer, second.answer))
+        if not self.prompts_differ and first.prompt_hash and second.prompt_hash != first.prompt_hash:
+            self.prompts_differ = key
+
+    def contrast(self) -> tuple[Contrast, Method]:
+        """The paired test: exact where all values are 0 or 1, else Student's t."""
+        if self.is_exact:
+            return paired_exact(*self.four), "paired-exact"
+        degrees = max(1, self.shared - 1)
+        return t_test(self.mean, sqrt(self.squares / degrees / self.shared), degrees), "paired-t"
+
+    @property
+    def four(self) -> tuple[int, int, int, int]:
+        """Questions that both, only the first, only the second, and neither got right."""
+        counts = self.counts
+        return counts[1.0, 1.0], counts[1.0, 0.0], counts[0.0, 1.0], counts[0.0, 0.0]
+
+
+def find_logs(path: Path, folder: Path | None = None) -> dict[str, Path]:
+    """The sample logs of lm-evaluation-harness that belong to a result, by task; no link is followed.
+
+    They lie beside the result file, in the result's folder, or anywhere below `folder`, and carry the time of the file.
+    In a folder of one run, the newest log of each task counts.
+    """
+    stamp = path.name.removeprefix("results_").removesuffix(".json") if path.is_file() else ""
+    place = folder or (path if path.is_dir() else path.parent)
+    logs = sorted(
+        place.rglob("samples_*.jsonl*") if folder else place.glob("samples_*.jsonl*"), key=lambda one: one.name
+    )
+    named = [(match["task"], log) for log in logs if not log.is_symlink() and (match := LOG.fullmatch(log.name))]
+    return {task: log for task, log in named if stamp in log.name}
+
+
+def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pairs | None:
+    """Pair the logs of one task, which may be several, one for each leaf in the same order.
+
+    `metric` is spelled as in the result file, `exact_match,strict-match`. None where a log is cut or damaged, where the
+    metric is not in it, or where no question is shared.
+    """
+    tally, sizes = _Tally(), [0, 0]
+    for one, other in zip(first, second, strict=True):
+        if not _pair(tally, sizes, (one, other), metric):
+            return None
+    if not tally.shared:
+        return None
+    contrast, method = tally.contrast()
+    counts = tally.four if method == "paired-exact" else None
+    return Pairs(contrast, method, tally.shared, max(sizes), counts, tuple(tally.flips), tally.prompts_differ)
+
+
+def _pair(tally: _Tally, sizes: list[int], logs: tuple[Path, Path], metric: str) -> bool:
+    """Read two logs side by side; "no" where one of them cannot be used."""
+    waiting: tuple[dict[str, _Answer], dict[str, _Answer]] = ({}, {})
+    for row in zip_longest(*(_answers(log, metric) for log in logs)):
+        for side, item in enumerate(row):
+            if item is None:
+                continue
+            if isinstance(item, SkippedRecord):
+                return False
+            key, answer = item
+            sizes[side] += 1
+            partner = waiting[1 - side].pop(key, None)
+            if partner is None:
+                waiting[side][key] = answer
+            else:
+                tally.add(key, *((partner, answer) if side else (answer, partner)))
+    return True
+
+
+def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRecord]:
+    """The answers of a log to its questions, each with the key of the question."""
+    name, _, answer_filter = metric.partition(",")
+    repeats: Counter[str] = Counter()
+    has_repeats = False
+    for sample in read_log(log):
+        if isinstance(sample, SkippedRecord):
+            yield sample
+            continue
+        if answer_filter and sample.filter != answer_filter:
+            continue
+        value = sample.metrics.get(name)
+        if value is None:
+            yield SkippedRecord(0, f"the samples have no {name}")
+            return
+        key = sample.doc_hash or _digest(sample.doc if sample.doc is not None else sample.doc_id)
+        has_repeats = has_repeats or sample.row.get("repeat") is not None
+        if has_repeats:
+            repeats[key] += 1
+            key = f"{key}#{repeats[key]}"
+        yield key, _Answer(value, sample.prompt_hash, _shown(sample))
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _shown(sample: Sample) -> str:
+    """The answer as people read it, shortened: the filtered text, or the likeliest continuation."""
+    if sample.answer is not None or sample.response is not None:
+        return (sample.answer or sample.response or "")[:LONGEST]
+    if sample.logprobs and len(sample.logprobs) == len(sample.continuations):
+        best = max(range(len(sample.logprobs)), key=sample.logprobs.__getitem__)
+        return sample.continuations[best].strip()[:LONGEST]
+    return ""
+
+
+def pairs_of(
+    first: Mapping[str, Path], second: Mapping[str, Path], tasks: Mapping[str, tuple[tuple[str, ...], str]]
+) -> dict[str, Pairs]:
+    """The pairs of each task whose leaves all have a log in both runs; `tasks` gives leaves and metric by task."""
+    found: dict[str, Pairs] = {}
+    for task, (leaves, metric) in tasks.items():
+        if all(leaf in first and leaf in second for leaf in leaves):
+            pairs = pair_logs([first[leaf] for leaf in leaves], [second[leaf] for leaf in leaves], metric)
+            if pairs is not None:
+                found[task] = pairs
+    return found

@@ -1,0 +1,203 @@
+"""The command `compare`: whether measurements differ by more than chance, and what differed in how they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.judging import LEADERBOARD, judge_paths, parse_places, say
+from bot.errors import CallError
+from bot.evaluation.compare import Comparison, MeasuredRun, Pairs, compare, run_of_results, run_of_scores
+from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.result import Result
+from bot.evaluation.submission import UnreadPath
+from bot.platforms.declarations import open_leaderboard
+from bot.platforms.inputs import find_places
+from bot.platforms.registry import open_target
+from bot.publishing.entry import Entry, entry_of
+from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text
+from bot.reporting.report import to_json
+from bot.service.settings.environment import read_access
+
+MOST = 4  # measurements of one call
+
+
+class CompareFormat(StrEnum):
+    """How `compare` reports."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+class FailOn(StrEnum):
+    """What makes `compare` end with 1."""
+
+    LOWER = "lower"
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side of the call: its run, and where its sample logs may be; a row of a board has none."""
+
+    run: MeasuredRun
+    path: Path | None = None
+
+
+def compare_measurements(
+    measurements: Annotated[
+        list[str],
+        typer.Argument(metavar="A B [C D]", help="Result files or folders; with --board also rows or models."),
+    ],
+    board: Annotated[
+        str, typer.Option(metavar="TARGET", help="The board whose rows may be named; one PATH meets its model's row.")
+    ] = "",
+    leaderboard: LEADERBOARD = "",
+    task: Annotated[list[str] | None, typer.Option("--task", metavar="ID", help="Only this task; repeatable.")] = None,
+    samples: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|none|DIR", help="Pair the answers of the sample logs beside the files, or below DIR."
+        ),
+    ] = "auto",
+    *,
+    form: Annotated[CompareFormat, typer.Option("--format", "-f", help="The output format.")] = CompareFormat.TEXT,
+    fail_on: Annotated[FailOn | None, typer.Option(help="End with 1 if a task or the average is lower.")] = None,
+    margin: Annotated[float, typer.Option(min=0, metavar="POINTS", help="By more than so many points.")] = 0.0,
+) -> None:
+    """Compare two to four measurements: what differed in the measuring, and whether chance suffices."""
+    names = list(measurements)
+    if len(names) > MOST or (len(names) < 2 and not (board and len(names) == 1)):
+        raise CallError("compare takes two to four measurements, or one file with --board")
+    sides = _sides(names, board, leaderboard, tuple(task or ()))
+    compared = [compare(sides[0].run, other.run, _pairs(sides[0], other, samples)) for other in sides[1:]]
+    written: dict[CompareFormat, Callable[[], str]] = {
+        CompareFormat.TEXT: lambda: "\n".join(map(comparison_text, compared)),
+        CompareFormat.JSON: lambda: to_json(comparison_json(compared[0], compared[1:])) + "\n",
+        CompareFormat.MARKDOWN: lambda: "\n".join(map(comparison_markdown, compared)),
+    }
+    say(written[form]())
+    raise typer.Exit(1 if fail_on and any(_is_lower(one, margin) for one in compared) else 0)
+
+
+def _is_lower(comparison: Comparison, margin: float) -> bool:
+    shown = [*comparison.tasks, *([comparison.average] if comparison.average else [])]
+    return any(one.conclusion == "lower" and -one.contrast.difference * (one.points or 1) > margin for one in shown)
+
+
+def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, ...]) -> list[_Side]:
+    """The measurements by their names: paths, and rows of the board where one is named."""
+    entries = _entries(board) if board else []
+    rows = {name: _row(entries, name, board) for name in names if not _is_path(name)}
+    declared = _declaration(leaderboard, list(rows.values()), entries, has_board=bool(board))
+    if declared is None:
+        return [_of_files(name, only) for name in names]
+    found: list[_Side] = []
+    for name in names:
+        entry = rows.get(name) or _judged(name, declared)
+        found.append(_Side(_of_entry(name, entry, only), None if name in rows else _local(name)))
+        if len(names) == 1:
+            found.insert(0, _Side(_of_entry(f"{board}: {entry.model.id}", _same_model(entries, entry, board), only)))
+    return found
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith("hf://") or Path(name).exists()
+
+
+def _local(name: str) -> Path | None:
+    return None if name.startswith("hf://") else Path(name)
+
+
+def _entries(board: str) -> list[Entry]:
+    return list(open_target(board, read_access()).scan_entries().entries)
+
+
+def _row(entries: Sequence[Entry], name: str, board: str) -> Entry:
+    """The row of a board that a key, a path or a model's id names."""
+    named = [one for one in entries if name in {one.key, one.path, one.model.id}]
+    if not named:
+        raise CallError(f"{name} is no file, and no row{f' of {board}' if board else '; name the board with --board'}")
+    if len(named) > 1:
+        raise CallError(f"{board} has {len(named)} rows of {name}: name one by its key, such as {named[0].key}")
+    return named[0]
+
+
+def _same_model(entries: Sequence[Entry], entry: Entry, board: str) -> Entry:
+    found = [one for one in entries if one.key == entry.key] or [
+        one for one in entries if one.model.id.lower() == entry.model.id.lower()
+    ]
+    if not found:
+        raise CallError(f"{board} has no row of {entry.model.id}")
+    return found[0]
+
+
+def _declaration(
+    leaderboard: str, rows: Sequence[Entry], entries: Sequence[Entry], *, has_board: bool
+) -> Leaderboard | None:
+    """The leaderboard to compare by: the one that is named, else that of the rows; None for files alone."""
+    known = [*rows, *entries]
+    name = leaderboard or (known[0].leaderboard.id if has_board and known else "")
+    if has_board and not known:
+        raise CallError("the board has no row")
+    return open_leaderboard(name, read_access()) if name else None
+
+
+def _judged(name: str, declared: Leaderboard) -> Entry:
+    """The row that the files at a path make, as an entry; a rejected one is not compared."""
+    judgement, _ = judge_paths([name], declared, quiet=True)
+    entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
+    if not entries:
+        raise CallError(f"{name}: no accepted row of {declared.id}; `leaderboard-bot check` says why")
+    if len(entries) > 1:
+        raise CallError(f"{name} holds {len(entries)} rows: name the files of one")
+    return entries[0]
+
+
+def _of_entry(name: str, entry: Entry, only: Sequence[str]) -> MeasuredRun:
+    release = entry.harness.version or (entry.harness.git_hash or "")[:9]
+    settings = {
+        "harness": f"{entry.harness.name} {release}".strip(),
+        "precision": entry.model.precision,
+        "chat template": "yes" if entry.model.chat_template else "no",
+    }
+    shots, versions = entry.num_fewshot, entry.versions
+    return run_of_scores(name, entry.tasks, settings, shots=shots, versions=versions, only=only)
+
+
+def _of_files(name: str, only: Sequence[str]) -> _Side:
+    """A measurement of files as they are, of one model."""
+    unread: list[UnreadPath] = []
+    parsed = list(parse_places(find_places([name], read_access(), MAX_BYTES), unread, quiet=True))
+    results: list[Result] = [one.result for one in parsed if one.result is not None and one.result.leaves]
+    if not results:
+        why = next((one.problem.why for one in parsed if one.problem), "no result is there")
+        raise CallError(f"{name}: {why}")
+    models = {(one.model.id, one.model.revision) for one in results}
+    if len(models) > 1:
+        raise CallError(f"{name} holds results of {len(models)} models: name the files of one")
+    results.sort(key=lambda one: one.date or 0.0)
+    return _Side(run_of_results(name, results, only), _local(name))
+
+
+def _pairs(first: _Side, second: _Side, samples: str) -> dict[str, Pairs]:
+    """The paired answers of both runs, where both have sample logs."""
+    if samples == "none" or first.path is None or second.path is None:
+        return {}
+    folder = None if samples == "auto" else Path(samples)
+    if folder is not None and not folder.is_dir():
+        raise CallError(f"--samples {samples}: write auto, none, or a folder with sample logs")
+    from bot.audits.samples.pairs import find_logs, pairs_of
+
+    tasks = {
+        name: (one.leaves, one.metric)
+        for name, one in first.run.tasks.items()
+        if name in second.run.tasks and second.run.tasks[name].metric == one.metric
+    }
+    return pairs_of(find_logs(first.path, folder), find_logs(second.path, folder), tasks)

@@ -1,0 +1,441 @@
+"""Are two measurements different by more than chance, and what differed in how they were made.
+
+A difference is always second minus first. Tasks are tested one by one, Holm's correction holds over all of them, and
+the average stands outside of that family. What differed in the measuring is named before any result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from math import fsum, isfinite, sqrt
+from typing import Literal
+
+import msgspec
+
+from bot.errors import CallError
+from bot.evaluation.aggregates import is_mean_of_shares, leaves_of, right_answers, samples_behind, whole
+from bot.evaluation.benchmarks.catalogue import Group, catalogue
+from bot.evaluation.benchmarks.harness import silent_changes
+from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
+from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
+from bot.evaluation.score import LeafScore, TaskScore
+from bot.evaluation.statistics import (
+    LEVEL,
+    Contrast,
+    holm,
+    independent,
+    independent_counts,
+    mean_of,
+    scaled,
+    smallest,
+)
+
+Method = Literal["paired-exact", "paired-t", "independent"]
+Conclusion = Literal["higher", "lower", "not separable", "not comparable"]
+ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
+ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
+
+
+class Effect(msgspec.Struct, frozen=True):
+    """What a difference in one setting is known to do, with its source; `breaks` says that no test is possible."""
+
+    setting: str
+    title: str
+    what: str
+    source: str
+    breaks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTask:
+    """One number of a measurement: `value` with its standard error in the same unit, None if unknown.
+
+    `points` is what one of the unit is in percentage points, 0 where the number is no share. `counts` are right answers
+    and questions, None if the number is no plain share; `span` is what a share of 1 is in the number's unit.
+    """
+
+    id: str
+    value: float
+    stderr: float | None
+    metric: str
+    points: float
+    leaves: tuple[str, ...]
+    counts: tuple[int, int] | None = None
+    span: float = 1.0
+    samples: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """One side of a comparison: its name, its settings, its tasks, and the settings of single leaves by name."""
+
+    name: str
+    settings: Mapping[str, str]
+    tasks: Mapping[str, MeasuredTask]
+    of_leaves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Answers to the same questions: how many both runs, one of them, or none got right, if answers are right or wrong.
+
+    `contrast` is the paired test on the metric's own scale; `flips` are the first questions on which the runs differ.
+    `shared` and `larger` are the numbers of shared questions and of those of the larger run.
+    """
+
+    contrast: Contrast
+    method: Method
+    shared: int
+    larger: int
+    counts: tuple[int, int, int, int] | None = None
+    flips: tuple[tuple[str, str, str], ...] = ()
+    prompts_differ: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingDifference:
+    """A setting that differs: its values, the tasks that it touches, and what it is known to do."""
+
+    name: str
+    values: tuple[str, str]
+    tasks: tuple[str, ...]
+    effect: str
+    breaks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTask:
+    """One task of both measurements. `p_adjusted` is Holm's; `smallest` the least difference that could have shown."""
+
+    id: str
+    values: tuple[float, float]
+    points: float
+    contrast: Contrast
+    p_adjusted: float | None
+    method: Method
+    conclusion: Conclusion
+    why: str = ""
+    pairs: Pairs | None = None
+
+    @property
+    def smallest(self) -> float | None:
+        """The smallest difference that these samples could have shown, in the unit of the values."""
+        return smallest(self.contrast.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two measurements side by side; `average` is None where the tasks have no common scale."""
+
+    first: str
+    second: str
+    settings: tuple[SettingDifference, ...]
+    equal: int
+    tasks: tuple[ComparedTask, ...]
+    average: ComparedTask | None
+    only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] | None = None) -> Comparison:
+    """Compare two measurements; `pairs` has the paired answers of the tasks whose sample logs were read.
+
+    Raises CallError if they have no task in common.
+    """
+    shared = [task for task in first.tasks if task in second.tasks]
+    if not shared:
+        raise CallError("the two have no task in common: there is nothing to compare")
+    differing, equal = _settings(first, second, shared)
+    breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}
+    tests = {
+        task: _tested(first.tasks[task], second.tasks[task], (pairs or {}).get(task), breaking.get(task, ""))
+        for task in shared
+    }
+    adjusted = holm({task: one.contrast.p for task, one in tests.items() if one.contrast.p is not None and not one.why})
+    tasks = tuple(_concluded(one, adjusted.get(task)) for task, one in tests.items())
+    only = tuple(tuple(task for task in one.tasks if task not in other.tasks) for one, other in
+                 ((first, second), (second, first)))  # fmt: skip
+    return Comparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]))
+
+
+def _tested(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None, broken: str) -> ComparedTask:
+    values = (first.value, second.value)
+    if broken or first.metric != second.metric:
+        why = broken or f"other metrics: {first.metric} and {second.metric}"
+        bare = independent(*values, (0.0, 0.0))
+        return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
+    why = _too_little(first, second, pairs)
+    contrast, method = _contrast(first, second, pairs)
+    return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", why, pairs)
+
+
+def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:
+    if pairs is not None:
+        return scaled(pairs.contrast, first.span), pairs.method
+    if first.counts and second.counts and first.span == second.span:
+        return scaled(independent_counts(first.counts, second.counts), first.span), "independent"
+    if first.stderr is None or second.stderr is None:
+        return independent(first.value, second.value, (0.0, 0.0)), "independent"
+    return independent(first.value, second.value, (first.stderr, second.stderr)), "independent"
+
+
+def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> str:
+    """Why two numbers of one task are of too different questions, "" if they are not."""
+    if pairs is not None:
+        shared, larger = pairs.shared, pairs.larger
+    elif first.samples and second.samples:
+        shared, larger = min(first.samples, second.samples), max(first.samples, second.samples)
+    else:
+        return ""
+    return f"only {shared} of {larger} questions are shared" if shared < ENOUGH_SHARED * larger else ""
+
+
+def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
+    if task.why:
+        conclusion: Conclusion = "not comparable"
+    elif adjusted is None or adjusted >= LEVEL:
+        conclusion = "not separable"
+    else:
+        conclusion = "higher" if task.contrast.difference > 0 else "lower"
+    return ComparedTask(task.id, task.values, task.points, task.contrast, adjusted, task.method, conclusion, task.why,
+                        task.pairs)  # fmt: skip
+
+
+def _average(tasks: Sequence[ComparedTask]) -> ComparedTask | None:
+    """The plain mean of the tasks on one scale; a task that is not comparable makes the average so."""
+    if len({one.points for one in tasks}) > 1 or not tasks[0].points:
+        return None
+    if len(tasks) == 1:
+        return tasks[0]
+    values = (fsum(one.values[0] for one in tasks) / len(tasks), fsum(one.values[1] for one in tasks) / len(tasks))
+    broken = next((f"{one.id}: {one.why}" for one in tasks if one.why), "")
+    contrast = mean_of([one.contrast for one in tasks])
+    method: Method = tasks[0].method if len({one.method for one in tasks}) == 1 else "independent"
+    average = ComparedTask("average", values, tasks[0].points, contrast, None, method, "not separable", broken)
+    return _concluded(average, None if broken else contrast.p)
+
+
+def _settings(
+    first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]
+) -> tuple[tuple[SettingDifference, ...], int]:
+    """What differs in how the shared tasks were measured, what is known to matter first; and how much is equal."""
+    found: list[SettingDifference] = []
+    equal = 0
+    for name in dict.fromkeys([*first.settings, *second.settings]):
+        values = (first.settings.get(name, ""), second.settings.get(name, ""))
+        if values[0] == values[1]:
+            equal += 1
+        elif all(values):  # what one of them does not record is no difference
+            found.append(_difference(name, values, tuple(shared)))
+    for name in dict.fromkeys([*first.of_leaves, *second.of_leaves]):
+        differing = list(_of_tasks(name, first, second, shared))
+        equal += len(shared) - sum(len(one.tasks) for one in differing)
+        found += differing
+    order = {one.setting: place for place, one in enumerate(effects())}
+    return tuple(sorted(found, key=lambda one: order.get(_setting(one.name), len(order)))), equal
+
+
+def _of_tasks(name: str, first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
+    """The differences in a setting of single leaves, those with equal values together."""
+    one, other = first.of_leaves.get(name, {}), second.of_leaves.get(name, {})
+    by_values: dict[tuple[str, str], list[str]] = {}
+    for task in shared:
+        values = (_said(one, first.tasks[task].leaves), _said(other, second.tasks[task].leaves))
+        if values[0] != values[1] and (all(values) or name == "silent change"):
+            by_values.setdefault(values, []).append(task)
+    for values, tasks in by_values.items():
+        yield _difference(name, values, tuple(tasks))
+
+
+def _said(values: Mapping[str, str], leaves: Iterable[str]) -> str:
+    """What leaves say of a setting, each value once."""
+    return ", ".join(sorted({values[leaf] for leaf in leaves if values.get(leaf)}))
+
+
+def _difference(name: str, values: tuple[str, str], tasks: tuple[str, ...]) -> SettingDifference:
+    effect = next((one for one in effects() if one.setting == _setting(name)), None)
+    return SettingDifference(
+        effect.title if effect and effect.setting == name else name,
+        values,
+        tasks,
+        effect.what if effect else "",
+        breaks=effect.breaks if effect else False,
+    )
+
+
+def _setting(name: str) -> str:
+    """The setting of the table of effects that a name belongs to."""
+    known = {one.setting for one in effects()} | {one.title for one in effects()}
+    if name in known:
+        return next(one.setting for one in effects() if name in {one.setting, one.title})
+    return "generation" if name.startswith("generation ") else name
+
+
+@cache
+def effects() -> tuple[Effect, ...]:
+    """What differences are known to do, those that matter most first."""
+    text = files("bot").joinpath("data", "effects.toml").read_text(encoding="utf-8")
+    return tuple(msgspec.toml.decode(text, type=dict[str, tuple[Effect, ...]])["effects"])
+
+
+def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = ()) -> MeasuredRun:
+    """A measurement of result files as they are: groups whose leaves share a metric, and the other leaves."""
+    leaves = {key: leaf for result in results for key, leaf in result.leaves.items()}
+    format_id = results[-1].format if results else ""
+    metrics = {key: metric for key, leaf in leaves.items() if (metric := _metric(format_id, key, leaf))}
+    groups = dict(_groups(results, metrics))
+    grouped = {key for members in groups.values() for key in members}
+    wanted = {**groups, **{key: (key,) for key in metrics if key not in grouped or key in only}}
+    for task in only:
+        if task not in wanted:
+            members = [key for result in results for key in leaves_of(task, result.subtasks) if key in metrics]
+            wanted |= {task: tuple(members)} if members else {}
+    if missing := [task for task in only if task not in wanted]:
+        raise CallError(f"{name} has no task {missing[0]}")
+    tasks = {task: _task_of(task, keys, leaves, metrics) for task, keys in wanted.items() if not only or task in only}
+    lead = results[-1]
+    settings = _run_settings(lead.model, lead.harness) | _limits(results) | _generation(results)
+    return MeasuredRun(name, settings, tasks, _leaf_settings(results, leaves))
+
+
+def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
+    """The metric of a leaf to compare: the catalogue's, else the first that is no error; "" if there is none."""
+    names = [name for name, value in leaf.numbers.items() if not ERRORS.search(name) and _is_number(value)]
+    known = catalogue().find(format_id, key)
+    own = [metric.key(format_id) for metric in known.of.metrics] if known else []
+    return next((name for name in own if name in names), names[0] if names else "")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The largest groups whose leaves share one metric: those of the files, else those that the catalogue knows."""
+    found: dict[str, tuple[str, ...]] = {}
+    for result in results:
+        for group in result.subtasks:
+            members = tuple(key for key in leaves_of(group, result.subtasks) if key in metrics)
+            if len(members) > 1 and len({metrics[key] for key in members}) == 1:
+                found[group] = members
+    for result in results if not found else ():
+        for key in metrics:
+            known = catalogue().find(result.format, key)
+            if known is not None and isinstance(known.of, Group):
+                found[known.of.id] = (*found.get(known.of.id, ()), key)
+    for group, members in found.items():
+        if not any(set(members) < set(other) for other in found.values()):
+            yield group, members
+
+
+def _task_of(
+    task: str, keys: Sequence[str], leaves: Mapping[str, LeafResult], metrics: Mapping[str, str]
+) -> MeasuredTask:
+    """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves."""
+    metric = metrics[keys[0]]
+    values = [float(leaves[key].numbers[metric]) for key in keys]
+    name, comma, answer_filter = metric.partition(",")
+    errors = [leaves[key].numbers.get(f"{name}_stderr{comma}{answer_filter}") for key in keys]
+    numbers = [float(one) if isinstance(one, float) and isfinite(one) else None for one in errors]
+    counts = [
+        _counts(value, error, leaves[key].samples, is_share=not is_mean_of_shares(key, name))
+        for key, value, error in zip(keys, values, numbers, strict=True)
+    ]
+    known = [one for one in counts if one is not None]
+    sizes = [leaves[key].samples or (one[1] if one else 0) for key, one in zip(keys, counts, strict=True)]
+    samples = sum(sizes) if all(sizes) else None
+    points = 100.0 if all(0 <= value <= 1 for value in values) else 0.0
+    if len(known) == len(keys):
+        right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
+        error = sqrt(right * (asked - right) / asked**2 / max(1, asked - 1))
+        return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), (right, asked), samples=asked)
+    stderr = None if None in numbers else sqrt(fsum((one or 0.0) ** 2 for one in numbers)) / len(keys)
+    return MeasuredTask(task, fsum(values) / len(keys), stderr, metric, points, tuple(keys), samples=samples)
+
+
+def _counts(value: float, stderr: float | None, samples: int | None, *, is_share: bool) -> tuple[int, int] | None:
+    """Right answers and questions behind a share; None where the number is not one of zeros and ones."""
+    if not is_share or not 0 <= value <= 1:
+        return None
+    behind = samples_behind(value, stderr) if stderr else None
+    recovered = whole(behind) if behind is not None else None
+    if behind is not None and (recovered is None or (samples and samples != recovered)):
+        return None
+    asked = recovered or samples
+    right = right_answers(value, asked) if asked else None
+    return (right, asked) if right is not None and asked else None
+
+
+def _run_settings(model: Model, harness: HarnessVersion) -> dict[str, str]:
+    release = harness.version or (harness.git_hash or "")[:9]
+    found = {
+        "harness": f"{harness.name} {release}".strip(),
+        "precision": model.precision,
+        "chat template": "yes" if model.chat_template else "no",
+        "backend": model.source,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _limits(results: Sequence[Result]) -> dict[str, str]:
+    return {"limit": ", ".join(sorted({f"{one.limit:g}" if one.limit else "none" for one in results}))}
+
+
+def _generation(results: Sequence[Result]) -> dict[str, str]:
+    return {f"generation {name}": value for one in results for name, value in one.settings.items()}
+
+
+def _leaf_settings(results: Sequence[Result], leaves: Mapping[str, LeafResult]) -> dict[str, dict[str, str]]:
+    """The settings of single leaves by name and leaf, as texts."""
+    found = {
+        "num_fewshot": {key: str(leaf.num_fewshot) for key, leaf in leaves.items() if leaf.num_fewshot is not None},
+        "version": {key: str(leaf.version) for key, leaf in leaves.items() if leaf.version is not None},
+        "until": {key: repr(leaf.until) for key, leaf in leaves.items() if leaf.until},
+        "implementation": {},
+        "silent change": {},
+    }
+    for result in results:
+        recognised = recognise(result)
+        if recognised is not None and recognised.family is not Family.UNKNOWN:
+            subjects = subjects_of(result).values()
+            keys = [key for key, leaf in result.leaves.items() if any(leaf is one for one in subjects)]
+            found["implementation"] |= dict.fromkeys(keys, TITLES[recognised.family])
+        for key, leaf in result.leaves.items():
+            changes = [one.what for one in silent_changes() if one.covers(key, leaf) and one.is_in(result.harness)]
+            if changes:
+                found["silent change"][key] = "; ".join(changes)
+    return found
+
+
+def run_of_scores(name: str, tasks: Iterable[TaskScore], settings: Mapping[str, str], *, shots: Mapping[str, int],
+                  versions: Mapping[str, str], only: Sequence[str] = ()) -> MeasuredRun:  # fmt: skip
+    """A measurement of a leaderboard's row: the scores of its columns, whole tasks only."""
+    scored = [task for task in tasks if task.score is not None and (not only or task.id in only)]
+    if missing := [task for task in only if task not in {one.id for one in scored}]:
+        raise CallError(f"{name} has no score of {missing[0]}")
+    of_leaves = {
+        "num_fewshot": {key: str(value) for key, value in shots.items()},
+        "version": {key: str(value) for key, value in versions.items()},
+    }
+    return MeasuredRun(name, settings, {task.id: _of_score(task) for task in scored}, of_leaves)
+
+
+def _of_score(task: TaskScore) -> MeasuredTask:
+    leaves = tuple(leaf.id for leaf in task.leaves)
+    metric = " and ".join(dict.fromkeys(leaf.metric for leaf in task.leaves))
+    counts, span = _counts_of(task.leaves[0]) if len(task.leaves) == 1 else (None, 1.0)
+    sizes = [leaf.samples or 0 for leaf in task.leaves]
+    samples = sum(sizes) if all(sizes) else None
+    return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples)
+
+
+def _counts_of(leaf: LeafScore) -> tuple[tuple[int, int] | None, float]:
+    """The counts of a column of one leaf, where its score is not clipped, and the points that a share of 1 is worth."""
+    lower, upper = float(Fraction(leaf.lower_bound)), float(Fraction(leaf.upper_bound))
+    is_share = upper == 1 and leaf.raw >= lower and not is_mean_of_shares(leaf.id, leaf.metric.partition(",")[0])
+    counts = _counts(leaf.raw, leaf.stderr, leaf.samples, is_share=is_share)
+    return counts, 100 / (upper - lower)

@@ -1,0 +1,187 @@
+"""A comparison of measurements as text, Markdown and JSON: the sentence first, then what differed, then the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bot.evaluation.compare import ComparedTask, Comparison, SettingDifference
+from bot.evaluation.finding import counted
+from bot.evaluation.statistics import LEVEL
+from bot.reporting.escape import brief, code, visible
+from bot.reporting.table import Table, text_table
+
+SCHEMA = "leaderboard-bot/compare/1"
+MOST_TASKS = 6  # that one line names
+SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not comparable": "≠"}
+
+
+def sentence_of(comparison: Comparison) -> str:
+    """What it comes to: how they were measured differently first, then which is higher, and whether by chance."""
+    known = [one for one in comparison.settings if one.effect]
+    names = ", ".join(dict.fromkeys(one.name for one in known))
+    before = f"They were measured differently: {names}. " if known else ""
+    return before + _result(comparison)
+
+
+def _result(comparison: Comparison) -> str:
+    whole = comparison.average
+    if whole is None:
+        return _counted_tasks(comparison.tasks)
+    if whole.conclusion == "not comparable":
+        return f"The two are not comparable: {whole.why}."
+    off = _points(abs(whole.contrast.difference), whole)
+    is_one = len(comparison.tasks) == 1
+    where = f"{_side(whole)} A" + ("" if is_one else f" on the average of {len(comparison.tasks)} tasks")
+    tasks = "" if is_one else f" {_counted_tasks(comparison.tasks)}"
+    if whole.contrast.p is None:
+        return f"B is {off} points {where}; the files say nothing of its error.{tasks}"
+    if whole.conclusion == "not separable":
+        least = f"; less than {_points(whole.smallest, whole)} points could not have shown" if whole.smallest else ""
+        half = _half(whole)
+        result = (
+            f"B is {off} ± {half} points {where}, which may be chance" if float(off) else f"they are equal (± {half})"
+        )
+        return f"A and B are not separable: {result}{least}.{tasks}"
+    return f"B is {off} ± {_half(whole)} points {where}: more than chance leaves.{tasks}"
+
+
+def _counted_tasks(tasks: Sequence[ComparedTask]) -> str:
+    counts = {name: sum(one.conclusion == name for one in tasks) for name in SIGNS}
+    said = [f"{count} {name}" for name, count in counts.items() if count]
+    return f"Of {counted(len(tasks), 'task')}: {', '.join(said)}."
+
+
+def _side(task: ComparedTask) -> str:
+    return "above" if task.contrast.difference > 0 else "below"
+
+
+def _points(value: float, task: ComparedTask) -> str:
+    return f"{value * (task.points or 1):.2f}"
+
+
+def _half(task: ComparedTask) -> str:
+    low, high = task.contrast.interval(LEVEL)
+    return _points((high - low) / 2, task)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """The whole comparison for a terminal."""
+    lines = [f"A  {visible(comparison.first)}", f"B  {visible(comparison.second)}", "", sentence_of(comparison), ""]
+    if comparison.settings:
+        lines += ["What differs in how they were measured:", *map(_setting_line, comparison.settings), ""]
+    lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison)), ""]
+    lines += [*_flips(comparison), *_alone(comparison)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _setting_line(one: SettingDifference) -> str:
+    named = ", ".join(one.tasks[:MOST_TASKS]) + (
+        f" and {len(one.tasks) - MOST_TASKS} more" if len(one.tasks) > MOST_TASKS else ""
+    )
+    values = " → ".join(brief(value) or "(not recorded)" for value in one.values)
+    effect = f"\n    {one.effect}" if one.effect else ""
+    return f"  {visible(one.name)}: {visible(values)}  [{visible(named)}]{effect}"
+
+
+def _table(comparison: Comparison) -> Table:
+    shown = [*comparison.tasks, *([comparison.average] if comparison.average and len(comparison.tasks) > 1 else [])]
+    rows = tuple(tuple(_cells(one)) for one in shown)
+    return Table(("task", "A", "B", "B - A", "95 % interval", "p", "", "method"), rows)
+
+
+def _cells(one: ComparedTask) -> list[str]:
+    if one.conclusion == "not comparable":
+        return [one.id, *(_points(value, one) for value in one.values), "", "", "", "≠ not comparable", one.why]
+    low, high = one.contrast.interval(LEVEL)
+    has_error = one.contrast.stderr is not None and one.contrast.p is not None
+    interval = f"{_points(low, one)} to {_points(high, one)}" if has_error else ""
+    p = one.p_adjusted if one.p_adjusted is not None else one.contrast.p
+    pairs = f", {one.pairs.shared} pairs" if one.pairs else ""
+    return [
+        one.id,
+        *(_points(value, one) for value in one.values),
+        f"{one.contrast.difference * (one.points or 1):+.2f}",
+        interval,
+        "" if p is None else f"{p:.3g}",
+        f"{SIGNS[one.conclusion]} {one.conclusion}",
+        one.method + pairs,
+    ]
+
+
+def _flips(comparison: Comparison) -> list[str]:
+    """The first questions on which paired runs differ, with both answers."""
+    lines = []
+    for task in comparison.tasks:
+        if task.pairs and task.pairs.counts:
+            both, first, second, neither = task.pairs.counts
+            lines.append(f"{visible(task.id)}: both right {both}, only A {first}, only B {second}, neither {neither}")
+            lines += [f"  {key[:12]}: A {brief(one)!r}, B {brief(other)!r}" for key, one, other in task.pairs.flips]
+        if task.pairs and task.pairs.prompts_differ:
+            lines.append(f"  the prompts differ, first at the question {task.pairs.prompts_differ[:12]}")
+    return [*lines, ""] if lines else []
+
+
+def _alone(comparison: Comparison) -> list[str]:
+    return [f"Only {name} has {', '.join(map(visible, tasks[:MOST_TASKS]))}."
+            for name, tasks in zip("AB", comparison.only, strict=True) if tasks]  # fmt: skip
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """The same as Markdown, for a comment."""
+    lines = [f"**A** {code(brief(comparison.first))}  ", f"**B** {code(brief(comparison.second))}", "",
+             sentence_of(comparison), ""]  # fmt: skip
+    if comparison.settings:
+        lines += ["| setting | A | B | tasks | what it is known to do |", "| --- | --- | --- | --- | --- |"]
+        for one in comparison.settings:
+            cells = [
+                code(one.name),
+                *(code(brief(value)) if value else "" for value in one.values),
+                str(len(one.tasks)),
+                one.effect,
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    table = _table(comparison)
+    lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
+    lines += [f"| {' | '.join([code(str(row[0])), *(str(cell) for cell in row[1:])])} |" for row in table.rows]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def comparison_json(comparison: Comparison, against: Sequence[Comparison] = ()) -> dict[str, Any]:
+    """All of it as values that JSON can hold; see docs/compare.md. `against` are comparisons of A with C and D."""
+    return {
+        "schema": SCHEMA,
+        "measurements": [{"name": comparison.first}, {"name": comparison.second}],
+        "settings": [
+            {"name": one.name, "values": list(one.values), "tasks": list(one.tasks), "effect": one.effect}
+            for one in comparison.settings
+        ],
+        "equal": comparison.equal,
+        "tasks": [_object(one) for one in comparison.tasks],
+        "average": _object(comparison.average) if comparison.average else None,
+        "sentence": sentence_of(comparison),
+        **({"against": [comparison_json(one) for one in against]} if against else {}),
+    }
+
+
+def _object(one: ComparedTask) -> dict[str, Any]:
+    is_known = one.contrast.p is not None
+    pairs = (
+        dict(zip(("both", "first", "second", "neither"), one.pairs.counts, strict=True))
+        if one.pairs and one.pairs.counts
+        else None
+    )
+    return {
+        "id": one.id,
+        "values": list(one.values),
+        "difference": one.contrast.difference,
+        "stderr": one.contrast.stderr if is_known else None,
+        "interval": list(one.contrast.interval(LEVEL)) if is_known else None,
+        "p": one.contrast.p,
+        "p_adjusted": one.p_adjusted,
+        "method": one.method,
+        "verdict": one.conclusion,
+        "smallest": one.smallest if is_known else None,
+        "pairs": pairs,
+    }

@@ -1,0 +1,120 @@
+"""Answers of two runs to the same questions: matched by document, in flat memory, never by order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from bot.audits.samples.pairs import find_logs, pair_logs
+
+STAMP = "2026-01-01T00-00-00.000000"
+
+
+def sample(number: int, value: float, metric: str = "acc", **more: Any) -> dict[str, Any]:
+    doc = {"question": f"question {number}"}
+    digest = hashlib.sha256(json.dumps(doc, indent=2).encode()).hexdigest()
+    return {
+        "doc_id": number, "doc": doc, "target": "1", "arguments": [["prompt", " a"], ["prompt", " b"]],
+        "resps": [[[-1.0, True]], [[-2.0, False]]], "filtered_resps": [[-1.0, True], [-2.0, False]],
+        "doc_hash": digest, "prompt_hash": digest, "target_hash": digest, metric: value, **more,
+    }  # fmt: skip
+
+
+def log(folder: Path, rows: list[dict[str, Any]], task: str = "toy") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"samples_{task}_{STAMP}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_pairs_are_matched_by_document_whatever_the_order(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    values = {number: (draw.random() < 0.5, draw.random() < 0.6) for number in range(400)}
+    first = [sample(number, float(one)) for number, (one, _) in values.items()]
+    second = [sample(number, float(other)) for number, (_, other) in values.items()]
+    draw.shuffle(second)
+    pairs = pair_logs([log(tmp_path / "a", first)], [log(tmp_path / "b", second)], "acc,none")
+    assert pairs is not None
+    counts = [sum(pair == want for pair in values.values()) for want in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    assert (pairs.counts, pairs.method) == (tuple(counts), "paired-exact")
+    assert pairs.contrast.p == pytest.approx(stats.binomtest(counts[1], counts[1] + counts[2]).pvalue)
+
+
+def test_shares_are_paired_by_the_t_test(tmp_path: Path) -> None:
+    draw = random.Random(2)
+    one, other = ([draw.random() for _ in range(50)] for _ in range(2))
+    logs = [log(tmp_path / name, [sample(i, v, "f1") for i, v in enumerate(values)])
+            for name, values in (("a", one), ("b", other))]  # fmt: skip
+    pairs = pair_logs(logs[:1], logs[1:], "f1,none")
+    assert pairs is not None
+    assert pairs.method == "paired-t"
+    assert pairs.contrast.p == pytest.approx(stats.ttest_rel(other, one).pvalue)
+
+
+def test_shared_questions_alone_are_paired(tmp_path: Path) -> None:
+    first = log(tmp_path / "a", [sample(number, 1.0) for number in range(100)])
+    second = log(tmp_path / "b", [sample(number, 0.0) for number in range(60, 100)])
+    pairs = pair_logs([first], [second], "acc,none")
+    assert pairs is not None
+    assert (pairs.shared, pairs.larger) == (40, 100)
+
+
+def test_other_questions_make_no_pair(tmp_path: Path) -> None:
+    first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
+    second = log(tmp_path / "b", [sample(number, 1.0) for number in range(10, 20)])
+    assert pair_logs([first], [second], "acc,none") is None
+
+
+def test_prompts_that_differ_stay_paired_and_are_named(tmp_path: Path) -> None:
+    first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
+    second = log(tmp_path / "b", [sample(number, 1.0, prompt_hash="other") for number in range(10)])
+    pairs = pair_logs([first], [second], "acc,none")
+    assert pairs is not None
+    assert pairs.shared == 10
+    assert pairs.prompts_differ
+
+
+def test_a_cut_log_makes_no_pair(tmp_path: Path) -> None:
+    first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
+    second = log(tmp_path / "b", [sample(number, 1.0) for number in range(10)])
+    second.write_text(second.read_text()[:-40])
+    assert pair_logs([first], [second], "acc,none") is None
+
+
+def test_flips_are_shown_with_both_answers(tmp_path: Path) -> None:
+    first = log(tmp_path / "a", [sample(1, 1.0)])
+    likelier = [[-3.0, False], [-2.0, True]]
+    second = log(tmp_path / "b", [sample(1, 0.0, resps=[[one] for one in likelier], filtered_resps=likelier)])
+    pairs = pair_logs([first], [second], "acc,none")
+    assert pairs is not None
+    assert [(one, other) for _, one, other in pairs.flips] == [("a", "b")]
+
+
+def test_logs_are_found_beside_the_file_of_their_time_and_no_link_is_followed(tmp_path: Path) -> None:
+    mine = log(tmp_path, [sample(1, 1.0)])
+    result = tmp_path / f"results_{STAMP}.json"
+    result.write_text("{}")
+    (tmp_path / "samples_other_2025-01-01T00-00-00.000000.jsonl").write_text("")
+    (tmp_path / f"samples_link_{STAMP}.jsonl").symlink_to(mine)
+    assert find_logs(result) == {"toy": mine}
+    assert find_logs(result, tmp_path) == {"toy": mine}
+
+
+def test_memory_does_not_grow_with_the_logs(tmp_path: Path) -> None:
+    peaks = []
+    for number in (500, 5000):
+        logs = [
+            log(tmp_path / f"{name}{number}", [sample(i, float(i % 3 == 0)) for i in range(number)]) for name in "ab"
+        ]
+        tracemalloc.start()
+        assert pair_logs(logs[:1], logs[1:], "acc,none") is not None
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0] + 200_000

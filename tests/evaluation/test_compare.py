@@ -1,0 +1,187 @@
+"""Comparisons: which of two measurements is higher, by more than chance, and what is said of how they were made."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from copy import deepcopy
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import CallError
+from bot.evaluation.compare import Comparison, MeasuredRun, MeasuredTask, compare, effects, run_of_results
+from bot.evaluation.result import Result
+from bot.evaluation.statistics import LEVEL
+from bot.evaluation.submission import one_file, parse_submission
+from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text, sentence_of
+from tests.evaluation.judging import base
+
+REFERENCE = os.environ.get("LEADERBOARD_BOT_REFERENCE", "")
+needs_reference = pytest.mark.skipif(not REFERENCE, reason="LEADERBOARD_BOT_REFERENCE is not set")
+
+
+def result_of(data: dict[str, Any] | bytes) -> Result:
+    content = data if isinstance(data, bytes) else json.dumps(data).encode()
+    parsed = parse_submission(one_file("results.json", content))
+    assert parsed.result is not None
+    return parsed.result
+
+
+def run(data: dict[str, Any] | bytes, *only: str) -> MeasuredRun:
+    return run_of_results("file", [result_of(data)], only)
+
+
+def changed(**places: Any) -> dict[str, Any]:
+    """The example file with values at `/`-separated places."""
+    data = base()
+    for place, value in places.items():
+        *path, last = place.split("/")
+        target = data
+        for part in path:
+            target = target[part]
+        target[last] = value
+    return data
+
+
+def named(comparison: Comparison) -> list[str]:
+    return [one.name for one in comparison.settings]
+
+
+def test_a_file_equals_itself() -> None:
+    same = compare(run(base()), run(base()))
+    assert same.settings == ()
+    assert {one.conclusion for one in same.tasks} == {"not separable"}
+    assert "they are equal" in sentence_of(same)
+
+
+def test_a_group_of_one_metric_is_one_task_and_a_mixed_group_is_none() -> None:
+    tasks = run(base()).tasks
+    assert "leaderboard_bbh" in tasks
+    assert "leaderboard" not in tasks
+    assert tasks["leaderboard_musr"].counts == (156 + 90 + 146, 250 + 256 + 250)
+
+
+def test_single_leaves_can_be_named() -> None:
+    assert list(run(base(), "leaderboard_musr_team_allocation").tasks) == ["leaderboard_musr_team_allocation"]
+    with pytest.raises(CallError, match="has no task nothing"):
+        run(base(), "nothing")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "name"),
+    [
+        ("n-shot/leaderboard_mmlu_pro", 0, "few-shot examples"),
+        ("versions/leaderboard_mmlu_pro", 7.0, "task version"),
+        ("chat_template", "{{ messages }}", "chat template"),
+        ("config/limit", 50.0, "limit"),
+        ("model_source", "vllm", "backend"),
+    ],
+)
+def test_what_differs_is_named_with_its_effect_before_the_result(place: str, value: Any, name: str) -> None:
+    other = changed(**{place: value})
+    if place.startswith("n-shot"):
+        other["configs"]["leaderboard_mmlu_pro"]["num_fewshot"] = value
+    comparison = compare(run(base()), run(other))
+    assert name in named(comparison)
+    assert next(one for one in comparison.settings if one.name == name).effect
+    sentence = sentence_of(comparison)
+    assert sentence.startswith("They were measured differently: ")
+    assert sentence.index(name) < sentence.index("equal")
+
+
+def test_what_one_file_does_not_record_is_no_difference() -> None:
+    other = base()
+    del other["model_source"]
+    assert "backend" not in named(compare(run(base()), run(other)))
+
+
+def test_two_runs_without_a_common_task_cannot_be_compared() -> None:
+    one, other = run(base(), "leaderboard_mmlu_pro"), run(base(), "leaderboard_ifeval")
+    with pytest.raises(CallError, match="no task in common"):
+        compare(one, other)
+
+
+def test_a_run_of_few_questions_is_not_comparable() -> None:
+    one = shares({"task": (0.5, 1000)})
+    other = shares({"task": (0.7, 100)})
+    task = compare(one, other).tasks[0]
+    assert task.conclusion == "not comparable"
+    assert task.why == "only 100 of 1000 questions are shared"
+
+
+def shares(tasks: dict[str, tuple[float, int]], name: str = "run") -> MeasuredRun:
+    """A run of tasks that are right or wrong, from share and number of questions."""
+    made = {}
+    for task, (share, n) in tasks.items():
+        right = round(share * n)
+        error = sqrt(right * (n - right) / n**2 / (n - 1))
+        made[task] = MeasuredTask(task, right / n, error, "acc", 100.0, (task,), (right, n), samples=n)
+    return MeasuredRun(name, {}, made)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_sentence_follows_the_numbers(seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(50):
+        names = [f"task{place}" for place in range(draw.randrange(1, 7))]
+        n = draw.choice([30, 100, 1000])
+        one = shares({name: (draw.random(), n) for name in names})
+        shift = draw.choice([0, 0, 0.05, -0.2])
+        other = shares({name: (min(1, max(0, task.value + shift)), n) for name, task in one.tasks.items()})
+        comparison = compare(one, other)
+        whole, sentence = comparison.average, sentence_of(comparison)
+        assert whole is not None
+        is_clear = whole.contrast.p is not None and whole.contrast.p < LEVEL
+        assert ("more than chance leaves" in sentence) == is_clear
+        if is_clear:
+            assert ("above A" in sentence) == (whole.contrast.difference > 0)
+        for task in comparison.tasks:
+            assert (task.conclusion in {"higher", "lower"}) == (task.p_adjusted is not None and task.p_adjusted < LEVEL)
+
+
+def test_every_effect_has_a_source() -> None:
+    assert all(one.what and one.source for one in effects())
+
+
+def test_text_markdown_and_json_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    del monkeypatch
+    other = changed(model_source="vllm")
+    comparison = compare(run(base()), run(other))
+    sentence = sentence_of(comparison)
+    assert sentence in comparison_text(comparison)
+    assert sentence in comparison_markdown(comparison)
+    report = comparison_json(comparison)
+    assert report["sentence"] == sentence
+    assert report["schema"] == "leaderboard-bot/compare/1"
+    assert [one["id"] for one in report["tasks"]] == [one.id for one in comparison.tasks]
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_hostile_names_stay_text() -> None:
+    data = deepcopy(base())
+    data["results"]["x|`::error::`"] = {"alias": "x", "acc,none": 0.5, "acc_stderr,none": 0.05}
+    comparison = compare(run(data), run(data))
+    assert "\n::error" not in comparison_markdown(comparison)
+
+
+@needs_reference
+def test_two_implementations_of_mmlu_are_not_comparable() -> None:
+    folder = Path(REFERENCE)
+    old = (folder / "lm_eval_old" / "llama-7B_mmlu_5-shot.json").read_bytes()
+    new = next((folder / "openllm_v1").glob("HenryJJ*/*.json")).read_bytes()
+    comparison = compare(run(old), run(new))
+    assert named(comparison)[0] == "MMLU implementation"
+    assert "not comparable: other answers are scored" in sentence_of(comparison)
+
+
+@needs_reference
+def test_mmlu_of_harness_3_is_one_task() -> None:
+    folder = Path(REFERENCE) / "lm_eval_old"
+    files = [(folder / f"{name}_mmlu_5-shot.json").read_bytes() for name in ("llama-7B", "mpt-7b")]
+    comparison = compare(*map(run, files))
+    assert [one.id for one in comparison.tasks] == ["hendrycksTest"]
+    assert comparison.tasks[0].contrast.difference == pytest.approx(-0.0318, abs=5e-5)
