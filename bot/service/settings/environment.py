@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
-from bot.platforms.github.commits import AnswersInFile
 from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
+
+if TYPE_CHECKING:
+    from bot.platforms.github.commits import AnswersInFile
 
 
 def environment() -> Mapping[str, str]:
@@ -126,6 +129,8 @@ def is_shared(database: str) -> bool:
 
 def kept_answers(environ: Mapping[str, str] = os.environ) -> AnswersInFile:
     """What GitHub answered to earlier calls of the command line and the Action."""
+    from bot.platforms.github.commits import AnswersInFile  # the client of GitHub takes as long as a whole `check`
+
     return AnswersInFile(cache_folder(environ) / "commits.json")
 
 
