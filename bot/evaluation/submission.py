@@ -7,6 +7,7 @@ import logging
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from math import isfinite
 
 import msgspec
@@ -183,8 +184,15 @@ def latest_date(today: date | None, committed: float | None) -> float:
 
     A day is added, for names of files have the local time. A commit of the future is not believed either.
     """
-    end = LATEST if today is None else datetime.combine(today + timedelta(days=1), time(), UTC).timestamp() + DAY
+    end = _end_of(today)
     return end if committed is None else min(committed + DAY, end)
+
+
+@lru_cache(maxsize=8)
+def _end_of(today: date | None) -> float:
+    if today is None:
+        return LATEST
+    return datetime.combine(today + timedelta(days=1), time(), UTC).timestamp() + DAY
 
 
 def believed_date(own: float | None, committed: float | None, today: date | None = None) -> float:

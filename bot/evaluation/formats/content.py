@@ -26,7 +26,7 @@ MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 LIKE_NUMBER = re.compile(r"[-+.\d]+(?:[eE][-+]?\d+)?|true|false|null|None|True|False|NaN|-?Infinity")
 QUOTE = b'"'
-QUOTE_BY_NUMBER = b"\\u0022"
+QUOTE_BY_NUMBER = re.compile(rb"\\u0022")  # `in` takes twice as long, for there are few backslashes
 ENCODE = msgspec.json.Encoder().encode
 
 
@@ -142,7 +142,7 @@ def _may_repeat(data: bytes, value: Any) -> bool:
     but for one that the file has by its number.
     """
     try:
-        return QUOTE_BY_NUMBER in data or data.count(QUOTE) != ENCODE(value).count(QUOTE)
+        return QUOTE_BY_NUMBER.search(data) is not None or data.count(QUOTE) != ENCODE(value).count(QUOTE)
     except OverflowError:  # an integer of more than 64 bits is not written
         return True
 

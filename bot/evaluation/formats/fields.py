@@ -51,11 +51,9 @@ def items(value: object) -> list[Any]:
 
 def whole(value: object) -> int | None:
     """The value where it is a whole number (2 or 2.0), None elsewhere; what no count can be becomes `LARGEST`."""
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    if type(value) is not int:
-        return None
-    return value if -LARGEST <= value <= LARGEST else LARGEST
+    if type(value) is int:
+        return value if -LARGEST <= value <= LARGEST else LARGEST
+    return whole(int(value)) if type(value) is float and value.is_integer() else None
 
 
 def number(value: object) -> float | None:

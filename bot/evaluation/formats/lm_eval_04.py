@@ -147,7 +147,8 @@ def _leaves(document: Document, groups: Collection[str]) -> dict[str, LeafResult
         numbers = row(results, key, "/results")
         if key in groups or BLANK in numbers:
             continue
-        shot, count = fewshot.get(key), table(counts.get(key))
+        shot, count = fewshot.get(key), counts.get(key)
+        count = count if type(count) is dict else EMPTY
         leaves[key] = LeafResult(
             numbers,
             shots(table(configs.get(key)).get("num_fewshot") if shot is None else shot),
@@ -168,8 +169,11 @@ def _groups(rows: Mapping[str, Any], above: str, leaves: Mapping[str, Any]) -> I
 
 def _stops_of(configs: Mapping[str, Any]) -> dict[str, str]:
     """The stop words of each task; empty unless one of them is a full stop, because the rules judge only that."""
-    settings = ((key, table(table(config).get("generation_kwargs")).get("until")) for key, config in configs.items())
-    found = {key: words for key, words in settings if isinstance(words, list)}
+    found = {}
+    for key, config in configs.items():
+        words = table(config["generation_kwargs"]).get("until") if "generation_kwargs" in table(config) else None
+        if isinstance(words, list):
+            found[key] = words
     if not any(words[:1] == ["."] for words in found.values()):
         return {}
     return {key: "\n".join(map(str, words)) for key, words in found.items()}

@@ -38,8 +38,10 @@ HINT = "look at the logged samples: were the answers recognised? A chat template
 @rule(Severity.WARNING, subject="row")
 def implausibly_low(case: RowCase) -> Iterator[Violation]:
     """Yield at most one violation for each task."""
+    values = {task.id: task.raw for task in case.row.scores.tasks}
     for task_id, found in by_task(case.row.measurements).items():
-        about, message = found, _column(case, task_id, found)
+        raw = values[task_id]
+        about, message = found, _column(case, found, task_raw(found[0].required.task, found) if raw is None else raw)
         if not message:
             about = [measurement for measurement in found if _is_without_answer(measurement)]
             message = _subtasks(about)
@@ -48,16 +50,16 @@ def implausibly_low(case: RowCase) -> Iterator[Violation]:
             yield Violation(message, HINT, pointer, task_id, file=about[0].file)
 
 
-def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
-    """Describe the problem of the whole column; "" if there is none."""
+def _column(case: RowCase, found: list[Measurement], raw: float) -> str:
+    """Describe the problem of the whole column, `raw` in the metric's unit; "" if there is none."""
     task = found[0].required.task
     samples = sum([measurement.required.samples or measurement.samples or 0 for measurement in found])
     if not task.higher_is_better or samples < FEWEST:
         return ""
-    raw, guess = task_raw(task, found), fsum([measurement.required.lower for measurement in found]) / len(found)
+    guess = fsum([measurement.required.lower for measurement in found]) / len(found)
     if raw != 0.0 and raw >= guess:
         return ""
-    others = [one.score for one in case.row.scores.tasks if one.score is not None and one.id != task_id]
+    others = [one.score for one in case.row.scores.tasks if one.score is not None and one.id != task.id]
     is_sound = 2 * sum(score >= ABOVE for score in others) >= len(others)
     if raw == 0.0 and is_sound:
         contrast = ", and the other columns are not" if others else ""
@@ -71,9 +73,11 @@ def _column(case: RowCase, task_id: str, found: list[Measurement]) -> str:
 
 def _is_without_answer(measurement: Measurement) -> bool:
     """Tell whether a subtask has no right answer where guessing gives some."""
+    if measurement.value != 0.0:
+        return False
     required = measurement.required
     guessed = required.lower / required.unit * (measurement.samples or 0)
-    return measurement.value == 0.0 and required.task.higher_is_better and guessed >= GUESSED
+    return required.task.higher_is_better and guessed >= GUESSED
 
 
 def _subtasks(wrong: list[Measurement]) -> str:

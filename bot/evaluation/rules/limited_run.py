@@ -27,8 +27,8 @@ from bot.evaluation.rules.rule import Case, Violation, in_tasks, leaves_of, rule
 @rule(Severity.ERROR)
 def limited_run(case: Case) -> Iterator[Violation]:
     """Yield one violation for the run where the recorded limit cut all of it, else one for each task that was cut."""
-    cut = [measurement for measurement in case.measurements.present if _is_cut(case, measurement)]
     limit = case.result.limit
+    cut = [measurement for measurement in case.measurements.present if _is_cut(measurement, limit)]
     if limit is not None and (len(cut) == len(case.measurements.present)):
         share = f"{limit:.4g} of the samples" if 0 < limit < 1 else _samples(limit)
         yield Violation(
@@ -45,13 +45,15 @@ def _samples(number: float) -> str:
     return "1 sample" if number == 1 else f"{number:,.15g} samples"
 
 
-def _is_cut(case: Case, measurement: Measurement) -> bool:
+def _is_cut(measurement: Measurement, limit: float | None) -> bool:
     """Tell whether fewer samples were run than the task has; a limit that is not below its size cuts nothing."""
-    samples, original, limit = measurement.leaf.samples, measurement.leaf.original, case.result.limit
-    if samples is not None and original is not None and samples + (measurement.leaf.unscored or 0) < original:
+    leaf = measurement.leaf
+    if leaf.samples is not None and leaf.original is not None and leaf.samples + (leaf.unscored or 0) < leaf.original:
         return True
-    size = original or measurement.required.size
-    return limit is not None and (limit < 1 or size is None or limit < size)
+    if limit is None:
+        return False
+    size = leaf.original or measurement.required.size
+    return limit < 1 or size is None or limit < size
 
 
 def _violation(case: Case, found: list[Measurement]) -> Violation:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.aggregates import right_answers
+from bot.evaluation.aggregates import TOLERANCE
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violation, one_for_each_task, rule
@@ -39,7 +39,7 @@ def _violations(case: Case) -> Iterator[Violation]:
             continue
         right = value / required.unit * samples
         # other rules report NaN and values outside the range; the comparison is false for NaN
-        if 0.0 <= right <= samples and right_answers(value / required.unit, samples) is None:
+        if 0.0 <= right <= samples and abs(right - round(right)) > TOLERANCE:
             yield _violation(case, measurement, samples)
 
 
