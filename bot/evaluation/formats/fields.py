@@ -18,7 +18,7 @@ ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 NO_PACKAGE = "No package metadata"
 # What a precision may be: a data type of torch, or a quantization as harnesses and their model classes call it.
 PRECISIONS = (
-    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8",
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "uint8",
     "8bit", "4bit", "3bit", "2bit", "GPTQ", "AWQ", "GGUF", "aqlm", "auto-round", "awq_marlin", "bitblas", "bitnet",
     "bitsandbytes", "compressed-tensors", "eetq", "exl2", "experts_int8", "fbgemm_fp8", "fp4", "fp8", "fpquant",
     "gptq_marlin", "higgs", "hqq", "int4", "marlin", "modelopt", "modelopt_fp4", "mxfp4", "mxfp8", "nvfp4", "ptpc_fp8",

@@ -82,6 +82,8 @@ def _is_without_answer(measurement: Measurement) -> bool:
 
 def _subtasks(wrong: list[Measurement]) -> str:
     """Describe the subtasks without a right answer; "" if there are none."""
+    if not wrong:
+        return ""
     count = "has" if len(wrong) == 1 else "have"
     names = examples([measurement.required.leaf_key for measurement in wrong])
-    return f"{names} {count} no right answer at all, but guessing would give some" if wrong else ""
+    return f"{names} {count} no right answer at all, but guessing would give some"

@@ -43,16 +43,13 @@ def _violations(case: Case) -> Iterator[Violation]:
         )
         if samples is None or samples < 2:
             continue
-        share = measurement.value / required.unit
+        share, error = measurement.value / required.unit, stderr / required.unit
+        variance = share * (1.0 - share)
+        # squared, so the tolerance is doubled
+        is_near = abs(error * error * (samples - 1) - variance) <= 2.0 * TOLERANCE * variance + TINY
         # a value that is NaN or out of range is another rule's
-        if share * (1.0 - share) >= 0.0 and not fits(share, stderr / required.unit, samples):
+        if variance >= 0.0 and not (is_near and error >= 0.0):
             yield _violation(case, measurement, samples)
-
-
-def fits(share: float, error: float, samples: int) -> bool:
-    """Say whether a standard error is that of a share of zeros and ones; squared, so the tolerance is doubled."""
-    variance = share * (1.0 - share)
-    return error >= 0.0 and abs(error * error * (samples - 1) - variance) <= 2.0 * TOLERANCE * variance + TINY
 
 
 def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
