@@ -26,7 +26,7 @@ from starlette.testclient import TestClient
 
 from benchmarks.push_cost import SETTINGS
 from bot.evaluation.submission import one_file, parse_submission
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 
 from bot.evaluation.submission import one_file, parse_submission
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.publishing.publication import Marker
 from bot.service.context import ContextFactory
 from bot.service.judge.reading import batches

@@ -19,7 +19,7 @@ from bot.platforms.files import read_file
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.inputs import Place, hub_places
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.platforms.source import Change, TooLarge, is_wanted
 
 MAGIC = frozenset("*?[")

@@ -17,7 +17,7 @@ from bot.errors import CallError
 from bot.evaluation.finding import Severity
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.publishing.publication import Form
 from bot.reporting.annotations import command
 from bot.reporting.escape import visible, without_commands

@@ -35,7 +35,7 @@ from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
 from bot.reporting.annotations import annotate, command
 from bot.reporting.escape import brief
-from bot.reporting.lines import with_lines
+from bot.reporting.locate import with_lines
 from bot.reporting.report import make_report, summarize
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge

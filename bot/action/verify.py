@@ -16,11 +16,10 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.registry import Opener, open_target
 from bot.publishing.publication import find_marker
-from bot.publishing.verified_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
+from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text, verify_mark
 from bot.reporting.annotations import command
-from bot.service.checks.verified import to_json, write_badge
-from bot.service.checks.verify import VerifiedRow, Verifier
-from bot.service.checks.verify_table import table_at
+from bot.service.checks.badge import to_json, write_badge
+from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import kept_answers
 

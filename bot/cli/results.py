@@ -30,7 +30,7 @@ from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.processes import JOBS
-from bot.reporting.lines import with_lines
+from bot.reporting.locate import with_lines
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import summary_text, terminal_text, unreadable_text
 from bot.service.settings.environment import read_access

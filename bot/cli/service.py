@@ -103,7 +103,7 @@ def _passes(
     config: str | None, watch: str, *, dry_run: bool, approve: str = "", decline: str = "", rescore: bool = False
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
-    from bot.service.store.lock import state_lock
+    from bot.service.store.leases import state_lock
     from bot.service.watch.passes import settle_watches
 
     path = checked_settings(config)
@@ -136,7 +136,7 @@ def serve(
     need_extra("serve")
     from bot.server.access import require_github_secret, require_webhook_secret
     from bot.server.run import run
-    from bot.service.store.lock import state_lock
+    from bot.service.store.leases import state_lock
 
     secret = webhook_secret()
     require_webhook_secret(host, secret)
@@ -209,7 +209,7 @@ def _keep_watches(
     """Run the watches of the settings for as long as `serving` runs; `allowed` raises if they cannot be served."""
     from prometheus_client import CollectorRegistry
 
-    from bot.server.reload import Reloader
+    from bot.server.run import Reloader
     from bot.server.service import Service
     from bot.service.context import open_context_factory
     from bot.service.settings.config import load_settings

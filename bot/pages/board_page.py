@@ -10,8 +10,7 @@ from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.environment import points, raw
-from bot.publishing.board import BoardRow, average_without
-from bot.publishing.ranks import TIE
+from bot.publishing.board import TIE, BoardRow, average_without
 
 
 @dataclass(frozen=True, slots=True)

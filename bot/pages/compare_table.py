@@ -20,8 +20,8 @@ from bot.pages.compare_page import (
 )
 from bot.pages.content import PageContent
 from bot.pages.environment import points
+from bot.publishing.board import TIE
 from bot.publishing.entry import Entry
-from bot.publishing.ranks import TIE
 
 MOST = 4  # rows that are compared
 OFFERED = 2_000  # names that the fields offer

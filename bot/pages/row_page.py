@@ -9,9 +9,8 @@ from bot.evaluation.task import Task
 from bot.pages.addresses import badge, card, evidence_url, row_page
 from bot.pages.content import PageContent
 from bot.pages.steps import LeafLine, leaf_lines, reasons, way
-from bot.publishing.board import BoardRow
+from bot.publishing.board import TIE, BoardRow
 from bot.publishing.entry import Entry, EntryHarness, Evidence
-from bot.publishing.ranks import TIE
 from bot.publishing.repeat import explain_command
 
 

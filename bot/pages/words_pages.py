@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.content import PageContent
-from bot.publishing.board import CSV_NAME, JSON_NAME
+from bot.publishing.board import CSV_NAME, JSON_NAME, TIE
 from bot.publishing.board_table import SCHEMA
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
-from bot.publishing.ranks import TIE
 
 
 def rules_page(content: PageContent) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard
 from bot.platforms.pasted import refuse_pasted
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.platforms.source import TooLarge
 
 MAX_BYTES = 1024 * 1024

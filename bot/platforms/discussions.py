@@ -1,4 +1,4 @@
-"""Discussions and requests at any source: their values, and the interface that reads and writes them."""
+"""Discussions, requests and comments at any place: their values, and the interfaces that read and write them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,77 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from bot.platforms.conversations import Comment
 from bot.platforms.source import Source
-from bot.platforms.target import Duplicate
+from bot.publishing.publication import Marker
+
+REASON = "Two processes wrote this at the same time; {kept} stays."
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment; `id` is the service's.
+
+    `at` is when it was written and `changed` when its text was last edited, in Unix seconds; `place` is its place among
+    all events of the discussion. `edited` says that the text is not the one that was posted: others than the author
+    may edit it. `saw_head` says that the newest commit of the bot's request was there when the comment was written.
+    """
+
+    id: str
+    author: str
+    text: str
+    at: float = 0.0
+    changed: float = 0.0
+    place: int = 0
+    edited: bool = False
+    saw_head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One request of the bot with the comments on it, but for the opening one.
+
+    `head` is its newest commit, of a merged one that which was merged, "" if that is not known. `is_ours` says that
+    we wrote it: whoever else may push there can give a commit any author and date.
+    """
+
+    name: str
+    mark: Marker | None
+    status: Literal["open", "closed", "merged"]
+    head: str
+    comments: tuple[Comment, ...]
+    is_ours: bool = False
+
+
+class Conversations(Protocol):
+    """The conversations on the bot's requests in one repository."""
+
+    @property
+    def us(self) -> str:
+        """Our account."""
+        ...
+
+    def counts(self) -> Mapping[str, int]:
+        """How many comments the bot's open requests have, as far as that is known without asking for each of them."""
+        ...
+
+    def shared(self) -> list[str]:
+        """The requests of the bot that many rows share, open or not, oldest first."""
+        ...
+
+    def read(self, name: str) -> Conversation | None:
+        """One request; None if it is not the bot's."""
+        ...
+
+    def answer(self, name: str, text: str) -> None:
+        """Add a comment of the bot."""
+
+    def merge(self, name: str, head: str, text: str) -> None:
+        """Merge a request at its head, and say so. Raises Stale if it has another by now, Refused where we may not.
+
+        The comment may be missing where the call ended in between. Where a service cannot be told the commit, one that
+        comes in that moment is merged too: `read` gives the head that was merged.
+        """
+
 
 Kind = Literal["discussion", "pull_request"]
 Status = Literal["open", "closed"]
@@ -185,3 +253,26 @@ class Discussions(Protocol):
     def show_verdict(self, head: str, name: str, state: VerdictState, text: str) -> None:
         """Show a verdict, named `name`, beside a commit, where the service can and the bot's account may."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A later text of the bot with the mark of an earlier one; `name` and `kept` are as the platform names them."""
+
+    kind: Literal["request", "discussion", "comment"]
+    mark: Marker
+    name: str
+    kept: str
+
+
+def later_ones(
+    kind: Literal["request", "discussion", "comment"], marked: Iterable[tuple[Marker, str]]
+) -> list[Duplicate]:
+    """All but the first of each mark; `marked` are open ones, oldest first, each with its name."""
+    kept: dict[Marker, str] = {}
+    found: list[Duplicate] = []
+    for mark, name in marked:
+        first = kept.setdefault(mark, name)
+        if first != name:
+            found.append(Duplicate(kind, mark, name, first))
+    return found

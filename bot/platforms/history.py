@@ -9,7 +9,8 @@ from pathlib import Path
 from bot.platforms.git.fetch import fetch_history
 from bot.platforms.git.history import read_history
 from bot.platforms.git.local import LocalRepository
-from bot.platforms.registry import Access, platform_of
+from bot.platforms.platform import Access
+from bot.platforms.registry import platform_of
 from bot.publishing.changes import BoardChange
 
 

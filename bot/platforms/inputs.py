@@ -15,7 +15,7 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.digest import blob_id
 from bot.platforms.files import list_files, place_of, read_file
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.platforms.source import LastCommit, Source, TooLarge
 from bot.publishing.entry import Evidence
 

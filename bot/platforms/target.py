@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Collection, Mapping
+from typing import Protocol
 
-from bot.platforms.conversations import Comment, Conversations
+from bot.platforms.discussions import Comment, Conversations, Duplicate
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.layout import ENTRIES, RowFiles, StoredEntries
 from bot.publishing.publication import CurrentState, Form, Marker, PostText, Publication
-
-REASON = "Two processes wrote this at the same time; {kept} stays."
 
 
 class Target(Protocol):
@@ -100,29 +97,6 @@ class Target(Protocol):
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A later text of the bot with the mark of an earlier one; `name` and `kept` are as the platform names them."""
-
-    kind: Literal["request", "discussion", "comment"]
-    mark: Marker
-    name: str
-    kept: str
-
-
-def later_ones(
-    kind: Literal["request", "discussion", "comment"], marked: Iterable[tuple[Marker, str]]
-) -> list[Duplicate]:
-    """All but the first of each mark; `marked` are open ones, oldest first, each with its name."""
-    kept: dict[Marker, str] = {}
-    found: list[Duplicate] = []
-    for mark, name in marked:
-        first = kept.setdefault(mark, name)
-        if first != name:
-            found.append(Duplicate(kind, mark, name, first))
-    return found
 
 
 class SiteHost(Protocol):

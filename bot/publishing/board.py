@@ -1,12 +1,18 @@
-"""The board of a leaderboard: its rows in order with ranges of ranks, and the table as CSV and Parquet."""
+"""The board of a leaderboard: its rows in order with ranges of ranks, and the table as CSV and Parquet.
+
+Row j is better than row i beyond chance where average_j - average_i > 1.96 sqrt(se_i^2 + se_j^2), the standard error of
+a difference of independent measurements. The best rank of a row is one more than the rows that are better beyond
+chance, its worst the number of rows less those that it is better than beyond chance.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, sqrt
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,9 +22,32 @@ from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of
 from bot.publishing.entry import Entry, Remark
-from bot.publishing.ranks import rank_ranges
 from bot.publishing.soundness import contradiction
 from bot.reporting.escape import brief, inert
+
+# Two averages are tied where they differ by at most this many standard errors of their difference (95 %).
+TIE = 1.96
+
+
+def rank_ranges(averages: Sequence[float], errors: Sequence[float]) -> list[tuple[int, int]]:
+    """The best and the worst rank of each row, 1 being the best; the averages come from the largest down.
+
+    Only rows whose difference lies between the smallest and the largest threshold are compared one by one.
+    """
+    falling = [-average for average in averages]
+    least, largest = min(errors, default=0.0), max(errors, default=0.0)
+    ranges = []
+    for fell, error in zip(falling, errors, strict=True):
+        near, far = TIE * sqrt(error * error + least * least), TIE * sqrt(error * error + largest * largest)
+        better = bisect_left(falling, fell - far)
+        worse = bisect_right(falling, fell + far)
+        doubtful = range(better, bisect_left(falling, fell - near))
+        better += sum(fell - falling[j] > TIE * sqrt(error * error + errors[j] * errors[j]) for j in doubtful)
+        doubtful = range(bisect_right(falling, fell + near), worse)
+        beaten = sum(falling[j] - fell > TIE * sqrt(error * error + errors[j] * errors[j]) for j in doubtful)
+        ranges.append((better + 1, worse - beaten))
+    return ranges
+
 
 CSV_NAME = "leaderboard.csv"
 JSON_NAME = "leaderboard.json"
@@ -32,7 +61,7 @@ PARQUET_NAME = "leaderboard.parquet"
 class BoardRow:
     """An entry on the board; `position` is its place in the file, from 1.
 
-    `rank` is the best and `worst` the worst rank that it may have, see `bot.publishing.ranks`; both are None for an
+    `rank` is the best and `worst` the worst rank that it may have, see `rank_ranges`; both are None for an
     incomplete row. `fault` says why a row is not ranked although its entry has an average, "" for every other row; its
     entry is shown without the average, and with the fault as its first warning.
     """

@@ -7,13 +7,11 @@ from textwrap import fill
 import msgspec
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.publishing.board import Board, BoardRow, average_without, records
-from bot.publishing.ranks import TIE
+from bot.publishing.board import TIE, Board, BoardRow, average_without, records
 from bot.reporting.escape import brief
 from bot.reporting.markdown import cell
 from bot.reporting.prose import escaped
-from bot.reporting.row_names import NamedRow, row_names
-from bot.reporting.scores import fit
+from bot.reporting.scores import NamedRow, fit, row_names
 from bot.reporting.table import Table, markdown_table, text_table
 from bot.reporting.text import WIDTH
 

@@ -1,4 +1,4 @@
-"""Find the line of a JSON pointer in a file; only for findings that are shown.
+"""Add line numbers to findings that are about to be shown: find the line of a JSON pointer in the bytes of a file.
 
 No library does it on bytes that are not quite JSON (bare NaN, a key twice), as result files are.
 """
@@ -6,10 +6,14 @@ No library does it on bytes that are not quite JSON (bare NaN, a key twice), as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from json import JSONDecoder
 
 import msgspec
+
+from bot.evaluation.finding import Finding
+from bot.evaluation.verdict import Judgement
 
 DECODER = JSONDecoder()
 OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -121,3 +125,42 @@ def _members_loosely(data: bytes, start: int, end: int) -> Iterator[tuple[str, S
         begin = offset + len(text[passed : colon.end()].encode())
         offset, passed = begin + len(text[colon.end() : at].encode()), at
         yield name, (begin, offset)
+
+
+Read = Callable[[str], bytes | None]
+
+
+class Lines:
+    """Looks lines up in files, each of which is read when the first line in it is asked for.
+
+    `read` gives a file's bytes by its path, None if there are none any more.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._path = ""
+        self._locator: Locator | None = None
+
+    def located(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """The findings with the line of each; one file at a time stays in memory."""
+        return tuple(map(self._with_line, findings))
+
+    def _with_line(self, finding: Finding) -> Finding:
+        place = finding.location
+        if place.line or not place.pointer:
+            return finding
+        if place.path != self._path:
+            data = self._read(place.path)
+            self._path, self._locator = place.path, None if data is None else Locator(data)
+        line = self._locator.line_of(place.pointer) if self._locator else 0
+        return replace(finding, location=replace(place, line=line))
+
+
+def with_lines(judgement: Judgement, read: Read) -> Judgement:
+    """The judgement with the line of every finding."""
+    lines = Lines(read)
+    return replace(
+        judgement,
+        verdicts=tuple(replace(one, findings=lines.located(one.findings)) for one in judgement.verdicts),
+        rows=tuple(replace(row, findings=lines.located(row.findings)) for row in judgement.rows),
+    )

@@ -32,7 +32,7 @@ from bot.server.models import (
 from bot.server.webhooks import DeliveryLog
 from bot.service.items import Item
 from bot.service.judge.commits import open_kept_look_up
-from bot.service.judge.stored import judge_for, verdict_on
+from bot.service.judge.facts import judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
 from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState

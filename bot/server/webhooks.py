@@ -26,7 +26,7 @@ from bot.reporting.escape import brief
 from bot.server.access import refuse_change, same_secret
 from bot.server.answers import read_body
 from bot.server.models import DeliveryView, moment
-from bot.service.store.deliveries import KEPT_DELIVERIES, Deliveries, StoredDelivery
+from bot.service.store.shared import KEPT_DELIVERIES, Deliveries, StoredDelivery
 from bot.service.watch.event import ANY, Event, parse_event, parse_github_event
 
 HUB_BYTES = 1_000_000  # the largest body of the Hub holds one comment of 65,536 characters

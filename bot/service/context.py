@@ -25,7 +25,8 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.source import read_heads
-from bot.platforms.registry import Access, Kept, Opener
+from bot.platforms.platform import Access, Kept
+from bot.platforms.registry import Opener
 from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target
@@ -34,8 +35,7 @@ from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
 from bot.service.items import RowQueue
 from bot.service.judge.commits import open_look_up
-from bot.service.judge.facts import LookUp, no_look_up
-from bot.service.judge.stored import judge_for, judge_stored
+from bot.service.judge.facts import LookUp, judge_for, judge_stored, no_look_up
 from bot.service.settings.config import Settings, Watch, WatchTarget
 from bot.service.settings.environment import space_url
 from bot.service.settings.sources import open_settings

@@ -16,8 +16,7 @@ from bot.cli.app import app
 from bot.errors import BotError, CallError, LeaseLost
 from bot.service.items import RowJob
 from bot.service.store import Store, connect
-from bot.service.store.leases import LOOK
-from bot.service.store.lock import state_lock
+from bot.service.store.leases import LOOK, state_lock
 from tests.command import BOT
 from tests.platforms.git.test_source import Folder
 from tests.service.worker_processes import queue_of
@@ -60,7 +59,7 @@ def test_it_asks_first_and_does_it_once(hub: Hub, repository: Repository, runner
 @pytest.fixture
 def pushed(hub: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.push(repository, {path_of("acme/one"): result("acme/one")})
-    monkeypatch.setattr("bot.service.watch.leases.PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.PATIENCE", 2 * LOOK)
 
 
 def refused(runner: CliRunner, url: str) -> str:

@@ -21,7 +21,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.submission import Parsed, Submission, one_file, parse_submission
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.publishing.entry import Entry, Evidence, entry_of
-from bot.reporting.lines import with_lines
+from bot.reporting.locate import with_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 KESTREL = next((ROOT / "examples" / "results" / "example-org__kestrel-7b").glob("*.json"))

@@ -21,8 +21,7 @@ from bot.evaluation.score import Scores, make_scores
 from bot.evaluation.submission import Parsed, one_file, parse_submission
 from bot.evaluation.task import Task
 from bot.publishing.entry import entry_of, parse_entry
-from bot.reporting.lines import with_lines
-from bot.reporting.locate import Locator
+from bot.reporting.locate import Locator, with_lines
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import EXAMPLES, ROOT, base, base_v1, declared, dumps, outcome_of, patch, stderr

@@ -16,7 +16,7 @@ from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import escape_pointer
 from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.draft import draft_text
-from bot.reporting.lines import with_lines
+from bot.reporting.locate import with_lines
 from bot.reporting.report import make_report, to_json
 from tests.evaluation import test_evalchemy, test_every_eval_ever, test_lm_eval_03, test_mteb, test_olmes
 from tests.evaluation.judging import dumps

@@ -11,7 +11,7 @@ from github.GithubException import GithubException
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect

@@ -14,7 +14,7 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.source import HubSource
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.publishing.publication import find_marker
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings

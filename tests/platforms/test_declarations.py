@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import BotError, CallError, MalformedDeclaration, Refused
 from bot.platforms.declarations import MAX_BYTES, open_leaderboard
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from tests.world.git import Repository
 from tests.world.hub import Hub
 from tests.world.results import TINY

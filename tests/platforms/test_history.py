@@ -14,7 +14,7 @@ from bot.pages.row_page import row_page_of
 from bot.platforms.history import history_of
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import read_heads
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from tests.pages.boards import board_of_rows, generated
 from tests.world.git_wire import Bare
 from tests.world.hub import Hub

@@ -10,7 +10,8 @@ from bot.errors import CallError
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import find_places
 from bot.platforms.pasted import address_of_page
-from bot.platforms.registry import Access, Opener
+from bot.platforms.platform import Access
+from bot.platforms.registry import Opener
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from bot.platforms.git.repository import name_of_remote
 from bot.platforms.inputs import evidence_of, find_places, in_repositories
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from tests.platforms.git.test_source import Folder
 from tests.world.results import path_of, result
 

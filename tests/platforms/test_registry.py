@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.platforms.registry import Access, Kept, Opener, open_target
+from bot.platforms.platform import Access, Kept
+from bot.platforms.registry import Opener, open_target
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.git import Repository
 from tests.world.github_server import GitHubServer

@@ -19,10 +19,19 @@ from bot.evaluation.leaderboard import COLUMNS, Leaderboard
 from bot.evaluation.measurement import raw_values
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import LeafScore, TaskScore
-from bot.publishing.board import WITHOUT, average_without, columns, make_board, records, same_values, to_csv, to_parquet
+from bot.publishing.board import (
+    TIE,
+    WITHOUT,
+    average_without,
+    columns,
+    make_board,
+    records,
+    same_values,
+    to_csv,
+    to_parquet,
+)
 from bot.publishing.board_table import board_text
 from bot.publishing.entry import Entry, Remark
-from bot.publishing.ranks import TIE
 from tests.evaluation.judging import ABSENT, base, declared, entry_from, outcome_of, patched
 
 BOARD = declared()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.publishing.publication import find_marker
-from bot.publishing.verified_texts import FOOT, SHOWN, BrokenRow, broken_rows_text, verify_mark
+from bot.publishing.verdict_texts import FOOT, SHOWN, BrokenRow, broken_rows_text, verify_mark
 
 TARGET = "hf://datasets/acme/my board"
 ROW = BrokenRow("tiny/acme/m/0-bfloat16", "differs", "average: 58.3 there, 61.7 from the evidence")

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
 from bot.evaluation.submission import UnreadPath, one_file, parse_submission
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.publishing.plan import Plan, PlannedRow
 from bot.server.app import make_app, make_pages
 from bot.server.service import Service

@@ -9,7 +9,7 @@ import pytest
 
 from bot.server.webhooks import DeliveryLog
 from bot.service.store import Store, connect
-from bot.service.store.deliveries import KEPT_DELIVERIES
+from bot.service.store.shared import KEPT_DELIVERIES
 from bot.service.watch.event import Event
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.server.reload import Reloader
+from bot.server.run import Reloader
 from bot.service.settings.config import Settings, load_settings
 
 WATCH = '[[watches]]\nname = "{}"\nleaderboard = "open-llm-v2"\nsource = "results"\n[[watches.targets]]\nto = "board"\n'

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.errors import BotError
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch
 from bot.service.store import Store, connect

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.platforms.github.platform import GitHubPlatform
-from bot.platforms.registry import Access, GitHubApp
+from bot.platforms.platform import Access, GitHubApp
 from bot.publishing.publication import find_marker
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.server.service import Service
 from bot.service.context import ContextFactory
 from bot.service.jobs.queue import Jobs, Timing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import load_settings
 from bot.service.store import Store, connect

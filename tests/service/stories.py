@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
 from bot.service.store import Store, connect

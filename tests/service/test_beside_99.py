@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.server.health import State as HealthState
 from bot.server.health import in_state, status_of
 from bot.service.context import open_context_factory

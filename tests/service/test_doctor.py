@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.hub.webhooks import create
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase
 from bot.service.checks.doctor import examine
 from bot.service.context import watched_by
 from bot.service.settings.config import load_settings
 from bot.service.store import Store, connect
-from bot.service.store.lock import state_lock
+from bot.service.store.leases import state_lock
 from tests.command import bot
 from tests.service.answering import SECRET, Idle, answering
 from tests.service.stories import SETTINGS

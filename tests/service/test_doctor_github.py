@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase, check_reach, hub_headers
 from bot.service.checks.doctor import examine
 from bot.service.store import Store, connect

@@ -17,7 +17,8 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.evaluation.verdict import CommitFact
 from bot.platforms.git.source import GitSource
-from bot.platforms.registry import Access, Opener
+from bot.platforms.platform import Access
+from bot.platforms.registry import Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
 from bot.publishing.row_difference import CANNOT_FOLLOW

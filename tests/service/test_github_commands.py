@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.github.platform import GitHubPlatform
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory, open_context_factory
 from bot.service.watch.settle import settle
 from tests.platforms.github.fixtures import BOARD, github

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from bot.server.app import make_app
 from bot.server.boards import BoardCache, board_routes
-from bot.service.watch.heads import is_time, look_up_heads
+from bot.service.publish.boards import is_time, look_up_heads
 from bot.service.watch.settle import run_pass
 from tests.server.test_server import Taken
 from tests.service.stories import Story
@@ -68,7 +68,7 @@ def test_a_moved_model_is_told_with_the_day_and_nobody_asks_again_before_the_nex
 def test_a_look_is_bounded_and_the_longest_unasked_come_first(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.watch.heads.MOST", 2)
+    monkeypatch.setattr("bot.service.publish.boards.MOST", 2)
     story = Story(hub, tmp_path, form="commit")
     asked: list[list[str]] = []
 

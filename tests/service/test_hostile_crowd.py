@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import open_context_factory
 from bot.service.settings.config import parse_settings
 from bot.service.watch.settle import settle

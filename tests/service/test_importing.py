@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.publishing.publication import Form
 from bot.service.context import ContextFactory
 from bot.service.fill.importing import Import, ImportResult, import_watch

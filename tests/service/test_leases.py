@@ -17,8 +17,7 @@ from bot.platforms.writes import check_held, held_by
 from bot.publishing.publication import Commit, Marker, PostText
 from bot.service.store import Store, connect
 from bot.service.store.leases import LOOK
-from bot.service.watch.leases import import_lease
-from bot.service.watch.passes import WatchPass, settle_watches
+from bot.service.watch.passes import WatchPass, import_lease, settle_watches
 from tests.service.stories import Story
 from tests.service.test_jobs import service_of
 from tests.service.worker_processes import PATIENCE, is_done, push_rows, queue_of, wait_until
@@ -143,7 +142,7 @@ def test_the_passes_of_a_service_wait_while_their_target_is_filled_and_say_so(
 def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_runs(
     hub: Hub, tmp_path: Path, postgres: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.service.watch.leases.PATIENCE", 2 * LOOK)
+    monkeypatch.setattr("bot.service.watch.passes.PATIENCE", 2 * LOOK)
     monkeypatch.setattr("bot.server.sharing.LEASE_WAIT", 2 * LOOK)
     story = Story(hub, tmp_path, limit=1000, database=postgres.database())
     push_rows(story, 6)
@@ -160,7 +159,7 @@ def test_an_import_waits_for_the_rows_of_workers_and_they_take_none_while_it_run
         wait_until(lambda: ("pass", "tiny") not in jobs.undone())
         with pytest.raises(InUse, match="a worker publishes a row there now"), filled():
             raise AssertionError("a row is written")
-        monkeypatch.setattr("bot.service.watch.leases.PATIENCE", PATIENCE)
+        monkeypatch.setattr("bot.service.watch.passes.PATIENCE", PATIENCE)
         threading.Timer(2 * LOOK, goes_on.set).start()
         with filled():
             written = len(story.requests)

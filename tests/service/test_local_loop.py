@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory, open_context_factory
 from bot.service.settings.config import parse_settings
 from bot.service.watch.settle import settle

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.verdict import Judgement
-from bot.platforms.registry import Access, Opener
+from bot.platforms.platform import Access
+from bot.platforms.registry import Opener
 from bot.reporting.report import make_report
 from bot.service.checks.verify import Verifier
 from bot.service.context import ContextFactory
 from bot.service.judge.commits import open_kept_look_up
-from bot.service.judge.facts import Judge, no_look_up
-from bot.service.judge.stored import judge_for, verdict_on
+from bot.service.judge.facts import Judge, judge_for, no_look_up, verdict_on
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
 from bot.service.watch.settle import settle

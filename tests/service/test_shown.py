@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import Pushed, Thread
+from bot.platforms.discussions import Comment, Pushed, Thread
 from bot.service.talk.waivers import is_newest, seen_files
 
 ONE, OTHER = "a" * 64, "b" * 64

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError, MalformedDeclaration
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import open_context_factory
 from bot.service.settings.config import parse_settings, source_name
 from bot.service.settings.sources import has_patterns, with_patterns

@@ -13,8 +13,8 @@ from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.service.items import Mark, marks
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
-from bot.service.store.deliveries import KEPT_DELIVERIES, StoredDelivery
-from bot.service.store.lock import state_lock
+from bot.service.store.leases import state_lock
+from bot.service.store.shared import KEPT_DELIVERIES, StoredDelivery
 from tests.world.postgres import Cluster
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.store import Store, connect
 from bot.service.watch.outcome import Outcome

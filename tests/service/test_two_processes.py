@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import CallError, StateUnavailable
 from bot.service.store import connect
-from bot.service.store.lock import state_lock
+from bot.service.store.leases import state_lock
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result

@@ -10,12 +10,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bot.evaluation.leaderboard import load_leaderboard
-from bot.platforms.registry import Access, Opener
+from bot.platforms.platform import Access
+from bot.platforms.registry import Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import parse_entry
-from bot.reporting.badge import Badge, badge_of
-from bot.service.checks.model_lookup import ModelLookup
+from bot.service.checks.badge import Badge, badge_of
 from bot.service.checks.verify import VerifiedRow, Verifier
+from bot.service.checks.verify_evidence import ModelLookup
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect

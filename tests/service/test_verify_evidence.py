@@ -11,7 +11,8 @@ from shutil import rmtree
 
 import pytest
 
-from bot.platforms.registry import Access, Opener
+from bot.platforms.platform import Access
+from bot.platforms.registry import Opener
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings

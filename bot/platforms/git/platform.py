@@ -8,7 +8,7 @@ from bot.errors import CallError
 from bot.platforms.git.source import GitSource
 from bot.platforms.git.target import Folder
 from bot.platforms.pasted import refuse_forgotten_scheme
-from bot.platforms.registry import Access, Opener
+from bot.platforms.platform import Access, Session
 from bot.publishing.publication import Form
 from bot.reporting.escape import brief
 
@@ -34,20 +34,20 @@ class GitPlatform:
     scheme = ""
     address = "a folder"
 
-    def open_source(self, name: str, opener: Opener) -> GitSource:
+    def open_source(self, name: str, session: Session) -> GitSource:
         """A repository of results. Raises CallError for `org/name` where there is no such folder."""
-        return GitSource(opener.folder / checked_folder(name, opener.folder), name)
+        return GitSource(session.folder / checked_folder(name, session.folder), name)
 
-    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Folder:
+    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> Folder:
         """A repository of rows; it is made when something is first written. Raises CallError as open_source does."""
         del form, discussion  # every form is a commit on some branch
-        checked_folder(name, opener.folder)
-        return Folder(name if opener.folder == Path() else str(opener.folder / name))
+        checked_folder(name, session.folder)
+        return Folder(name if session.folder == Path() else str(session.folder / name))
 
-    def open_discussions(self, name: str, opener: Opener) -> None:
+    def open_discussions(self, name: str, session: Session) -> None:
         """None."""
 
-    def open_site(self, name: str, opener: Opener) -> None:
+    def open_site(self, name: str, session: Session) -> None:
         """None: the files of a site lie in a folder as they are, without a commit."""
 
     def git_remote(self, name: str, access: Access) -> None:

@@ -11,9 +11,8 @@ from collections.abc import Collection, Mapping
 
 from bot.errors import Stale
 from bot.evaluation.row_key import key_start
-from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Comment, Duplicate
 from bot.platforms.git.local import LocalRepository
-from bot.platforms.target import Duplicate
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER, Entry

@@ -19,10 +19,9 @@ from urllib3.exceptions import LocationValueError
 
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import Contents, kept_property
-from bot.platforms.github.errors import rate_limit_wait, translated
-from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted
+from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted, rate_limit_wait, translated
 from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, within, wrote_nothing
-from bot.platforms.registry import GITHUB_API_URL, NO_ADDRESS, GitHubApp
+from bot.platforms.platform import GITHUB_API_URL, NO_ADDRESS, GitHubApp
 from bot.platforms.source import TooLarge
 
 T = TypeVar("T")
@@ -229,4 +228,46 @@ def _only_installation(account: Auth.AppAuth, **options: Any) -> int:
     raise CallError(
         f"the app has {len(rows)} installations{f' ({known})' if known else ''}: "
         + ("name one by GITHUB_APP_INSTALLATION_ID" if rows else "install it on the repositories of the settings")
+    )
+
+
+PATH = "/webhooks/github"  # where the service takes deliveries
+EVENTS = ("push", "pull_request", "issues", "issue_comment")
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One webhook: `answer` is the status that its last delivery got, None if there was none."""
+
+    id: int
+    address: str
+    is_active: bool
+    events: frozenset[str]
+    has_secret: bool
+    checks_tls: bool
+    answer: int | None
+
+    @property
+    def missing(self) -> list[str]:
+        """The events that it does not tell of."""
+        return [] if "*" in self.events else [event for event in EVENTS if event not in self.events]
+
+
+def webhooks_of(client: GitHubClient, name: str) -> list[Webhook]:
+    """The webhooks of a repository that deliver to a service. Raises Refused if only administrators may see them."""
+    rows = client.get(f"/repos/{name}/hooks", per_page=100)
+    return [hook for hook in map(_webhook, rows) if hook.address.endswith(PATH)]
+
+
+def _webhook(row: dict[str, Any]) -> Webhook:
+    config = row.get("config") or {}
+    answer = (row.get("last_response") or {}).get("code")
+    return Webhook(
+        row["id"],
+        str(config.get("url") or "").partition("?")[0].rstrip("/"),
+        bool(row.get("active")),
+        frozenset(row.get("events") or ()),
+        bool(config.get("secret")),
+        str(config.get("insecure_ssl", "0")) == "0",
+        answer if isinstance(answer, int) else None,
     )

@@ -15,12 +15,11 @@ from github.IssueComment import IssueComment
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, Stale, Unavailable
-from bot.platforms.conversations import Comment, Conversation
+from bot.platforms.discussions import Comment, Conversation, Duplicate, later_ones
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import as_comment, author_of
 from bot.platforms.github.wire import SERVICE
-from bot.platforms.target import Duplicate, later_ones
 from bot.platforms.writes import Intend, held, nobody_else
 from bot.publishing.publication import Marker, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text

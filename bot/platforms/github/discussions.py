@@ -16,13 +16,11 @@ from github.Repository import Repository
 
 from bot.errors import Gone, Unavailable
 from bot.platforms.caches import kept_property
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import Kind, Listed, Status, Thread, VerdictState
+from bot.platforms.discussions import Comment, Duplicate, Kind, Listed, Status, Thread, VerdictState, later_ones
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import CommitStatuses, Row, WriteRights, login_of
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.target import Duplicate, later_ones
 from bot.platforms.writes import Intend, held, nobody_else
 from bot.publishing.publication import find_marker
 

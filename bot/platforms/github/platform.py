@@ -15,7 +15,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.registry import Access, GitRemote, Opener
+from bot.platforms.platform import Access, GitRemote, Session
 from bot.publishing.publication import Form
 
 BRANCH = re.compile(r"[A-Za-z0-9_][\w-]*(?:[./][\w-]+)*", re.ASCII)
@@ -27,35 +27,37 @@ class GitHubPlatform:
     scheme = "github"
     address = "github://owner/name"
 
-    def open_source(self, name: str, opener: Opener) -> GitHubSource:
+    def open_source(self, name: str, session: Session) -> GitHubSource:
         """A repository of results."""
         address = parse_address(name)
-        return GitHubSource(self.client(opener), address, opener.kept.listings.setdefault(f"github {address.name}", {}))
+        return GitHubSource(
+            self.client(session), address, session.kept.listings.setdefault(f"github {address.name}", {})
+        )
 
-    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> GitHubTarget:
+    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> GitHubTarget:
         """A repository of rows; comments go to the issue of that number, or of the address."""
         address = parse_address(name)
         place = replace(address, number=discussion or address.number)
-        kept = opener.kept
+        kept = session.kept
         written = kept.memory(f"written github://{address.name}")
-        return GitHubTarget(self.client(opener), place, form, written, kept.intend)
+        return GitHubTarget(self.client(session), place, form, written, kept.intend)
 
-    def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:
+    def open_discussions(self, name: str, session: Session) -> GitHubDiscussions | None:
         """The issues and pull requests of a repository of results; None without an account, which can say nothing."""
-        client, address = self.client(opener), parse_address(name)
+        client, address = self.client(session), parse_address(name)
         if not client.has_account:
             return None
-        source = RequestSource(client, address, self.open_source(name, opener).trees)
-        kept = opener.kept
+        source = RequestSource(client, address, self.open_source(name, session).trees)
+        kept = session.kept
         return GitHubDiscussions(client, address, kept.memory(f"github://{address.name}"), source, kept.intend)
 
-    def open_site(self, name: str, opener: Opener) -> GitHubSite:
+    def open_site(self, name: str, session: Session) -> GitHubSite:
         """The branch at `github://owner/name@branch`. Raises CallError for another address."""
         repository, _, branch = name.partition("@")
         address = parse_address(repository)
         if not BRANCH.fullmatch(branch) or address.number is not None:
             raise CallError(f"{name}: a site goes to a branch, github://owner/name@branch")
-        client = self.client(opener)
+        client = self.client(session)
         return GitHubSite(client, GitHubSource(client, address), branch)
 
     def git_remote(self, name: str, access: Access) -> GitRemote:
@@ -65,10 +67,10 @@ class GitHubPlatform:
         return GitRemote(f"{api.scheme}://{host}/{parse_address(name).name}.git", access.github_token)
 
     @staticmethod
-    def client(opener: Opener) -> GitHubClient:
+    def client(session: Session) -> GitHubClient:
         """The one way to GitHub."""
-        access = opener.access
-        return opener.client(
+        access = session.access
+        return session.client(
             "github", lambda: GitHubClient(access.github_token, access.github_api_url, app=access.github_app)
         )
 

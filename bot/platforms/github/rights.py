@@ -10,8 +10,7 @@ from github.IssueComment import IssueComment
 from github.PullRequest import PullRequest
 
 from bot.errors import Refused
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import VerdictState
+from bot.platforms.discussions import Comment, VerdictState
 from bot.platforms.github.client import GitHubClient
 
 # How GitHub calls those who may have been given the right to push; members who hide that they are, it calls otherwise.

@@ -9,14 +9,13 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Unavailable
 from bot.platforms.caches import kept_property
-from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Comment, Duplicate
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.branches import Branches, branch_name
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.comments import GitHubComments, GitHubConversations
 from bot.platforms.github.rights import author_of
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.target import Duplicate
 from bot.platforms.writes import Intend, nobody_else
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files

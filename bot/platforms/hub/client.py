@@ -27,7 +27,7 @@ from bot.platforms.hub.address import HubAddress, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory
 from bot.platforms.net import DEADLINE, LISTING, TIMEOUT, UNKNOWN_FATE, Backoff, within
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.platforms.source import TooLarge
 from bot.platforms.writes import check_held
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.errors import Gone, Stale, Unavailable
-from bot.platforms.conversations import Comment, Conversation
-from bot.platforms.discussions import OPEN, Pushed, Thread
+from bot.platforms.discussions import OPEN, Comment, Conversation, Duplicate, Pushed, Thread
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.known_threads import Row
-from bot.platforms.target import Duplicate
 from bot.publishing.publication import Marker, PostedComment, PostText, find_marker, holder_of
 from bot.publishing.texts import board_text
 

@@ -21,14 +21,24 @@ from huggingface_hub.community import (
 
 from bot.errors import Unavailable
 from bot.platforms.caches import kept_property
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import OPEN, Kind, Listed, Pushed, Status, Thread, VerdictState
+from bot.platforms.discussions import (
+    OPEN,
+    REASON,
+    Comment,
+    Duplicate,
+    Kind,
+    Listed,
+    Pushed,
+    Status,
+    Thread,
+    VerdictState,
+    later_ones,
+)
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.known_threads import KnownThreads, Row
 from bot.platforms.hub.source import HubSource
-from bot.platforms.target import REASON, Duplicate, later_ones
 from bot.platforms.writes import Intend, held, nobody_else
 from bot.publishing.publication import Marker, find_marker
 

@@ -23,7 +23,7 @@ from bot.errors import (
 )
 from bot.platforms.hub.address import place_of
 from bot.platforms.net import LONGEST_WINDOW, seconds_in
-from bot.platforms.registry import NO_ADDRESS
+from bot.platforms.platform import NO_ADDRESS
 
 SERVICE = "the Hub"
 TOKEN = "the token is missing, wrong or no longer valid; set HF_TOKEN"  # noqa: S105 - a sentence

@@ -9,13 +9,12 @@ from typing import Any
 
 from bot.errors import CallError, Gone, Refused
 from bot.platforms.caches import kept_property
-from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Comment, Duplicate
 from bot.platforms.hub.address import MODELS, HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
-from bot.platforms.target import Duplicate
 from bot.publishing.board import Board
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals import eval_result

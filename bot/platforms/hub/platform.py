@@ -13,7 +13,7 @@ from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource, SourceMemory
 from bot.platforms.hub.target import HubTarget
-from bot.platforms.registry import Access, GitRemote, Opener
+from bot.platforms.platform import Access, GitRemote, Session
 from bot.publishing.publication import Form
 from bot.publishing.yaml_text import front_matter
 
@@ -28,48 +28,48 @@ class HubPlatform:
     scheme = "hf"
     address = "hf://datasets/org/name"
 
-    def open_source(self, name: str, opener: Opener) -> HubSource:
+    def open_source(self, name: str, session: Session) -> HubSource:
         """A repository of results."""
         address = whole_repository(name)
-        return HubSource(self.client(opener), address, opener.kept.listings.setdefault(address.url, SourceMemory()))
+        return HubSource(self.client(session), address, session.kept.listings.setdefault(address.url, SourceMemory()))
 
-    def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
+    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows, with what is remembered of it, or the repositories of all models."""
-        return self.open_models(opener, form) if name == MODELS else self.repository(name, opener, form, discussion)
+        return self.open_models(session, form) if name == MODELS else self.repository(name, session, form, discussion)
 
-    def open_models(self, opener: Opener, form: Form) -> HubModels:
+    def open_models(self, session: Session, form: Form) -> HubModels:
         """The repositories of all models, each as a target."""
-        return HubModels(self.client(opener), lambda each: self.repository(each, opener, form))
+        return HubModels(self.client(session), lambda each: self.repository(each, session, form))
 
-    def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
+    def repository(self, name: str, session: Session, form: Form, discussion: int | None = None) -> HubTarget:
         """One repository as a target."""
         address = whole_repository(name)
         return HubTarget(
-            self.client(opener),
+            self.client(session),
             address,
-            memory=opener.kept.memory(address.url),
-            blobs=opener.kept.blobs,
+            memory=session.kept.memory(address.url),
+            blobs=session.kept.blobs,
             discussion=discussion,
             has_comments=form == "comment",
-            has_requests=form == "pull-request" or opener.kept.is_service,
-            own_commits=opener.kept.own_commits,
-            intend=opener.kept.intend,
+            has_requests=form == "pull-request" or session.kept.is_service,
+            own_commits=session.kept.own_commits,
+            intend=session.kept.intend,
         )
 
-    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
+    def open_discussions(self, name: str, session: Session) -> HubDiscussions:
         """The discussions and requests of a repository of results."""
-        source = self.open_source(name, opener)
-        kept = opener.kept
+        source = self.open_source(name, session)
+        kept = session.kept
         found = HubDiscussions(source.client, source.address, kept.memory(source.address.url), kept.intend)
         found.source = source
         return found
 
-    def open_site(self, name: str, opener: Opener) -> HubSite:
+    def open_site(self, name: str, session: Session) -> HubSite:
         """The Space at `hf://spaces/org/name`. Raises CallError for another address."""
         address = parse_address(name)
         if address.kind != "space" or address.path or address.revision:
             raise CallError(f"{name}: a site goes to a static Space, hf://spaces/org/name")
-        return HubSite(HubDiscussions(self.client(opener), address, {}), address.url)
+        return HubSite(HubDiscussions(self.client(session), address, {}), address.url)
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
         """A dataset; the rows of no other repository are read over git."""
@@ -78,10 +78,10 @@ class HubPlatform:
         return GitRemote(f"{access.hf_endpoint}/{name.removeprefix('hf://')}", access.hf_token)
 
     @staticmethod
-    def client(opener: Opener) -> HubClient:
+    def client(session: Session) -> HubClient:
         """The one way to the Hub."""
-        access = opener.access
-        return opener.client("hf", lambda: hub_client(access))
+        access = session.access
+        return session.client("hf", lambda: hub_client(access))
 
 
 def whole_repository(name: str) -> HubAddress:

@@ -25,7 +25,7 @@ from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.folders import FolderDifference, Held, LongFolders
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.platforms.source import Change, LastCommit, Source, is_text, named_change
 
 T = TypeVar("T")

@@ -8,8 +8,7 @@ from typing import Any
 
 from bot.errors import BotError, Gone, Refused, Stale
 from bot.platforms.caches import Contents, Latest, kept_property
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import OPEN
+from bot.platforms.discussions import OPEN, Comment, Duplicate
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.comments import HubComments, HubConversations
@@ -18,7 +17,6 @@ from bot.platforms.hub.errors import SERVICE
 from bot.platforms.hub.files import FILE_LIMIT, HubFiles, HubFilling
 from bot.platforms.hub.known_threads import Row
 from bot.platforms.hub.source import HubSource
-from bot.platforms.target import Duplicate
 from bot.platforms.writes import Intend, nobody_else
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.errors import CallError
 from bot.platforms.hub.client import HubClient
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 
 DOMAINS = ["repo", "discussion"]
 PATH = "/webhooks/hub"  # where the service takes deliveries

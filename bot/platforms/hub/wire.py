@@ -15,7 +15,7 @@ from bot.errors import CallError, Gone, Unavailable
 from bot.platforms.hub.address import repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, is_write, translated_status
 from bot.platforms.net import ANSWERS, BUDGETS, LONGEST_WAIT, MOST_BYTES, TIMEOUT, Limits, current_limits, key_of
-from bot.platforms.registry import NO_ADDRESS
+from bot.platforms.platform import NO_ADDRESS
 
 SMALL_FILES = "/api/resolve-cache/"  # where the Hub sends who asks for a small file of a public repository
 

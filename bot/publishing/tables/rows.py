@@ -1,21 +1,164 @@
-"""Turns changes into rows by a mapping, for every format of table."""
+"""Turn changes into rows of a table by a mapping, for every format, and find rows that are out of date.
+
+What an edit leaves out of date (order, ranks, bold marks, averages) is in rows of others: the request names it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import fsum
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
-from bot.publishing.tables.cells import ABSENT, WantedRow, Way, as_text, wanted_row
-from bot.publishing.tables.edit import Proposed, RowIndex, TableEdit, plan_edit
-from bot.publishing.tables.fit import check_columns
+from bot.publishing.tables.cells import ABSENT, Cell, WantedRow, Way, as_text, wanted_row
+from bot.publishing.tables.edit import Proposed, RowIndex, Slot, TableEdit, Update, order_of, plan_edit, sequence
+from bot.publishing.tables.fit import check_columns, number_in
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.sheet import Grid
-from bot.publishing.tables.staleness import odd_averages, remarks
 from bot.publishing.tables.values import RowView, placeholders, split_task
+from bot.reporting.escape import code
+
+RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
+FEW, MANY = 5, 20  # rows and columns that a sentence names
+HUGE = 1e100  # a number past this is not a score, and sums of such numbers may be past what a float holds
+
+
+class EditedGrid:
+    """A table after an edit that is not written yet."""
+
+    def __init__(self, grid: Grid, edit: TableEdit) -> None:
+        self.grid = grid
+        self.slots: Sequence[Slot] = sequence(len(grid), edit)
+        self.ways = grid.ways
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def plain(self, text: str) -> str:
+        """A cell's text without markup."""
+        return self.grid.plain(text)
+
+    def cell(self, row: int, way: Way) -> Cell:
+        """The cell after the edit."""
+        slot = self.slots[row]
+        if isinstance(slot, int):
+            return self.grid.cell(slot, way)
+        if isinstance(slot, Update) and way not in slot.cells:
+            return self.grid.cell(slot.row, way)
+        return slot.cells.get(way)
+
+
+def remarks(grid: Grid, edit: TableEdit, key: Sequence[Way], by: Way | None) -> Iterator[str]:
+    """Sentences about what a person should look at; `by` is the column that ranks rows, None if there is none."""
+    after = EditedGrid(grid, edit)
+    if by is not None:
+        yield from _places(grid, after, edit, key, by)
+        for ranked in [way for way in grid.ways if len(way) == 1 and way[0].strip().casefold() in RANKS]:
+            yield from _ranks(grid, after, key, ranked, by)
+    for way in grid.ways:
+        yield from _bold(grid, after, key, way)
+    yield from _unfilled(grid, edit)
+
+
+def _name(grid: Grid, row: int, key: Sequence[Way]) -> str:
+    return code(" ".join(grid.plain(as_text(grid.cell(row, way))) for way in key)[:80])
+
+
+def _named(grid: Grid, rows: Sequence[int], key: Sequence[Way]) -> str:
+    more = f" and {len(rows) - FEW} more" if len(rows) > FEW else ""
+    return ", ".join(_name(grid, row, key) for row in rows[:FEW]) + more
+
+
+def _places(grid: Grid, after: EditedGrid, edit: TableEdit, key: Sequence[Way], by: Way) -> Iterator[str]:
+    if edit.updates and len(grid) > 1 and order_of(grid, by) is not None and order_of(after, by) is None:
+        moved = [row for row, slot in enumerate(after.slots) if isinstance(slot, Update)]
+        kept = f"{_named(after, moved, key)} kept its place and may belong elsewhere"
+        yield f"The table is sorted by {code('.'.join(by))}; {kept}."
+
+
+def _ranks(grid: Grid, after: EditedGrid, key: Sequence[Way], way: Way, by: Way) -> Iterator[str]:
+    """Name the rows whose rank was right before the edit and is wrong after it."""
+    rising = order_of(grid, by) == "ascending" and len(grid) > 1
+    before, now = _true_ranks(grid, by, rising=rising), _true_ranks(after, by, rising=rising)
+    wrong = []
+    for row, slot in enumerate(after.slots):
+        stated = number_in(after.cell(row, way))
+        was_right = not isinstance(slot, int) or number_in(grid.cell(slot, way)) == before[slot]
+        if now[row] is not None and was_right and stated != now[row]:
+            wrong.append(row)
+    if wrong:
+        yield f"The column {code(way[0])} is not renumbered. Out of date: {_named(after, wrong, key)}."
+
+
+def _true_ranks(grid: Grid, by: Way, *, rising: bool) -> list[int | None]:
+    """1 and the number of better rows, for each row with a number."""
+    values = [number_in(grid.cell(row, by)) for row in range(len(grid))]
+    numbers = sorted((value for value in values if value is not None), reverse=not rising)
+    first = {number: place for place, number in reversed(list(enumerate(numbers, start=1)))}
+    return [None if value is None else first[value] for value in values]
+
+
+def _bold(grid: Grid, after: EditedGrid, key: Sequence[Way], way: Way) -> Iterator[str]:
+    """Name the best rows of a column in which the best was bold, where that has changed."""
+    marked = {row for row in range(len(grid)) if _is_bold(grid.cell(row, way))}
+    values = [number_in(grid.cell(row, way)) for row in range(len(grid))]
+    numbers = [value for value in values if value is not None]
+    for best in (max, min):
+        if marked and numbers and {values[row] for row in marked} == {best(numbers)}:
+            new = [number_in(after.cell(row, way)) for row in range(len(after))]
+            top = best(value for value in new if value is not None)
+            still = {
+                row for row, slot in enumerate(after.slots) if isinstance(slot, int | Update) and _old(slot) in marked
+            }
+            if any(new[row] != top for row in still) or any(
+                new[row] == top and row not in still for row in range(len(new))
+            ):
+                rows = [row for row, value in enumerate(new) if value == top]
+                yield f"In the column {code('.'.join(way))} the best is bold; that is now {_named(after, rows, key)}."
+            return
+
+
+def _old(slot: int | Update) -> int:
+    return slot if isinstance(slot, int) else slot.row
+
+
+def _is_bold(cell: Cell) -> bool:
+    return isinstance(cell, str) and cell.startswith("**") and cell.endswith("**") and len(cell) > 4
+
+
+def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
+    """Name the columns of new rows for which neither the entry nor the mapping has a value."""
+    for new in edit.insertions:
+        said = {way[0] for way in new.cells}
+        empty = list(dict.fromkeys(way[0] for way in grid.ways if way[0] not in said))
+        if empty:
+            names = ", ".join(code(name) for name in empty[:MANY]) + (" and others" if len(empty) > MANY else "")
+            row = code(" ".join(map(grid.plain, new.wanted.key.values()))[:80])
+            yield f"Left empty in the new row {row}, for a person to fill: {names}."
+
+
+def odd_averages(grid: Grid, key: Sequence[Way], average: Way, parts: Sequence[Way]) -> Iterator[str]:
+    """Name rows whose stored average is not the mean of their columns; nothing recomputes such averages."""
+    odd = []
+    for row in range(len(grid)):
+        stated, scores = number_in(grid.cell(row, average)), [number_in(grid.cell(row, way)) for way in parts]
+        numbers = [score for score in scores if score is not None and abs(float(score)) < HUGE]
+        if stated is not None and numbers and len(numbers) == len(parts):
+            room = _half_digit(stated) + max(map(_half_digit, numbers))
+            if abs(float(stated) - fsum(map(float, numbers)) / len(parts)) > room:
+                odd.append(row)
+    if odd:
+        yield f"The average is not the mean of its columns in {_named(grid, odd, key)}."
+
+
+def _half_digit(number: Decimal) -> float:
+    """The largest possible difference between a rounded number and the number before rounding."""
+    return 0.5 * 10.0 ** -min(max(0, -int(number.as_tuple().exponent)), 9) + 1e-9
+
 
 WITHDRAWN = "its submission was withdrawn; only people remove rows of this table"
 UNKNOWN = "its submission was withdrawn, and the bot has no record of its row"

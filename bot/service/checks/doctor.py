@@ -14,7 +14,7 @@ from bot.service.context import open_declaration
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.settings.sources import open_settings
 from bot.service.store.engine import is_made, open_engine, try_out
-from bot.service.store.lock import StateInUse, state_lock
+from bot.service.store.leases import StateInUse, state_lock
 
 
 def examine(case: ServiceCase) -> Iterator[Diagnosis]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from bot.errors import BotError, Refused
 from bot.platforms.github.address import parse_address
-from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.client import GitHubClient, Webhook, webhooks_of
 from bot.platforms.github.platform import GitHubPlatform
 from bot.platforms.github.rights import budget, may_push, scopes_of, state_of
-from bot.platforms.github.webhooks import Webhook, webhooks_of
 from bot.platforms.github.wire import SERVICE
 from bot.service.checks.diagnosis import (
     Diagnosis,

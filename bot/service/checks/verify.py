@@ -15,16 +15,19 @@ from bot.errors import BotError, CallError, MalformedDeclaration
 from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, parse_leaderboard, shipped
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
+from bot.pages.addresses import evidence_links
 from bot.platforms.registry import Opener
 from bot.platforms.target import Target
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence
+from bot.publishing.layout import CellChange, Layout, RowChange
 from bot.publishing.made_entries import make_entries
 from bot.publishing.row_difference import OF_DECLARATION, Difference, differences
-from bot.service.checks.model_lookup import ModelLookup, ModelState
-from bot.service.checks.verify_evidence import EvidenceReader, Unfounded
-from bot.service.checks.verify_table import TableCells
+from bot.publishing.tables.mapping import TableOptions
+from bot.publishing.tables.table_layout import table_layout
+from bot.service.checks.verify_evidence import EvidenceReader, ModelLookup, ModelState, Unfounded
 from bot.service.judge.facts import Judge, LookUp, no_look_up
+from bot.service.settings.config import load_settings
 
 Outcome = Literal[
     "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable"
@@ -202,3 +205,45 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
         {raws: facts.same_values} if facts.same_values else {},
         lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
     )
+
+
+@dataclass
+class TableCells:
+    """The cells of one table at a target, as its mapping describes them; its files are read once."""
+
+    target: Target
+    options: TableOptions
+    _files: Mapping[str, bytes] | None = field(default=None, repr=False)
+
+    def look(self, entry: Entry, leaderboard: Leaderboard) -> tuple[str, tuple[Difference, ...]]:
+        """The problem with the row of an entry, "" if nothing is, and the cells that differ."""
+        # What would be written over it, if everything might be, is what differs.
+        options = self.options.model_copy(update={"on_existing": "update", "hand_edited": True})
+        layout = table_layout(options, leaderboard)
+        change = RowChange(entry.key, entry, links=evidence_links(entry))
+        draft = layout.draft([change], self._read(layout, change))
+        if why := draft.refused.get(entry.key):
+            return why if why.startswith(f"{self.options.path}: ") else f"{self.options.path}: {why}", ()
+        cells = draft.cells.get(entry.key, ())
+        if cells and all(cell.before is None for cell in cells):
+            return f"{self.options.path} has no such row", ()
+        said = f"{self.options.path} differs from the entry beside it" if cells else ""
+        return said, tuple(map(_difference, cells))
+
+    def _read(self, layout: Layout, change: RowChange) -> Mapping[str, bytes]:
+        if self._files is None:
+            listed = [path for folder in layout.folders([change]) for path in self.target.list_folder(folder)]
+            self._files = self.target.read_files(layout.paths([change], listed))
+        return self._files
+
+
+def _difference(cell: CellChange) -> Difference:
+    return Difference(cell.column, cell.before, cell.after)
+
+
+def table_at(target: Target, name: str, settings: Path) -> TableCells:
+    """The table at a target that the settings of a service describe. Raises CallError if they describe none."""
+    found = [one for watch in load_settings(settings).watches for one in watch.targets if one.to == name and one.table]
+    if not found or found[0].table is None:
+        raise CallError(f'{settings}: no target is {name} with kind = "table"')
+    return TableCells(target, found[0].table)

@@ -1,7 +1,8 @@
-"""Read the evidence of a row: its files at their commits, and what happened to them since."""
+"""Read the evidence of a row: its files at their commits, what happened to them since, and the model it names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bot.errors import BotError, Gone
+from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -229,3 +230,43 @@ def _bytes(source: Source, file: Evidence, path: str) -> bytes | None:
         return source.read(path, file.commit, most_bytes(path))
     except TooLarge:
         raise Unfounded("evidence", f"{path} is too large to read") from None
+
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """What the Hub has of a model: `said` is a sentence about it, "" if there is nothing to say."""
+
+    said: str = ""
+    is_gone: bool = False
+
+
+@dataclass
+class ModelLookup:
+    """Asks the Hub about models, once about each revision."""
+
+    opener: Opener
+    _known: dict[tuple[str, str], ModelState] = field(default_factory=dict, repr=False)
+
+    def look(self, model: str, revision: str) -> ModelState:
+        """What the Hub has of a model at a revision. Raises Unavailable if it cannot be asked."""
+        if (model, revision) not in self._known:
+            self._known[model, revision] = self._ask(model, revision)
+        return self._known[model, revision]
+
+    def _ask(self, model: str, revision: str) -> ModelState:
+        if not COMMIT.fullmatch(revision):
+            return ModelState("the row names no commit of the model")
+        try:
+            source = self.opener.source(f"hf://models/{model}")
+        except CallError:
+            return ModelState("the model's name is not a Hub id")
+        try:
+            if not source.knows(revision):
+                return ModelState(f"{model} is on the Hub, but its revision {revision[:12]} is not", is_gone=True)
+            head = source.head()
+        except Refused:
+            return ModelState("the model is not on the Hub, or this token may not see it")
+        return ModelState() if head == revision else ModelState(f"the model's main branch has moved on to {head[:12]}")

@@ -16,7 +16,7 @@ from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.verdict import CommitFact
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.commits import Answers, AnswersInStore, AnswerStore, Commits
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.judge.facts import LookUp
 
 

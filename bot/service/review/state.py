@@ -9,8 +9,7 @@ from collections.abc import Container, Iterable
 
 import msgspec
 
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import Listed, Thread
+from bot.platforms.discussions import Comment, Listed, Thread
 from bot.publishing.publication import Marker, find_marker
 from bot.service.context import WatchContext
 from bot.service.talk import quotas

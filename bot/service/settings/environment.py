@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
-from bot.platforms.registry import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
+from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
 
 if TYPE_CHECKING:
     from bot.platforms.github.commits import AnswersInFile

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from bot.errors import CallError
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from bot.service.settings.config import Settings, Watch, load_settings
 
 PATTERN = re.compile(r"hf://datasets/([\w.-]+)/([\w.*-]*\*[\w.*-]*)")

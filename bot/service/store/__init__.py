@@ -12,13 +12,11 @@ from sqlalchemy.pool import StaticPool
 from bot.service.store.boards import KeptBoard, KeptBoards
 from bot.service.store.cursors import Cursors
 from bot.service.store.database import AT_ONCE, batches
-from bot.service.store.deliveries import Deliveries
 from bot.service.store.engine import connect, dispose
 from bot.service.store.items import Items
 from bot.service.store.leases import Leases
-from bot.service.store.published import Published
-from bot.service.store.requests import Memory, Requests
-from bot.service.store.shared import Shared
+from bot.service.store.requests import Memory, Published, Requests
+from bot.service.store.shared import Deliveries, Shared
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import answers, metadata, outcomes, plans
 from bot.service.store.views import Listings

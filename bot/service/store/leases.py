@@ -1,4 +1,4 @@
-"""Leases on watches: with PostgreSQL, one pass over a watch at a time, whichever process makes it."""
+"""Leases on watches (PostgreSQL), and the lock on a state file (SQLite): one pass over a watch at a time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 
+from filelock import FileLock, Timeout
 from sqlalchemy import Connection, func, select, text
 
-from bot.errors import BotError, LeaseLost
+from bot.errors import BotError, LeaseLost, StateUnavailable
 from bot.platforms.writes import held_by
 from bot.service.store.database import Database
+from bot.service.store.engine import parse_database, sqlite_file
 
 LOOK = 0.25  # seconds between two tries
 # Where the machine itself is gone, the server finds out in 25 seconds.
@@ -121,3 +123,35 @@ def _claimed(connection: Connection, name: str, beside: Sequence[str]) -> LeaseC
 
 def _key_of(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+
+
+class StateInUse(StateUnavailable):
+    """Another process uses the state."""
+
+
+@contextmanager
+def state_lock(database: str, *, patience: float = 0.0) -> Iterator[None]:
+    """Hold the lock of the state for the block; it waits `patience` seconds for it, then raises StateInUse.
+
+    Raises CallError for an address that names no database.
+
+    The lock belongs to the process, so a killed one leaves none behind.
+    """
+    path = sqlite_file(parse_database(database))
+    if path is None:
+        yield
+        return
+    if not path.parent.is_dir():
+        raise StateUnavailable(str(path), "its folder does not exist")
+    lock = FileLock(f"{path}.lock", timeout=patience)
+    try:
+        lock.acquire()
+    except Timeout:
+        why = "another process uses it; let that one settle (`serve` does so by itself), or stop it first"
+        raise StateInUse(str(path), why) from None
+    except OSError as error:
+        raise StateUnavailable(str(path), error.strerror or str(error)) from None
+    try:
+        yield
+    finally:
+        lock.release()

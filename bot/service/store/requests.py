@@ -1,14 +1,14 @@
-"""What is remembered of requests and discussions, so that looking at them again costs no request to a service."""
+"""What was read of requests and discussions, and what was last written for each row, so that nothing is asked twice."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import ItemsView, Iterator, KeysView, MutableMapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping
 
 from sqlalchemy import delete, select
 
-from bot.service.store.database import Database
-from bot.service.store.tables import proposals, requests
+from bot.service.store.database import Database, batches
+from bot.service.store.tables import proposals, published, requests
 
 
 class Requests(Database):
@@ -97,3 +97,28 @@ class Memory(MutableMapping[int, bytes]):
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+Written = tuple[bytes, bytes | None]
+
+
+class Published(Database):
+    """Keeps for each row of a table the entry that was written last, and the one that stood there before, if any."""
+
+    def published(self, watch: str, target: str) -> dict[str, Written]:
+        """The rows of one watch in one table, by key."""
+        found = select(published).where(published.c.watch == watch, published.c.target == target)
+        with self.transaction() as connection:
+            return {row.key: (row.entry, row.earlier) for row in connection.execute(found)}
+
+    def set_published(self, watch: str, target: str, rows: Mapping[str, Written]) -> None:
+        """Remember what was written."""
+        where = {"watch": watch, "target": target}
+        self.upsert(published, [{**where, "key": key, "entry": e, "earlier": b} for key, (e, b) in rows.items()])
+
+    def forget_published(self, watch: str, target: str, keys: Iterable[str]) -> None:
+        """Forget rows that are not in the table any more."""
+        where = (published.c.watch == watch, published.c.target == target)
+        with self.transaction() as connection:
+            for some in batches(keys):
+                connection.execute(delete(published).where(*where, published.c.key.in_(some)))

@@ -16,7 +16,7 @@ from bot.errors import Refused, Stale
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
-from bot.platforms.conversations import Comment, Conversation, Conversations
+from bot.platforms.discussions import Comment, Conversation, Conversations
 from bot.publishing.verdict_texts import preformatted, reply_text
 from bot.reporting.escape import brief, code
 from bot.reporting.explanation import explain

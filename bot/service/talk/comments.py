@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.platforms.conversations import Comment
+from bot.platforms.discussions import Comment
 from bot.publishing.publication import find_marker
 
 # A code block is indented by four spaces or a tab.

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from bot.errors import BotError, DiscussionsDisabled
 from bot.evaluation.verdict import Judgement, Row, Verdict
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import Discussions, Thread
+from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.publishing.publication import Marker, PostText, find_marker
 from bot.publishing.repeat import check_command, when_kept
 from bot.publishing.verdict_texts import mended_text, preformatted, push_text, success_text

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.platforms.conversations import Conversation, Conversations
+from bot.platforms.discussions import Conversation, Conversations
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, digest_of
 from bot.publishing.publication import plan_mark

@@ -9,8 +9,7 @@ from contextlib import suppress
 
 from bot.errors import DiscussionsDisabled
 from bot.evaluation.leaderboard import Waiver
-from bot.platforms.conversations import Comment
-from bot.platforms.discussions import Discussions, Thread
+from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.service.context import Maintainers, WatchContext
 from bot.service.items import Mark
 from bot.service.settings.config import Watch

@@ -1,9 +1,12 @@
-"""One pass over each of several watches, as the command `settle` makes it."""
+"""One pass over each of several watches, as `settle` makes it, and the leases that keep passes and imports apart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from bot.errors import BotError, CallError, InUse, Refused, Unavailable
@@ -11,12 +14,44 @@ from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch
-from bot.service.watch.leases import pass_leases
+from bot.service.store import Store
+from bot.service.store.leases import LOOK
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import Settlement, run_pass
 
+PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
+
+
+def lease_name(to: str, folder: Path) -> str:
+    """The name of the lease on a target, the same for each form of its address; paths start at `folder`."""
+    if "://" not in to:
+        return f"import into {(folder / to).resolve()}"
+    return f"import into {to.partition('#')[0].partition('@')[0].rstrip('/').casefold()}"
+
+
+def pass_leases(watch: Watch, folder: Path) -> tuple[str, list[str]]:
+    """The name of the lease that a pass over a watch needs alone, and of those that it shares with other passes."""
+    return f"watch {watch.name}", [lease_name(one.to, folder) for one in watch.targets]
+
+
+@contextmanager
+def import_lease(store: Store, to: str, folder: Path, row_targets: Callable[[], Iterable[str]]) -> Iterator[None]:
+    """Keep a target for the block. Raises InUse, which names who writes there, where it is not free soon.
+
+    `row_targets` gives the targets of the rows that workers publish; what they take later they leave alone.
+    """
+    name, end = lease_name(to, folder), time.monotonic() + PATIENCE
+    with store.lease(name, PATIENCE) as claim:
+        if not claim.is_ours:
+            raise InUse(f"{to}: another process writes there now ({claim.rival}); wait until it ends, or stop it")
+        while any(lease_name(one, folder) == name for one in row_targets()):
+            if time.monotonic() >= end:
+                raise InUse(f"{to}: a worker publishes a row there now; try again when it has finished")
+            time.sleep(LOOK)
+        yield
+
+
 FEWEST_DIGITS = 12  # of a digest, so that nobody approves a plan that somebody made to look alike
-PATIENCE = 10.0  # seconds that a pass waits for another process that keeps the watch
 
 
 @dataclass(frozen=True, slots=True)

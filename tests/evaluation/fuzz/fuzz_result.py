@@ -32,7 +32,7 @@ with atheris.instrument_imports(include=["bot"]):
     from bot.evaluation.submission import Parsed, one_file, parse_submission
     from bot.publishing.entry import entry_of, parse_entry
     from bot.reporting.draft import draft_text
-    from bot.reporting.lines import with_lines
+    from bot.reporting.locate import with_lines
     from bot.reporting.report import make_report, to_json
     from bot.reporting.text import Ink, terminal_text
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from bot.errors import CallError, Refused
 from bot.platforms.github.client import GitHubClient
-from bot.platforms.registry import Access, GitHubApp
+from bot.platforms.platform import Access, GitHubApp
 from bot.service.settings.environment import read_access
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.github_stories import GitHubStory

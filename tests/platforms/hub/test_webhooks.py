@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import CallError
 from bot.platforms.hub.webhooks import create, delete, listed, update
-from bot.platforms.registry import Access
+from bot.platforms.platform import Access
 from tests.world.deliver import Webhook
 from tests.world.hub import Hub
 

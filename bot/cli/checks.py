@@ -1,27 +1,38 @@
-"""The command with which a reader checks rows: verify."""
+"""The commands that only check: verify for the rows of a target, doctor for a set-up."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.judging import warn
+from bot.cli.service import CONFIG, need_extra
 from bot.errors import CallError
 from bot.evaluation.finding import counted
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import plain_json, visible, without_commands
-from bot.service.checks.verified import to_json, write_badge
-from bot.service.checks.verify import VerifiedRow, Verifier
-from bot.service.checks.verify_table import table_at
+from bot.service.checks.badge import to_json, write_badge
+from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
-from bot.service.settings.environment import kept_answers, read_access
+from bot.service.settings.environment import (
+    database_url,
+    github_webhook_secret,
+    kept_answers,
+    read_access,
+    settings_path,
+    webhook_secret,
+)
+
+if TYPE_CHECKING:
+    from bot.service.checks.diagnosis import Diagnosis
 
 SHOWN = 5  # differing fields that are shown of one row
 
@@ -109,3 +120,40 @@ def _summary(rows: Sequence[VerifiedRow]) -> str:
     counts = Counter(row.outcome for row in rows)
     parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
     return f"{counted(len(rows), 'row')}: {parts}"
+
+
+MARKS = {"ok": "✓", "warning": "!", "wrong": "✗"}
+
+
+class DoctorFormat(StrEnum):
+    """The formats of the diagnoses."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def doctor(
+    config: CONFIG = None,
+    form: Annotated[DoctorFormat, typer.Option("--format", "-f", help="The output format.")] = DoctorFormat.TEXT,
+) -> None:
+    """Find what does not work in a set-up. Each line says what to do about it."""
+    need_extra("doctor")
+    from bot.service.checks.diagnosis import ServiceCase
+    from bot.service.checks.doctor import examine
+
+    path = settings_path(config)
+    found = []
+    case = ServiceCase(path, read_access(), database_url(path), webhook_secret(), github_webhook_secret())
+    for one in examine(case):
+        found.append(one)
+        if form is DoctorFormat.TEXT:
+            typer.echo(without_commands(_line(one)))
+    if form is DoctorFormat.JSON:
+        typer.echo(plain_json(json.dumps([asdict(one) for one in found], indent=2)))
+    if any(one.status == "wrong" for one in found):
+        raise typer.Exit(1)
+
+
+def _line(one: Diagnosis) -> str:
+    advice = f" → {one.advice}" if one.advice else ""
+    return f"{MARKS[one.status]} {visible(one.name)}: {visible(one.text + advice)}"

@@ -1,10 +1,17 @@
-"""A badge for a README: how many rows of a board follow from their evidence, as SVG or for shields.io."""
+"""Write verified rows for other programs: as JSON, and as a badge, an SVG or what shields.io reads."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+
+import msgspec
+
+from bot.errors import CallError
+from bot.service.checks.verify import VerifiedRow
 
 LABEL = "rows verified"
 COLORS = {"good": "#2e7d32", "bad": "#c62828", "unknown": "#616161"}  # white text on each has a contrast above 5
@@ -47,3 +54,28 @@ def badge_svg(badge: Badge) -> str:
 </g>
 </svg>
 """
+
+
+def to_json(row: VerifiedRow) -> dict[str, object]:
+    """A row with its outcome, and both values of each number that differs."""
+    return {
+        "key": row.key,
+        "outcome": row.outcome,
+        "why": row.why,
+        "notice": row.notice,
+        "differences": msgspec.to_builtins(row.differences),
+    }
+
+
+def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
+    """Write a badge: what an endpoint of shields.io gives where the name ends in `.json`, else an SVG.
+
+    Raises CallError if it cannot be written.
+    """
+    unavailable = sum(row.outcome == "unavailable" for row in rows)
+    wrong = sum(not row.follows for row in rows) - unavailable
+    badge = badge_of(len(rows), wrong, unavailable)
+    try:
+        path.write_text(badge_json(badge) if path.suffix == ".json" else badge_svg(badge), encoding="utf-8")
+    except OSError as error:
+        raise CallError(f"{path}: cannot be written: {error.strerror}") from None
