@@ -72,6 +72,9 @@ def check(
     *,
     online: ONLINE = False,
     quiet: QUIET = False,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Show every finding of every file, however long the text is.")
+    ] = False,
     max_bytes: FILE_LIMIT = MAX_BYTES,
     jobs: JOBS = 0,
 ) -> None:
@@ -83,7 +86,7 @@ def check(
     if form is not CheckFormat.SUMMARY:
         judgement = with_lines(judgement, reader_of(places))
     written: dict[CheckFormat, Callable[[], str]] = {
-        CheckFormat.TEXT: lambda: terminal_text(judgement, ink(), quiet=quiet),
+        CheckFormat.TEXT: lambda: terminal_text(judgement, ink(), quiet=quiet, whole=whole),
         CheckFormat.JSON: lambda: to_json(make_report(judgement)) + "\n",
         CheckFormat.MARKDOWN: lambda: _markdown(judgement),
         CheckFormat.GITHUB: lambda: _annotations(judgement),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from textwrap import wrap
 
 from typer import style
 
-from bot.evaluation.finding import Finding
+from bot.evaluation.finding import Finding, Severity, counted, examples
 from bot.evaluation.measurement import coverage_of
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.score import Scores
@@ -19,6 +21,8 @@ from bot.reporting.report import summarize
 from bot.reporting.table import cut_front, table_width
 
 WIDTH = 80
+SCREEN = 40  # lines; a longer text is grouped by cause
+ROWS_SHOWN, MESSAGES_SHOWN, NAMES_SHOWN, COLUMNS_SHOWN = 10, 2, 3, 10  # of a grouped text
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
 COLOURS = {
@@ -46,12 +50,85 @@ class Ink:
         return style(text, dim=True) if self._colour else text
 
 
-def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False) -> str:
-    """Every row with its files, then what no format reads, then the summary; `quiet` leaves all but findings out."""
+def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False, whole: bool = False) -> str:
+    """Every row with its files, then what no format reads, then the summary; `quiet` leaves all but findings out.
+
+    A text of more than a screen is grouped by cause, unless the `whole` text is asked for.
+    """
     files = files_by_key(judgement)
     parts = [terminal_row(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
     parts += [unreadable_text(verdict, ink) for verdict in judgement.unreadable]
-    return "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
+    text = "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
+    lines = text.count("\n")
+    if whole or lines <= SCREEN:
+        return text
+    grouped = "\n".join([*_grouped_lines(judgement, ink, quiet=quiet), summary_line(judgement, ink), ""])
+    return grouped if grouped.count("\n") < lines else text
+
+
+def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[str]:
+    """A line for each of the first rows, then each rule's findings once, with how many there are and where."""
+    folders = zip(*[verdict.path.split("/")[:-1] for verdict in judgement.verdicts], strict=False)
+    folder = "/".join(parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, folders))
+    yield from (_summary_of_row(row, ink) for row in judgement.rows[:ROWS_SHOWN])
+    if len(judgement.rows) > ROWS_SHOWN:
+        yield f"… and {counted(len(judgement.rows) - ROWS_SHOWN, 'more row')}: --format summary lists all"
+    if len(judgement.rows) == 1 and not quiet:
+        yield from ("", *(f"  {line}" for line in score_lines(judgement.rows[0].scores)))
+    causes: dict[tuple[Severity, str, str], list[tuple[str, Finding]]] = {}
+    for noun, name, finding in _named_findings(judgement, f"{folder}/" if folder else ""):
+        causes.setdefault((finding.severity, finding.rule, noun), []).append((name, finding))
+    order = list(Severity)
+    for cause, found in sorted(causes.items(), key=lambda one: (order.index(one[0][0]), -len(one[1]))):
+        severity, rule, noun = cause
+        extent = f"{counted(len(found), 'finding')} in {counted(len({name for name, _ in found}), noun)}"
+        yield from ("", f"  {ink.paint(f'{severity}[{rule}]', severity)}{ink.faint(f'  {extent}')}")
+        yield from _cause_lines(found, judgement)
+    yield from ("", *_unread_lines(judgement))
+    below = f" Files are named from {visible(folder)}/ on." if folder else ""
+    yield from _wrapped(f"This is grouped by rule; --all shows each finding.{below}", "", "")
+
+
+def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, str, Finding]]:
+    """Every finding with what it is about: "file" and its path from the common folder on, or "row" and its model."""
+    for verdict in judgement.verdicts:
+        yield from (("file", verdict.path.removeprefix(folder), finding) for finding in verdict.findings)
+    for row in judgement.rows:
+        yield from (("row", brief(row.model.id) or "(no model)", finding) for finding in row.findings)
+
+
+def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> Iterator[str]:
+    """The most frequent messages of one rule with what to do, the columns, and the first names."""
+    messages = Counter((finding.message, finding.hint) for _, finding in found)
+    columns = _columns(found, judgement)
+    shown = messages.most_common(1 if columns else MESSAGES_SHOWN)
+    last = ""
+    for (message, hint), count in shown:
+        often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
+        command = next(one.command for _, one in found if (one.message, one.hint) == (message, hint))
+        advice = list(_advice_lines(hint if hint != last else "", command))
+        yield from (*_wrapped(f"{often}{visible(message)}", "    ", "    "), *advice)
+        last = hint
+    if len(messages) > len(shown) and not columns:
+        yield f"    and {counted(len(messages) - len(shown), 'other message')}"
+    yield from _wrapped(columns, "    ", "      ") if columns else ()
+    names = list(dict.fromkeys(visible(name) for name, _ in found))
+    more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+    yield from _wrapped(f"in {', '.join(names[:NAMES_SHOWN])}{more}", "    ", "      ")
+
+
+def _columns(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> str:
+    """The columns that the findings of one rule are about: first those of every row; "" for fewer than two columns."""
+    counts = Counter(task for task, _ in {(finding.task, name) for name, finding in found if finding.task})
+    if len(counts) < 2:
+        return ""
+    rows = len({row.model.id for row in judgement.rows})
+    tasks = [task for task in judgement.leaderboard.tasks if task.id in counts]
+    everywhere = [task.title for task in tasks if counts[task.id] >= rows]
+    others = [f"{task.title} ({counts[task.id]:,})" for task in tasks if counts[task.id] < rows]
+    parts = [f"in every row: {examples(everywhere, COLUMNS_SHOWN)}"] if everywhere else []
+    parts += [f"in some: {examples(others, COLUMNS_SHOWN)}"] if others else []
+    return f"columns {'; '.join(parts)}"
 
 
 def _unread_lines(judgement: Judgement) -> Iterator[str]:
@@ -134,10 +211,14 @@ def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:
     line = f"  line {finding.location.line}" if finding.location.line else ""
     yield f"  {ink.paint(f'{finding.severity}[{finding.rule}]', str(finding.severity))}{ink.faint(line)}"
     yield from _wrapped(visible(finding.message), "    ", "    ")
-    if finding.hint:
-        yield from _wrapped(f"→ {visible(finding.hint)}", "    ", "      ")
-    if finding.command:
-        yield f"      {visible(finding.command)}"
+    yield from _advice_lines(finding.hint, finding.command)
+
+
+def _advice_lines(hint: str, command: str) -> Iterator[str]:
+    if hint:
+        yield from _wrapped(f"→ {visible(hint)}", "    ", "      ")
+    if command:
+        yield f"      {visible(command)}"
 
 
 def _wrapped(text: str, first: str, others: str) -> list[str]:

@@ -18,7 +18,7 @@ from bot.evaluation.formats.other_files import KINDS
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
 from bot.reporting.table import Table, text_table
-from bot.reporting.text import Ink, summary_text, terminal_text
+from bot.reporting.text import SCREEN, Ink, summary_text, terminal_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
 ADVICE, PLAIN = next(kind.advice for kind in KINDS if kind.id == "sample-log"), Ink(colour=False)
@@ -165,3 +165,39 @@ def test_a_table_fits_the_terminal_and_100_columns_in_a_pipe(monkeypatch: pytest
     for columns in (60, 80, 300):
         monkeypatch.setenv("COLUMNS", str(columns))
         assert max(map(len, text_table(table).splitlines())) <= min(columns, 100)
+
+
+def without(*tasks: str) -> bytes:
+    """The example with no result of some tasks, which their subtasks begin with."""
+    content = base()
+    content["results"] = {name: one for name, one in content["results"].items() if not name.startswith(tasks)}
+    return dumps(content)
+
+
+def test_a_text_of_more_than_a_screen_says_each_cause_once_with_its_files_and_columns() -> None:
+    model = json.loads(without())["model_name"]
+    missing = without("leaderboard_bbh", "leaderboard_gpqa", "leaderboard_musr")
+    files = {f"runs/{i}/results_x.json": missing.replace(model.encode(), f"acme/model-{i}".encode()) for i in range(12)}
+    files["runs/limited.json"] = LIMITED
+    judgement = judgement_of(files)
+
+    text = terminal_text(judgement, PLAIN, quiet=True)
+
+    lines = text.splitlines()
+    assert len(lines) <= SCREEN
+    assert text.count("error[missing-task]  36 findings in 12 rows") == 1
+    assert "    columns in some: BBH (12), GPQA (12), MUSR (12)" in lines
+    assert "    in acme/model-0, acme/model-1, acme/model-10 and 9 more" in lines
+    assert "    in limited.json" in lines
+    assert lines[-1].startswith("13 rows from 13 files")
+    whole = terminal_text(judgement, PLAIN, quiet=True, whole=True)
+    assert whole.count("error[missing-task]") == 36
+
+
+def test_what_every_row_lacks_is_said_once_of_all_and_a_short_text_stays_whole() -> None:
+    missing = without("leaderboard_bbh", "leaderboard_gpqa")
+    files = {f"{i}.json": missing.replace(b'"model_name": "', f'"model_name": "m{i}'.encode()) for i in range(20)}
+
+    assert "    columns in every row: BBH, GPQA" in terminal_text(judgement_of(files), PLAIN).splitlines()
+    one = judgement_of({"limited.json": LIMITED})
+    assert terminal_text(one, PLAIN, quiet=True) == terminal_text(one, PLAIN, quiet=True, whole=True)
