@@ -40,6 +40,7 @@ NAMES = {
     "docs/scores.md": "Scores",
     "docs/compare.md": "Compare",
     "docs/pages.md": "Pages",
+    "docs/finds.md": "Finds",
     "docs/benchmarks.md": "Benchmarks",
     "CHANGELOG.md": "Changes",
 }

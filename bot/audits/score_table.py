@@ -1,12 +1,13 @@
-"""Reads a board from CSV: names of rows, columns of scores, and the reason for each column that is left out."""
+"""Reads a board from CSV or Markdown: names of rows, columns of scores, and why each other column is left out."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import isfinite
 
 from bot.errors import CallError
@@ -36,7 +37,9 @@ class PublishedTable:
 
 
 def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> PublishedTable:
-    """Read a CSV (comma, semicolon or tab) with one header line; `only` names the score columns to take.
+    """Read a CSV (comma, semicolon or tab) with one header line, or the longest pipe table of a Markdown file.
+
+    `only` names the score columns to take.
 
     Raises CallError if the bytes are not such a table or a named column is not in it.
     """
@@ -75,13 +78,9 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CallError(f"{path}: is not a CSV file: it is not UTF-8 text") from None
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    try:
-        lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
-    except csv.Error as error:
-        raise CallError(f"{path}: is not a CSV file: {error}") from None
+        raise CallError(f"{path}: is not a table of scores: it is not UTF-8 text") from None
+    is_markdown = path.lower().endswith((".md", ".markdown")) or text.lstrip().startswith("|")
+    lines = max(_markdown_tables(text), key=len, default=[]) if is_markdown else _csv_lines(text, path)
     if len(lines) < 2 or len(lines[0]) < 2:
         raise CallError(f"{path}: is not a table: a header line of at least two columns and rows below it are needed")
     header, *rows = lines
@@ -91,6 +90,32 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]]]:
     if len(set(header)) < len(header):
         raise CallError(f"{path}: two columns of the header have the same name")
     return header, rows
+
+
+def _csv_lines(text: str, path: str) -> list[list[str]]:
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
+    except csv.Error as error:
+        raise CallError(f"{path}: is not a CSV file: {error}") from None
+
+
+def _markdown_tables(text: str) -> Iterator[list[list[str]]]:
+    """Yield the rows of each pipe table, the header first; of a cell its text, without links and emphasis."""
+    from markdown_it import MarkdownIt
+
+    rows: list[list[str]] = []
+    for before, token in pairwise(MarkdownIt("commonmark").enable("table").parse(text)):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline" and before.type in {"th_open", "td_open"}:
+            rows[-1].append(
+                "".join(part.content for part in token.children or [] if part.type != "html_inline").strip()
+            )
+        elif token.type == "table_close":
+            yield rows
+            rows = []
 
 
 def _number(cell: str) -> float | None:

@@ -52,7 +52,7 @@ def group() -> None:
 
 
 def read_scores(target: str, only: Sequence[str], leaderboard: str) -> PublishedTable:
-    """Read a CSV, the table of a folder, or the entries of a target. Raises CallError if none of them is there."""
+    """Read a CSV or Markdown table, that of a folder, or a target's entries. Raises CallError if none is there."""
     from bot.audits.score_table import read_score_table
     from bot.platforms.registry import open_target
     from bot.publishing.board import CSV_NAME, board_of

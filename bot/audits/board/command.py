@@ -21,7 +21,10 @@ def board_command(read_scores: ReadScores) -> Callable[..., None]:
 
     def board(
         target: Annotated[
-            str, typer.Argument(metavar="TABLE", help="A CSV of scores, a folder with leaderboard.csv, or any target.")
+            str,
+            typer.Argument(
+                metavar="TABLE", help="A CSV or Markdown table of scores, a folder with leaderboard.csv, or any target."
+            ),
         ],
         column: Annotated[
             list[str] | None,

@@ -14,7 +14,8 @@ from bot.errors import MalformedResult
 from bot.evaluation.formats import parse_result
 from bot.evaluation.result import Result
 
-# Two runs of two models can agree in a value or two; that they do in this many, to the last bit, is a copy.
+# Two runs of two models can agree in a value or two, and in any number of zeros; that they do in this many others, to
+# the last bit, is a copy.
 FEWEST_EQUAL = 3
 
 
@@ -43,7 +44,10 @@ class FileForensics:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateResult:
-    """Files whose values agree to the last bit: `values` of them; `models` are the names they go by."""
+    """Files whose values agree to the last bit, three at least that are not 0: `values` of them.
+
+    `models` are the names they go by.
+    """
 
     paths: tuple[str, ...]
     models: tuple[str, ...]
@@ -121,7 +125,7 @@ def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:
             _same_samples(group),
         )
         for values, group in alike.items()
-        if len(group) > 1 and len(values) >= FEWEST_EQUAL
+        if len(group) > 1 and sum(value != 0 for _, _, value in values) >= FEWEST_EQUAL
     ]
 
 

@@ -167,6 +167,29 @@ def test_score_columns_are_told_by_header_and_values() -> None:
     }  # fmt: skip
 
 
+MARKDOWN = """# Results
+
+| key | value |
+| --- | --- |
+| shots | 5 |
+
+| Model | `BBH` | **GPQA** | link |
+| :--- | ---: | ---: | --- |
+| [a/b](https://example.org) | **50.5** | 31.25% | [x](y) |
+| c/d | 40.25 | | z |
+"""
+
+
+def test_the_longest_table_of_a_markdown_file_is_read() -> None:
+    for text, name in ((MARKDOWN, "README.md"), (MARKDOWN.partition("5 |\n\n")[2], "table.txt")):
+        read = read_score_table(text.encode(), name)
+        assert read.names == ("a/b", "c/d")
+        assert read.columns == {"BBH": (50.5, 40.25), "GPQA": (31.25, None)}
+        assert read.left_out == {"Model": "holds text", "link": "holds text"}
+    with pytest.raises(CallError, match="is not a table"):
+        read_score_table(b"# No table here", "README.md")
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [

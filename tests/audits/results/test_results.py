@@ -182,8 +182,8 @@ def test_a_task_that_names_no_file_has_no_log(tmp_path: Path, task: str) -> None
     assert [one.verdict for one in file.hashes] == [hashes.NO_LOG]
 
 
-def copies(*names: str, values: int = 3) -> ResultsAudit:
-    rows = {f"t{i}": leaf(i + 1, 7) for i in range(values)}
+def copies(*names: str, values: int = 3, zeros: int = 0) -> ResultsAudit:
+    rows = {f"t{i}": leaf(i + 1, 7) for i in range(values)} | {f"z{i}": leaf(0, 7) for i in range(zeros)}
     files = [document(rows, dict.fromkeys(rows, 7), model_name=name) for name in names]
     return audit_results([(f"{i}.json", json.dumps(file).encode()) for i, file in enumerate(files)])
 
@@ -198,6 +198,12 @@ def test_the_same_file_twice_is_told_and_two_equal_values_are_chance() -> None:
     assert copies("org/a", "org/a").is_sound
     assert len(copies("org/a", "org/a").duplicates) == 1
     assert copies("org/a", "org/b", values=2).duplicates == ()
+
+
+def test_models_that_score_nothing_are_no_copies_and_zeros_beside_equal_values_hide_none() -> None:
+    assert copies("org/a", "org/b", values=0, zeros=40).is_sound
+    assert copies("org/a", "org/b", values=2, zeros=40).is_sound
+    assert copies("org/a", "org/b", values=3, zeros=40).duplicates[0].values == 43
 
 
 @pytest.mark.parametrize(
