@@ -22,7 +22,7 @@ from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Result
-from bot.platforms.git.platform import checked_folder
+from bot.platforms.git.source import checked_folder
 from bot.platforms.registry import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END

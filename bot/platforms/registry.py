@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # `check` opens no target, and starts faster without what wri
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Modules whose PLATFORM is loaded when an address of its scheme is first opened; no scheme is a folder.
 BUILT_IN = {
-    "": "bot.platforms.git.platform",
+    "": "bot.platforms.git.source",
     "hf": "bot.platforms.hub.platform",
     "github": "bot.platforms.github.platform",
 }

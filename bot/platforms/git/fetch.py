@@ -1,4 +1,4 @@
-"""One shallow fetch of a remote repository into a bare one, and its files read from there one by one.
+"""What git brings of a remote repository into a bare one: a commit with its files, a history, what changed in a folder.
 
 What is fetched is hostile: nothing of it is checked out, and no hook, filter, submodule or large-file storage has a
 part in it. The token stands in the environment of git alone, never in an address or among the arguments of a process.
@@ -8,26 +8,36 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import subprocess
-import threading
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from bot.errors import CallError, Unavailable
-from bot.platforms.git.program import start
-from bot.platforms.source import TooLarge
+from bot.platforms.git.program import Talk, read_object, start
+from bot.platforms.net import DEADLINE
 
 FETCH_SECONDS = 1800.0  # for a whole fetch
 FETCH_BYTES = 8_000_000_000  # on the disk; beyond, the fetch is given up
-PIECE = 1_000_000  # bytes that are thrown away at once
+FOLDERS_SECONDS = 120.0  # for a fetch of folders alone, and for their comparison
+FOLDERS_BYTES = 500_000_000  # on the disk, for folders alone
+LARGEST_FOLDER = "100m"  # of memory for one folder: more than a million entries
+CHANGED_BYTES = 20_000_000  # of the paths that changed
+PACK_FILES = 150  # of a repository of folders, three for each fetch; with more of them it is made anew
 LOOK = 0.2  # seconds between two looks at how far a fetch came
 SERVICE = "git"
 HOW = ("--no-tags", "--no-write-fetch-head", "--quiet", "--no-recurse-submodules")
+FOLDERS_ALONE = ("--depth=1", "--filter=blob:none")
+NO_FILTER = b"filtering not recognized"  # git says so, and goes on to fetch everything
+FULL_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+NOT_HERE = ("000000", "160000")  # modes of nothing, and of a submodule
 
 
 def secret_settings(url: str, token: str | None) -> dict[str, str]:
@@ -43,61 +53,27 @@ def secret_settings(url: str, token: str | None) -> dict[str, str]:
     }
 
 
-@dataclass
 class FetchedCommit:
     """The files of one commit of the bare repository in `folder`; one process of git gives them, one at a time."""
 
-    folder: Path
-    commit: str
-    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    def __init__(self, folder: Path, commit: str) -> None:
+        self.folder, self.commit = folder, commit
+        self._files = Talk(("cat-file", "--batch"), folder, DEADLINE)
 
     def read(self, path: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes, None if it is not there. Raises TooLarge past the limit, Unavailable where git fails.
 
         By its object id a file is found at once; by its path git reads the whole of every folder above it.
         """
-        if oid is None and "\n" in path:
+        if oid is None and "\n" in path:  # a question is one line
             return None
-        with self._lock:
-            try:
-                return self._ask(f"{oid or f'{self.commit}:{path}'}\n".encode(), limit)
-            except (OSError, ValueError) as error:
-                self.close()
-                raise Unavailable(SERVICE, f"{path}: {type(error).__name__} while it was read") from error
-
-    def _ask(self, question: bytes, limit: int) -> bytes | None:
-        process = self._started()
-        assert process.stdin is not None  # noqa: S101 - both are pipes
-        assert process.stdout is not None  # noqa: S101
-        process.stdin.write(question)
-        process.stdin.flush()
-        answer = process.stdout.readline()
-        if answer == question.rstrip(b"\n") + b" missing\n":
-            return None
-        _, kind, size = answer.split()
-        left = int(size)
-        if left > limit:
-            while left > 0:
-                left -= len(process.stdout.read(min(PIECE, left))) or left
-            process.stdout.read(1)
-            raise TooLarge(f"more than {limit:,} bytes")
-        data = process.stdout.read(left)
-        process.stdout.read(1)
-        return data if kind == b"blob" else None
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            pipe = subprocess.PIPE
-            self._process = start("cat-file", "--batch", git_dir=self.folder, stdin=pipe, stdout=pipe)
-        return self._process
+        question = f"{oid or f'{self.commit}:{path}'}\n".encode("utf-8", "replace")
+        found = self._files.ask(question, lambda answer: read_object(answer, question, limit))
+        return found[1] if found is not None and found[0] == "blob" else None
 
     def close(self) -> None:
         """End git."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        self._files.close()
 
 
 @contextmanager
@@ -107,11 +83,10 @@ def fetched(folder: Path, url: str, commit: str, token: str | None) -> Iterator[
     Where the process was killed meanwhile, the commit stands there the next time. Raises Unavailable if git is not
     there, is refused, or brings too much.
     """
-    run = _Git(folder, url, token)
     if not is_fetched(folder, commit):
-        folder.mkdir(parents=True)
-        run("init", "--bare", "--quiet", "--template=")
-        _fetch(run, commit)
+        git = _Git(folder, url, token)
+        git.init()
+        _fetch(git, commit)
     found = FetchedCommit(folder, commit)
     try:
         yield found
@@ -130,66 +105,136 @@ def is_fetched(folder: Path, commit: str) -> bool:
 
 def fetch_history(folder: Path, url: str, token: str | None) -> None:
     """Fetch the default branch with its whole history into main of a new bare repository. Raises Unavailable."""
-    run = _Git(folder, url, token)
-    run("init", "--bare", "--quiet", "--initial-branch=main", "--template=")
-    run.fetch("+HEAD:refs/heads/main")
+    git = _Git(folder, url, token)
+    git.init("--initial-branch=main")
+    git.fetch("+HEAD:refs/heads/main")
 
 
-def _fetch(run: _Git, commit: str) -> None:
+def changed_files(folder: Path, url: str, token: str | None, commits: tuple[str, str], below: str) -> dict[str, str]:
+    """The files below a folder that differ between two commits: their object ids at the second, "" for none.
+
+    The bare repository in `folder` has the folders of commits, without files; it is kept, so that the next call brings
+    only what is new. Nobody else may use it meanwhile. Raises Unavailable if git is not there, is refused, cannot leave
+    out files, or brings too much; the repository is then made anew the next time.
+    """
+    if not all(map(FULL_ID.fullmatch, commits)):  # git might take another name for an option
+        raise Unavailable(SERVICE, "a commit is named by its full id")
+    git = _Git(folder, url, token, FOLDERS_SECONDS, FOLDERS_BYTES, {"GIT_ALLOC_LIMIT": LARGEST_FOLDER})
+    try:
+        _bring_folders(git, *commits)
+        return compared(git.output(*_comparison(*commits, below)))
+    except (Unavailable, OSError, ValueError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Unavailable(SERVICE, str(error)) from error
+
+
+def _bring_folders(git: _Git, old: str, new: str) -> None:
+    """Fetch the folders of those commits that are not there yet; of the new one, what differs from the old one."""
+    if len(list(git.folder.glob("objects/pack/*"))) > PACK_FILES:
+        shutil.rmtree(git.folder)
+    if not git.folder.is_dir():
+        git.init()
+    for left in git.folder.glob("*.lock"):  # by a process that was killed
+        left.unlink()
+    missing = [commit for commit in (old, new) if not git.has(commit)]
+    if missing:
+        known = () if old in missing else (f"--negotiation-tip={old}",)
+        git.fetch(*missing, how=(*FOLDERS_ALONE, *known))
+
+
+def _comparison(old: str, new: str, below: str) -> tuple[str, ...]:
+    names = ("--", below) if below else ()
+    return ("--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", old, new, *names)
+
+
+def compared(lines: bytes) -> dict[str, str]:
+    """Read what `git diff-tree -r -z` prints: for each file its modes, object ids and status, then its path."""
+    parts = iter(lines.decode("utf-8", "surrogateescape").split("\0"))
+    found: dict[str, str] = {}
+    for line, path in zip(parts, parts, strict=False):
+        mode, new_mode, oid, new_oid, _ = line.removeprefix(":").split(" ")
+        was, now = ("" if mode in NOT_HERE else oid), ("" if new_mode in NOT_HERE else new_oid)
+        if was != now:
+            found[path] = now
+    return found
+
+
+def _fetch(git: _Git, commit: str) -> None:
     """Fetch a commit by its id; where the service gives none by id, that of the default branch, which it mostly is."""
     for name in (commit, "HEAD"):
         with suppress(Unavailable):
-            run.fetch(f"+{name}:refs/heads/read", "--depth=1")
-        if run.has(commit):
+            git.fetch(f"+{name}:refs/heads/read", how=("--depth=1",))
+        if git.has(commit):
             return
-    shutil.rmtree(run.folder, ignore_errors=True)
-    raise Unavailable(SERVICE, f"{run.url} has no commit {commit[:12]}: {run.said}")
+    shutil.rmtree(git.folder, ignore_errors=True)
+    raise Unavailable(SERVICE, f"{git.url} has no commit {commit[:12]}: {git.complaint}")
 
 
 @dataclass
 class _Git:
-    """Runs git in a folder, within limits of time and of bytes on the disk; `said` is its last complaint."""
+    """Runs git in a folder, within limits of seconds and of bytes on the disk; `complaint` is its last one.
+
+    `more` are variables for git.
+    """
 
     folder: Path
     url: str = ""
     token: str | None = field(default=None, repr=False)
-    said: str = ""
+    seconds: float = FETCH_SECONDS
+    most: int = field(default_factory=lambda: FETCH_BYTES)
+    more: Mapping[str, str] = field(default_factory=dict)
+    complaint: str = ""
 
-    def fetch(self, what: str, *how: str) -> None:
+    def init(self, *how: str) -> None:
+        """Make a new bare repository. Raises Unavailable."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self("init", "--bare", "--quiet", "--template=", *how)
+
+    def fetch(self, *what: str, how: tuple[str, ...] = ()) -> None:
         """Fetch from the address, by its protocol alone. Raises Unavailable."""
         protocol = urlsplit(self.url).scheme
         if protocol not in {"http", "https"}:
             raise Unavailable(SERVICE, f"fetch: {self.url} is no address of the web")
-        self("fetch", *how, *HOW, self.url, what, protocol=protocol, more=secret_settings(self.url, self.token))
+        self("fetch", *how, *HOW, self.url, *what, protocol=protocol)
 
     def has(self, commit: str) -> bool:
-        """Tell whether the commit is there; a fetch brings it with all its files, or nothing."""
+        """Tell whether the commit is there; a fetch brings it with all that is asked for, or nothing."""
         try:
             self("cat-file", "-e", f"{commit}^{{commit}}")
         except Unavailable:
             return False
         return True
 
-    def __call__(self, *args: str, protocol: str = "", more: Mapping[str, str] | None = None) -> None:
-        """Run git to its end. Raises Unavailable if it fails."""
+    def output(self, *args: str) -> bytes:
+        """What git prints. Raises Unavailable if it fails, or prints too much."""
+        limited = replace(self, most=size_of(self.folder) + CHANGED_BYTES)
+        with tempfile.NamedTemporaryFile(dir=self.folder) as file:
+            limited(*args, stdout=file)
+            file.seek(0)
+            return file.read()
+
+    def __call__(self, *args: str, protocol: str = "", stdout: int | IO[bytes] = subprocess.DEVNULL) -> None:
+        """Run git to its end. Raises Unavailable if it fails, takes too long or too much space, or has no filter."""
+        more = {**self.more, **(secret_settings(self.url, self.token) if protocol else {})}
+        pipe = subprocess.PIPE
         try:
-            process = start(*args, git_dir=self.folder, stderr=subprocess.PIPE, protocol=protocol, more=more)
+            process = start(*args, git_dir=self.folder, stdout=stdout, stderr=pipe, protocol=protocol, more=more)
         except (CallError, OSError) as error:
             raise Unavailable(SERVICE, f"cannot be run: {error}") from None
-        end = time.monotonic() + FETCH_SECONDS
+        end = time.monotonic() + self.seconds
         while True:
             try:
-                _, said = process.communicate(timeout=LOOK)
+                _, text = process.communicate(timeout=LOOK)
                 break
-            except subprocess.TimeoutExpired:
-                if time.monotonic() > end or size_of(self.folder) > FETCH_BYTES:
+            except subprocess.TimeoutExpired as running:
+                is_late = time.monotonic() > end or size_of(self.folder) > self.most
+                if is_late or NO_FILTER in (running.stderr or b""):
                     process.kill()
-        if process.returncode:
-            self.said = (
-                said.decode("utf-8", "replace").strip().rpartition("\n")[2][:300]
-                or "it took too long or too much space"
-            )
-            raise Unavailable(SERVICE, f"{args[0]}: {self.said}")
+        is_whole = NO_FILTER not in text and size_of(self.folder) <= self.most
+        if process.returncode or not is_whole:
+            last = text.decode("utf-8", "replace").strip().rpartition("\n")[2][:300]
+            self.complaint = last or "it took too long or too much space"
+            raise Unavailable(SERVICE, f"{args[0]}: {self.complaint}")
 
 
 def size_of(folder: Path) -> int:

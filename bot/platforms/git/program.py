@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from bot.errors import CallError, Unavailable
+from bot.platforms.source import TooLarge
 
 T = TypeVar("T")
 
@@ -25,6 +26,7 @@ OLDEST = (2, 34)
 PASSED = ("PATH", "TMPDIR")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 NETWORK = (*PROXIES, *map(str.lower, PROXIES), "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
+PIECE = 1_000_000  # bytes of an answer that are thrown away at once
 NAME, ADDRESS = "leaderboard-bot", "leaderboard-bot@localhost"
 ALWAYS = {
     "GIT_ASKPASS": "",
@@ -170,3 +172,35 @@ class Talk:
             with suppress(OSError, ValueError):
                 self._process.communicate()
             self._process = None
+
+
+def read_head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None:
+    """The id, kind and bytes of an object, as `cat-file` gives them in a line; None if it is not there.
+
+    Raises ValueError where git has ended.
+    """
+    line = answer.readline()
+    if line == question.rstrip(b"\n") + b" missing\n":
+        return None
+    oid, kind, size = line.decode("ascii", "replace").split()
+    return oid, kind, int(size)
+
+
+def read_object(answer: IO[bytes], question: bytes, limit: int | None = None) -> tuple[str, bytes] | None:
+    """The kind and bytes of an object in an answer of `cat-file --batch`; None if it is not there.
+
+    Raises ValueError where git has ended, and TooLarge past the limit, where the next question may follow.
+    """
+    head = read_head(answer, question)
+    if head is None:
+        return None
+    _, kind, size = head
+    left = size + 1  # a line break ends it
+    if limit is not None and size > limit:
+        while left > 0:
+            left -= len(answer.read(min(PIECE, left))) or left
+        raise TooLarge(f"more than {limit:,} bytes")
+    data = answer.read(left)
+    if len(data) != left:
+        raise ValueError("it ended too early")
+    return kind, data[:-1]

@@ -230,23 +230,13 @@ class Repository:
         """The id, kind and bytes of an object; None if it is not there. Raises Gone where there is no repository."""
         self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
-        return self._heads.ask(question, lambda answer: _head(answer, question))
+        return self._heads.ask(question, lambda answer: program.read_head(answer, question))
 
     def _content(self, name: str) -> tuple[str, bytes] | None:
         """The kind and bytes of an object; None if it is not there."""
         self.git_dir  # noqa: B018 - it opens the repository
         question = f"{name}\n".encode("utf-8", "surrogateescape")
-
-        def read(answer: IO[bytes]) -> tuple[str, bytes] | None:
-            head = _head(answer, question)
-            if head is None:
-                return None
-            data = answer.read(head[2] + 1)
-            if len(data) != head[2] + 1:
-                raise ValueError("it ended too early")
-            return head[1], data[:-1]
-
-        return self._contents.ask(question, read)
+        return self._contents.ask(question, lambda answer: program.read_object(answer, question))
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Refs below a prefix with their commits."""
@@ -445,15 +435,6 @@ def checked_name(name: str) -> str:
     if not NAME.fullmatch(name) or ".." in name:
         raise Gone("git", f"{name[:80]!r} is neither the full id of a commit nor a ref")
     return name
-
-
-def _head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None:
-    """Read the first line of an answer of `cat-file`. Raises ValueError where git has ended."""
-    line = answer.readline()
-    if line == question.rstrip(b"\n") + b" missing\n":
-        return None
-    oid, kind, size = line.decode("ascii", "replace").split()
-    return oid, kind, int(size)
 
 
 def _close(ours: Path, *talks: program.Talk) -> None:

@@ -1,4 +1,4 @@
-"""A local git repository as a source: which files changed between two commits; it is never checked out."""
+"""Local folders as a platform: git repositories, and one of them as a source, which is never checked out."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bot.errors import Refused
+from bot.errors import CallError, Refused
 from bot.platforms.caches import kept_property
 from bot.platforms.digest import check_content
 from bot.platforms.git.repository import Repository, checked_name, find_layout
+from bot.platforms.pasted import refuse_forgotten_scheme
+from bot.platforms.platform import Access, Session
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
+from bot.reporting.escape import brief
+
+if TYPE_CHECKING:
+    from bot.platforms.git.target import Folder
+    from bot.publishing.publication import Form
 
 LOG = ("log", "-c", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct")
 SINGLE = 3  # questions about a commit, after which its history is read once for all of its files
@@ -113,3 +121,49 @@ def _why_none(folder: Path) -> str:
     if root is None:
         return "is not a git repository with a commit in it"
     return f"is a folder inside the git repository {root}; name {root} instead"
+
+
+def checked_folder(name: str, start: Path = Path()) -> str:
+    """The name of a folder as it was given; relative ones begin at `start`.
+
+    Raises CallError for `org/name` and for the address of a page, where there is no such folder: a forgotten `hf://`
+    would otherwise make a new, empty board on this machine.
+    """
+    try:
+        is_there = (start / name).exists()
+    except OSError as error:
+        raise CallError(f"{brief(name)}: {error.strerror}") from None
+    if not is_there:
+        refuse_forgotten_scheme(name)
+    return name
+
+
+class GitPlatform:
+    """Local git repositories: a request is a branch, and nothing can be said to anybody."""
+
+    scheme = ""
+    address = "a folder"
+
+    def open_source(self, name: str, session: Session) -> GitSource:
+        """A repository of results. Raises CallError for `org/name` where there is no such folder."""
+        return GitSource(session.folder / checked_folder(name, session.folder), name)
+
+    def open_target(self, name: str, session: Session, form: Form, discussion: int | None) -> Folder:
+        """A repository of rows; it is made when something is first written. Raises CallError as open_source does."""
+        from bot.platforms.git.target import Folder  # a command that reads only starts faster without it
+
+        del form, discussion  # every form is a commit on some branch
+        checked_folder(name, session.folder)
+        return Folder(name if session.folder == Path() else str(session.folder / name))
+
+    def open_discussions(self, name: str, session: Session) -> None:
+        """None."""
+
+    def open_site(self, name: str, session: Session) -> None:
+        """None: the files of a site lie in a folder as they are, without a commit."""
+
+    def git_remote(self, name: str, access: Access) -> None:
+        """None: what lies on this machine is not fetched."""
+
+
+PLATFORM = GitPlatform()

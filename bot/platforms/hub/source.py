@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -19,22 +19,21 @@ from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundErr
 from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import CallError, Refused, Unavailable
-from bot.platforms.git.trees import FOLDER, TreeEntry
 from bot.platforms.hub.address import HubAddress, parse_address
-from bot.platforms.hub.bulk import MANY, fetched_source, has_copy
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.errors import SERVICE
-from bot.platforms.hub.folders import FolderDifference, Held, LongFolders
+from bot.platforms.hub.git import MANY, GitMemory, LongFolders, fetched_source, has_copy
 from bot.platforms.platform import Access
 from bot.platforms.source import Change, LastCommit, Source, is_text, named_change
 
 T = TypeVar("T")
 PATHS = 1000  # paths of one question; the Hub takes 2,000
-KEPT, KEPT_ITEMS = 64, 20_000  # listings that are kept, and the length beyond which one is not
+LISTINGS, LISTED = 64, 20_000  # listings that are remembered, and the length beyond which one is not
 EXPANDED = 100  # paths of one question that also asks for their last commits
 COMMIT = re.compile(r"[0-9a-f]{40}")
 THREADS = 8
-PAGE = 1000  # entries of a page of a listing; a folder of which that many come is asked for over git
+PAGE = 1000  # entries of a page of a listing; git compares a folder of which that many come
+LAST = "\U0010ffff"  # sorts behind every name
 FEW, ENTRIES = 4, 500  # new folders that are listed together, at half a page of a thousand entries for each at most
 Listing = dict[str, RepoFile | RepoFolder]
 Below = Mapping[str, Sequence[RepoFile]]
@@ -42,10 +41,10 @@ Below = Mapping[str, Sequence[RepoFile]]
 
 @dataclass
 class SourceMemory:
-    """What is kept of a source between two passes: short listings, and long folders over git."""
+    """What is remembered of a source between two passes: short listings, and which folders are long."""
 
     listings: dict[str, Listing] = field(default_factory=dict)
-    folders: Held = field(default_factory=Held)
+    git: GitMemory = field(default_factory=GitMemory)
 
 
 @dataclass
@@ -94,30 +93,28 @@ class HubSource:
         """
         if old == new:
             return
-        comparison = CommitComparison(self, old or "", new)
-        pair = comparison.pair("", old, new) if old else None
-        if pair is None:  # never settled, or the history was rewritten
+        found = CommitComparison(self, old, new).changes("", old, new) if old else None
+        if found is None:  # never settled, or the history was rewritten
             everything = self.tree(new, "", recursive=True)
-            yield from (added(item) for item in everything if isinstance(item, RepoFile))
-            return
-        yield from comparison.compare(pair, "")
+            found = (added(item) for item in everything if isinstance(item, RepoFile))
+        yield from found
 
     @property
-    def folders(self) -> LongFolders:
+    def long_folders(self) -> LongFolders:
         """The long folders of the repository, over git."""
-        return LongFolders(self.client, self.address, self.memory.folders)
+        return LongFolders(self.client, self.address, self.memory.git)
 
-    def kept(self, oid: str, commit: str, path: str, most: int | None = None) -> Listing | None:
-        """A folder's listing; what an object id or a commit names never changes, so it is kept for the next push.
+    def remembered_listing(self, oid: str, commit: str, path: str, most: int | None = None) -> Listing | None:
+        """A folder's listing; what an object id or a commit names never changes: it is remembered for the next push.
 
-        Of a folder that is not kept, only the first `most` entries are asked for.
+        Of a folder that is not remembered, only the first `most` entries are asked for.
         """
         key, listings = f"{oid} {path}", self.memory.listings  # two folders may be equal, but not their paths
         if key not in listings:
             found = self.listing(commit, path, most)
-            if found is None or len(found) > KEPT_ITEMS or len(found) == most:
+            if found is None or len(found) > LISTED or len(found) == most:
                 return found
-            while len(listings) >= KEPT:
+            while len(listings) >= LISTINGS:
                 del listings[next(iter(listings))]
             listings[key] = found
         return listings[key]
@@ -272,18 +269,6 @@ def read_heads(client: HubClient, models: Iterable[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """What lies in one folder in the old and the new commit, or those entries of it that differ.
-
-    `come` are the files below new folders, as far as they are known; None if the listings hold all entries.
-    """
-
-    before: Listing
-    after: Listing
-    come: Below | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class CommitComparison:
     """Two commits of a source."""
 
@@ -291,60 +276,56 @@ class CommitComparison:
     old: str
     new: str
 
-    def pair(self, folder: str, was: str, now: str) -> Pair | None:
-        """A folder in both commits, of which `was` and `now` name what is in it; None if the old one is not there.
+    def changes(self, folder: str, was: str, now: str) -> Iterator[Change] | None:
+        """The differences below a folder; None if the old one is not there.
 
-        Git is asked for a folder of more than a page.
+        `was` and `now` name what is in it. Git is asked for a folder of more than a page.
         """
-        folders, source = self.source.folders, self.source
-        if not folders.knows(folder, self.old):
-            before = source.kept(was, self.old, folder, PAGE if folders.can_be_asked else None)
-            if before is None or len(before) < PAGE:
-                return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
-        found = folders.difference(folder, self.old, self.new)
-        pair = self._with_sizes(found) if found else None
-        if pair is not None:
-            return pair
-        before = source.kept(was, self.old, folder)
-        return before if before is None else Pair(before, source.kept(now, self.new, folder) or {})
+        if self.source.long_folders.can_be_asked and self._is_long(folder, was):
+            found = self._by_git(folder)
+            if found is not None:
+                return iter(found)
+        before = self.source.remembered_listing(was, self.old, folder)
+        if before is None:
+            return None
+        return self._compared(before, self.source.remembered_listing(now, self.new, folder) or {}, folder)
 
-    def _with_sizes(self, found: FolderDifference) -> Pair | None:
-        """The differences from git, with sizes from the API; None if the API does not know one of these files.
+    def _is_long(self, folder: str, was: str) -> bool:
+        """Tell whether a folder has more than a page of entries; of one that is not known the first page is read."""
+        if folder in self.source.memory.git.long:
+            return True
+        return len(self.source.remembered_listing(was, self.old, folder, PAGE) or ()) >= PAGE
+
+    def _by_git(self, folder: str) -> list[Change] | None:
+        """The differences that git tells, with sizes from the API, in the order of listings; None if one cannot tell.
 
         A name that is not UTF-8 cannot be asked for.
         """
-        here = [path for path, item in found.after.items() if item.mode != FOLDER]
-        asked = [*here, *chain.from_iterable(found.below.values())]
-        if not all(map(is_text, [*asked, *found.after])):
+        found = self.source.long_folders.changed(folder, self.old, self.new)
+        if found is None or not all(map(is_text, found)):
             return None
-        files = {file.path: file for file in self.source.files_at(asked, self.new)}
-        if not files.keys() >= set(here):
+        paths = [path for path, oid in found.items() if oid]
+        files = {file.path: file for file in self.source.files_at(paths, self.new)}
+        if files.keys() != set(paths):
             return None
-        come = {
-            path: [files[one] for one in below] for path, below in found.below.items() if files.keys() >= set(below)
-        }
-        after = {path: files.get(path) or item_at(path, item) for path, item in found.after.items()}
-        return Pair({path: item_at(path, item) for path, item in found.before.items()}, after, come)
+        # A file comes after what lay below the folder in its place.
+        in_order = sorted(found, key=lambda path: [*path.split("/"), *([LAST] if path in files else [])])
+        return [added(files[path]) if path in files else named_change(path, None, 0) for path in in_order]
 
-    def compare(self, pair: Pair, folder: str = "") -> Iterator[Change]:
-        """The differences in a folder, and below."""
-        gone, come = self.below(pair, folder)
-        for path in sorted(pair.before.keys() | pair.after.keys()):
-            was, now = pair.before.get(path), pair.after.get(path)
+    def _compared(self, before: Listing, after: Listing, folder: str) -> Iterator[Change]:
+        """The differences between the listings of a folder in both commits, and below."""
+        gone = self.listed(folder, before, after, self.old)
+        come = self.listed(folder, after, before, self.new)
+        for path in sorted(before.keys() | after.keys()):
+            was, now = before.get(path), after.get(path)
             if was and now and object_id(was) == object_id(now) and type(was) is type(now):
                 continue
             if isinstance(was, RepoFolder) and isinstance(now, RepoFolder):
-                yield from self.compare(self.pair(path, was.tree_id, now.tree_id) or Pair({}, {}), path)
+                yield from self.changes(path, was.tree_id, now.tree_id) or ()
                 continue
-            yield from map(removed, gone[path] if path in gone else self.files_of(was, self.old))
+            if not (isinstance(was, RepoFile) and isinstance(now, RepoFile)):
+                yield from map(removed, gone[path] if path in gone else self.files_of(was, self.old))
             yield from map(added, come[path] if path in come else self.files_of(now, self.new))
-
-    def below(self, pair: Pair, folder: str) -> tuple[Below, Below]:
-        """The files below folders that go, and below those that come, by folder; the others are asked one by one."""
-        if pair.come is not None:
-            return {}, pair.come
-        gone = self.listed(folder, pair.before, pair.after, self.old)
-        return gone, self.listed(folder, pair.after, pair.before, self.new)
 
     def listed(self, folder: str, there: Listing, elsewhere: Listing, commit: str) -> Below:
         """The files below each folder in `folder` that is only `there`, from one listing of everything in `folder`.
@@ -381,13 +362,6 @@ class CommitComparison:
 def object_id(item: RepoFile | RepoFolder) -> str:
     """The id of what lies at a path; equal ids are equal contents."""
     return item.blob_id if isinstance(item, RepoFile) else item.tree_id
-
-
-def item_at(path: str, item: TreeEntry) -> RepoFile | RepoFolder:
-    """What git has at a path; the size is not known."""
-    return tree_item(
-        {"type": "directory" if item.mode == FOLDER else "file", "path": path, "oid": item.oid.hex(), "size": 0}
-    )
 
 
 def tree_item(row: Mapping[str, Any]) -> RepoFile | RepoFolder:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from bot.platforms.target import Target
 from bot.publishing.entry import FOLDER, Entry, choose, digest_of, entry_path, is_same_row
 from bot.publishing.plan import planned_row
-from bot.publishing.publication import CurrentState, Form, Marker, PostText, rolling_mark
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide, rolling_mark
 from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
 from bot.reporting.escape import code
-from bot.service.publish.reconcile import DesiredState, PublishResult, parsed, reconcile
+from bot.service.publish.reconcile import DesiredState, PublishResult, parsed, reconcile, retry_write
 
 MIGRATED = "the declaration or the bot changed"
 
@@ -134,16 +134,50 @@ def _present_text(state: CurrentState) -> PostText:
 
 
 def publish(entries: Iterable[Entry], target: Target, form: Form, *, dry_run: bool = False) -> list[PublishResult]:
-    """Publish rows; of several entries with one key the most complete, then the newest is the row's."""
+    """Publish rows; of several entries with one key the most complete, then the newest is the row's.
+
+    As commits, the rows of a leaderboard that change are stored together.
+    """
     by_key: dict[str, list[Entry]] = {}
     for entry in entries:
         by_key.setdefault(entry.key, []).append(entry)
-    return [_publish_row(choose(rivals), target, form, dry_run=dry_run) for rivals in by_key.values()]
+    chosen = [choose(rivals) for rivals in by_key.values()]
+    stored: dict[str, PublishResult] = {}
+    if form == "commit":
+        for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
+            stored |= _stored_together([one for one in chosen if one.leaderboard.id == board], target, dry_run=dry_run)
+    return [stored.get(one.key) or _publish_row(one, target, form, dry_run=dry_run) for one in chosen]
+
+
+def _stored_together(entries: Sequence[Entry], target: Target, *, dry_run: bool) -> dict[str, PublishResult]:
+    """Store those rows of one leaderboard that change in one commit; nothing where fewer than two do.
+
+    What requests propose has no part in it.
+    """
+    rows = [_row_of(entry, target) for entry in entries]
+    mark, paths = rolling_mark(rows[0].leaderboard), tuple(row.path for row in rows)
+
+    def look_and_write() -> dict[str, PublishResult]:
+        state = CurrentState(target.read_state(mark, paths).files)
+        wanted = {row.path: row.at(state, "commit").files[row.path] for row in rows}
+        files = {path: data for path, data in wanted.items() if not is_same_row(state.files.get(path), data)}
+        if len(files) < 2:  # one row alone has a commit with a text of its own
+            return {}
+        pairs = [(parsed(state.files.get(path)), parsed(data)) for path, data in sorted(files.items())]
+        decision = decide(mark, rolling_text(pairs, mark), files, state, "commit")
+        where = target.apply(decision.publication) if decision.publication and not dry_run else ""
+        return {row.key: PublishResult(row.key, decision, where) for row in rows if row.path in files}
+
+    return retry_write(look_and_write) if len(rows) > 1 else {}
+
+
+def _row_of(entry: Entry, target: Target) -> DesiredRow:
+    return DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name)
 
 
 def _publish_row(entry: Entry, target: Target, form: Form, *, dry_run: bool) -> PublishResult:
     """Publish one row where it is proposed already, else in a request of its own."""
-    row = DesiredRow(entry.leaderboard.id, entry.key, "", entry, target=target.name)
+    row = _row_of(entry, target)
     shared = rolling_mark(entry.leaderboard.id)
     if form == "pull-request":
         request = target.read_state(shared, (row.path,)).request

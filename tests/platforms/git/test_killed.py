@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 
-from bot.platforms.git.local import LOCK
+from bot.platforms.git.target import LOCK
 from tests.world.local_git import git
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,9 +10,9 @@ import pytest
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
-from bot.publishing.publication import Form
+from bot.publishing.publication import Form, PostText, rolling_mark
 from bot.service.publish.desired import publish
-from bot.service.publish.reconcile import rebuild_board
+from bot.service.publish.reconcile import DesiredState, rebuild_board, reconcile
 from tests.evaluation.judging import entry_from
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.world.local_git import git
@@ -193,3 +193,40 @@ def test_a_file_that_is_no_entry_is_named(folder: Path) -> None:
     assert [one.path for one in found.entries] == [entry().path]
     assert list(found.skipped) == ["entries/by-hand.json"]
     assert "entries/by-hand.json is not an entry" in found.skipped["entries/by-hand.json"]
+
+
+def test_rows_of_one_call_are_one_commit_and_a_single_one_has_a_text_of_its_own(folder: Path) -> None:
+    rows = [entry(f"acme/model-{n}") for n in range(3)]
+    target = Folder(str(folder))
+    assert [one.where for one in publish(rows, target, "commit", dry_run=True)] == ["", "", ""]
+    assert not folder.exists()
+    done = publish(rows[:2], target, "commit")
+
+    assert [(one.subject, one.decision.why) for one in done] == [(row.key, "a commit stores it") for row in rows[:2]]
+    publish([*rows, rows[0]], target, "commit")
+    assert git(folder, "log", "--format=%s", "main").splitlines() == [
+        "Add acme/model-2 (bfloat16): 58.33",
+        "Update 2 rows of tiny",
+        "Start the leaderboard",
+    ]
+    assert {row.key for row in target.read_entries()} == {row.key for row in rows}
+    assert git(folder, "status", "--porcelain") == ""
+    assert [one.decision.publication for one in publish(rows, target, "commit")] == [None] * 3
+
+
+def test_a_commit_of_rows_takes_nothing_from_an_open_request_and_leaves_it_open(folder: Path) -> None:
+    target, waiting = Folder(str(folder)), entry("acme/waiting")
+    mark = rolling_mark("tiny")
+    files = {waiting.path: waiting.to_bytes()}
+    reconcile(
+        target, mark, tuple(files), lambda _: DesiredState(PostText("Rows", mark.render()), files), "pull-request"
+    )
+    before = refs(folder)
+    publish([entry("acme/one"), entry("acme/two")], target, "commit")
+    publish([entry("acme/one"), entry("acme/two")], target, "commit")
+
+    assert {row.model.id for row in target.read_entries()} == {"acme/one", "acme/two"}
+    branch = "refs/heads/leaderboard-bot/rolling/tiny"
+    assert [line for line in refs(folder).splitlines() if branch in line] == [
+        line for line in before.splitlines() if branch in line
+    ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import pytest
 
-from bot.platforms.git import trees
 from bot.platforms.hub import source
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
@@ -18,11 +20,16 @@ PAGE = 10
 
 @pytest.fixture(autouse=True)
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a page have ten entries, and let what is compared at once be as short."""
+    """Let a page have ten entries."""
     monkeypatch.setattr(routes_files, "PAGE", PAGE)
     monkeypatch.setattr(source, "PAGE", PAGE)
-    monkeypatch.setattr(trees, "STRIDE", 100)
-    monkeypatch.setattr(trees, "BLOCK", 64)
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(client: HubClient, tmp_path: Path) -> Path:
+    """Let git keep its repositories in a folder of the test."""
+    client.cache = tmp_path / "cache"
+    return client.cache
 
 
 def new_source(client: HubClient) -> HubSource:
@@ -34,12 +41,11 @@ def asked(hub: Hub, what: str) -> int:
     return len([call for call in hub.calls if what in call.raw_path])
 
 
-def by_api(hub: Hub, client: HubClient, old: str, new: str) -> list[Change]:
-    """The changes where git leaves out no files."""
-    hub.filters = False
-    found = list(new_source(client).changes(old, new))
-    hub.filters = True
-    return found
+def by_api(client: HubClient, old: str, new: str) -> list[Change]:
+    """The changes where git is not asked."""
+    alone = new_source(client)
+    alone.memory.git.silent_until = math.inf
+    return list(alone.changes(old, new))
 
 
 def models(count: int) -> dict[str, bytes | None]:

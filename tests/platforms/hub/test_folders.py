@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import base64
 import random
+from pathlib import Path
 
 import pytest
 
-from bot.platforms.git import trees
-from bot.platforms.hub import folders
+from bot.platforms.git import fetch
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
-from tests.platforms.hub.long_folders import asked, by_api, models, new_source, short_pages
+from tests.platforms.hub.long_folders import asked, by_api, cache_folder, models, new_source, short_pages
 from tests.world import routes_files
-from tests.world.git import Blob, Repository, Tree
+from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
+from tests.world.local_git import git
 
-__all__ = ["short_pages"]
+__all__ = ["cache_folder", "short_pages"]
 MORE: dict[str, dict[str, bytes | None]] = {
     "a new model": {"org__model-new/results.json": b"1"},
     "the first and the last model": {"a/results.json": b"1", "zz/deep/er/results.json": b"2"},
@@ -45,12 +46,12 @@ def test_git_tells_what_the_api_tells(
     start: dict[str, bytes | None] = {**models(100), "plain.json": b"plain"}
     old = hub.push(repository, {f"{folder}{path}": data for path, data in start.items()}).oid
     new = hub.push(repository, {f"{folder}{path}": data for path, data in MORE[story].items()}).oid
-    expected = by_api(hub, client, old, new)
+    expected = by_api(client, old, new)
     source = new_source(client)
 
     assert list(source.changes(old, new)) == expected
     assert expected
-    assert asked(hub, "git-upload-pack") >= 2
+    assert asked(hub, "git-upload-pack") == 1
     again = hub.push(repository, {f"{folder}last/results.json": b"1"}).oid
     assert [change.path for change in source.changes(new, again)] == [f"{folder}last/results.json"]
 
@@ -67,10 +68,9 @@ def test_random_pushes_are_told_as_by_the_api(hub: Hub, repository: Repository, 
             for name in [*names, f"org__model-{chance.randrange(60):03}"]
         }
         new = hub.push(repository, pushed).oid
-        assert list(source.changes(old, new)) == by_api(hub, client, old, new)
+        assert list(source.changes(old, new)) == by_api(client, old, new)
         old = new
     assert list(source.changes(repository.main.parent.parent.oid, old)) == by_api(  # type: ignore[union-attr]
-        hub,
         client,
         repository.main.parent.parent.oid,
         old,  # type: ignore[union-attr]
@@ -78,7 +78,7 @@ def test_random_pushes_are_told_as_by_the_api(hub: Hub, repository: Repository, 
 
 
 @pytest.mark.parametrize("count", [1, 50])
-def test_a_push_costs_two_requests_however_long_the_folder_is(
+def test_a_push_costs_three_requests_however_long_the_folder_is(
     hub: Hub, repository: Repository, client: HubClient, count: int
 ) -> None:
     source = new_source(client)
@@ -86,66 +86,117 @@ def test_a_push_costs_two_requests_however_long_the_folder_is(
     first = hub.push(repository, {"org__first/results.json": b"1"}).oid
     hub.calls.clear()
     assert len(list(source.changes(old, first))) == 1
-    assert len(hub.calls) == 5  # a page, what git can do, the folder, what came, sizes
+    assert len(hub.calls) == 4  # a page, what git can do, the folders of both commits, sizes
 
     new = hub.push(repository, {f"org__new-{n}/results.json": b"new %d" % n for n in range(count)}).oid
     hub.calls.clear()
     assert len(list(source.changes(first, new))) == count
-    assert [call.raw_path.rpartition("/")[2] for call in hub.calls] == ["git-upload-pack", new]
-    assert len(repository.bare.answers[-1]) < 500 + 100 * count  # the difference came, not the folder
+    asked_for = [call.raw_path.rpartition("/")[2] for call in hub.calls]
+    assert asked_for == ["refs", "git-upload-pack", new]
+    assert len(repository.bare.answers[-1]) < 1000 + 100 * count  # the difference came, not the folder
 
 
-def test_what_git_brings_is_bounded(
-    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+def test_what_was_fetched_serves_the_next_process_and_a_killed_one_leaves_nothing_in_the_way(
+    hub: Hub, repository: Repository, client: HubClient, cache_folder: Path
 ) -> None:
-    monkeypatch.setattr(folders, "MOST", 2000)
+    old = hub.push(repository, models(100)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    assert len(list(new_source(client).changes(old, new))) == 1
+    hub.calls.clear()
+    assert len(list(new_source(client).changes(old, new))) == 1
+    assert asked(hub, "git-upload-pack") == 0
+
+    (kept,) = [path for path in (cache_folder / "git").iterdir() if path.is_dir()]
+    for lock in ("shallow.lock", "config.lock"):
+        (kept / lock).touch()
+    newer = hub.push(repository, {"newer/results.json": b"1"}).oid
+    assert [change.path for change in new_source(client).changes(new, newer)] == ["newer/results.json"]
+    assert asked(hub, "git-upload-pack") == 1  # the difference
+
+
+def test_a_repository_of_many_packs_is_made_anew(
+    hub: Hub, repository: Repository, client: HubClient, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "PACK_FILES", 6)
+    source, old = new_source(client), hub.push(repository, models(35)).oid
+    for n in range(6):
+        new = hub.push(repository, {f"new-{n}/results.json": b"%d" % n}).oid
+        assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
+        assert len(list(cache_folder.rglob("*.pack"))) <= 3
+        old = new
+    assert source.long_folders.can_be_asked
+
+
+def test_no_file_comes_with_the_folders(
+    hub: Hub, repository: Repository, client: HubClient, cache_folder: Path
+) -> None:
+    old = hub.push(repository, {**models(35), "large/results.json": random.Random(1).randbytes(500_000)}).oid
+    new = hub.push(repository, {"large/other.json": random.Random(2).randbytes(500_000)}).oid
+
+    assert [change.path for change in new_source(client).changes(old, new)] == ["large/other.json"]
+    assert sum(path.stat().st_size for path in cache_folder.rglob("*") if path.is_file()) < 100_000
+
+
+@pytest.mark.parametrize("limit", ["FOLDERS_BYTES", "CHANGED_BYTES"])
+def test_what_git_brings_is_bounded(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(fetch, limit, 20)
     old = hub.push(repository, models(100)).oid
     new = hub.push(repository, {"new/results.json": b"1"}).oid
     source = new_source(client)
 
     assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
-    assert not source.folders.can_be_asked
+    assert not source.long_folders.can_be_asked
 
 
-def test_a_folder_that_is_too_long_to_be_kept_is_read_whole_each_time(
+def test_a_folder_of_more_memory_than_allowed_is_left_to_the_pages(
     hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "HELD_BYTES", 100)
-    source, old = new_source(client), hub.push(repository, models(35)).oid
-    for n in range(2):
-        new = hub.push(repository, {f"new-{n}/results.json": b"%d" % n}).oid
-        assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
-        assert source.memory.folders.folders == {}
-        old = new
+    monkeypatch.setattr(fetch, "LARGEST_FOLDER", "1k")
+    old = hub.push(repository, models(100)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    source = new_source(client)
+
+    assert [change.path for change in source.changes(old, new)] == ["new/results.json"]
+    assert not source.long_folders.can_be_asked
 
 
 def test_folders_that_hold_each_other_many_times_over_end(
-    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "ROOM", 5000)
-    old = hub.push(repository, models(100)).oid
-    bomb = Tree({"x.json": Blob("0" * 40, b"", old)})
+    monkeypatch.setattr(fetch, "CHANGED_BYTES", 100_000)
+    old = repository.main
+    bomb = Tree({"x.json": Blob(blob_id(b""), b"", old.oid)})
     for _ in range(60):
         bomb = Tree({"a": bomb, "b": bomb})
-    parsed: dict[bytes, bytes] = {}
+    new = repository.add(repository.make(bomb, old, "bomb", "", old.date, "acme"))
 
-    def gather(tree: Tree) -> None:
-        while isinstance(tree, Tree):
-            parsed[bytes.fromhex(tree.oid)] = tree.object
-            tree = tree.items.get("a")  # type: ignore[assignment]
-
-    gather(bomb)
-    item = trees.TreeEntry(trees.FOLDER, bytes.fromhex(bomb.oid))
-    assert folders.files_below(parsed, {"bomb": item}, {}) == {}
-    assert old
+    source = new_source(client)
+    assert source.long_folders.changed("", old.oid, new.oid) is None
+    assert not source.long_folders.can_be_asked
 
 
-def test_a_repository_in_the_place_of_a_folder_is_nothing() -> None:
-    module, folder = trees.TreeEntry(trees.SUBMODULE, bytes(20)), trees.TreeEntry(trees.FOLDER, bytes(20))
-    inside = {bytes(20): b"160000 module\0" + bytes(20) + b"100644 plain.json\0" + bytes(20)}
+def test_a_name_that_is_no_commit_is_no_option_of_git(client: HubClient, repository: Repository) -> None:
+    assert new_source(client).long_folders.changed("", "--output=x", repository.main.oid) is None
 
-    assert folders.named("deep", {"module": module, "new": folder}) == {"deep/new": folder}
-    assert folders.files_below(inside, {"deep/new": folder}, {}) == {"deep/new": ["deep/new/plain.json"]}
+
+def test_a_repository_in_the_place_of_a_folder_is_nothing(tmp_path: Path) -> None:
+    local = tmp_path / "local"
+    local.mkdir()
+    git(local, "init", "--quiet")
+    (local / "plain.json").write_text("1")
+    commits = []
+    for path in ("module", "plain.json"):
+        git(local, "add", "--all")
+        git(local, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{path}")
+        git(local, "commit", "--quiet", "--message", path)
+        commits.append(git(local, "rev-parse", "HEAD"))
+
+    def lines(old: str) -> bytes:
+        return git(local, "diff-tree", "-r", "-z", "--no-renames", old, commits[1]).encode()
+
+    assert fetch.compared(lines(commits[0])) == {"plain.json": ""}
 
 
 def test_a_folder_that_took_the_content_of_another_is_read_whole(
@@ -157,9 +208,9 @@ def test_a_folder_that_took_the_content_of_another_is_read_whole(
     new = hub.push(repository, {**gone, **{f"one/two-{n}.json": b"%d" % n for n in range(35)}}).oid
 
     found = list(new_source(client).changes(old, new))
-    assert found == by_api(hub, client, old, new)
+    assert found == by_api(client, old, new)
     assert len(found) == 70
-    assert asked(hub, "git-upload-pack") == 3
+    assert asked(hub, "git-upload-pack") == 1
 
 
 def test_a_history_that_was_written_anew_is_a_change_of_everything(
@@ -177,15 +228,20 @@ def test_a_history_that_was_written_anew_is_a_change_of_everything(
     assert [change.path for change in source.changes(first, again)] == ["b/results.json"]
 
 
-def test_the_token_opens_a_private_repository_and_a_stranger_reads_nothing(hub: Hub, client: HubClient) -> None:
+def test_the_token_opens_a_private_repository_and_is_written_nowhere(
+    hub: Hub, client: HubClient, cache_folder: Path
+) -> None:
     repository = hub.repository("bot/private", private=True)
     old = hub.push(repository, models(35), user="bot").oid
     new = hub.push(repository, {"new/results.json": b"1"}, user="bot").oid
     address = parse_address("hf://datasets/bot/private")
 
     assert [change.path for change in HubSource(client, address).changes(old, new)] == ["new/results.json"]
-    sent = {call.headers["authorization"] for call in hub.calls if ".git/" in call.raw_path}
+    sent = {call.headers["authorization"] for call in hub.calls if "git-upload-pack" in call.raw_path}
     assert [base64.b64decode(one.removeprefix("Basic ")) for one in sent] == [b"leaderboard-bot:hf_bot"]
+    written = [path.read_bytes() for path in cache_folder.rglob("*") if path.is_file()]
+    secret = sent.pop().removeprefix("Basic ").encode()
+    assert not any(b"hf_bot" in data or secret in data for data in written)
 
 
 def test_large_files_keep_the_identity_of_their_content(
@@ -203,5 +259,5 @@ def test_large_files_keep_the_identity_of_their_content(
     new = hub.push(repository, {"new/large.json": b"pointer", "top.large.json": b"pointer"}).oid
 
     found = list(new_source(client).changes(old, new))
-    assert found == by_api(hub, client, old, new)
+    assert found == by_api(client, old, new)
     assert {(change.oid, change.size) for change in found} == {("5" * 64, 10**9)}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bot.errors import Unavailable
 from bot.platforms.hub.client import HubClient
-from tests.platforms.hub.long_folders import asked, by_api, models, new_source, short_pages
+from tests.platforms.hub.long_folders import asked, by_api, cache_folder, models, new_source, short_pages
 from tests.world.git import Repository
 from tests.world.hub import Hub
 
-__all__ = ["short_pages"]
+__all__ = ["cache_folder", "short_pages"]
 
 
 def test_a_hub_that_leaves_out_nothing_is_asked_once_and_by_pages(
-    hub: Hub, repository: Repository, client: HubClient
+    hub: Hub, repository: Repository, client: HubClient, cache_folder: Path
 ) -> None:
     hub.filters = False
     source = new_source(client)
@@ -24,7 +26,26 @@ def test_a_hub_that_leaves_out_nothing_is_asked_once_and_by_pages(
         assert [change.path for change in source.changes(old, new)] == [f"new-{n}/results.json"]
         old = new
     assert asked(hub, "info/refs") == 1
-    assert asked(hub, "git-upload-pack") == 0
+    assert not list(cache_folder.rglob("*.pack"))
+
+
+def test_a_machine_without_git_reads_pages(
+    hub: Hub, repository: Repository, client: HubClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = hub.push(repository, models(35)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert [change.path for change in new_source(client).changes(old, new)] == ["new/results.json"]
+
+
+def test_a_cache_that_cannot_be_written_leaves_the_pages(
+    hub: Hub, repository: Repository, client: HubClient, cache_folder: Path
+) -> None:
+    cache_folder.write_text("a file")
+    old = hub.push(repository, models(35)).oid
+    new = hub.push(repository, {"new/results.json": b"1"}).oid
+    assert [change.path for change in new_source(client).changes(old, new)] == ["new/results.json"]
+    assert asked(hub, "info/refs") == asked(hub, "git-upload-pack") == 0
 
 
 @pytest.mark.parametrize(
@@ -55,7 +76,7 @@ def test_where_git_fails_the_api_tells_it_and_git_is_left_alone_for_a_while(
     hub.calls.clear()
     newer = hub.push(repository, {"newer/results.json": b"1"}).oid
     assert [change.path for change in source.changes(new, newer)] == ["newer/results.json"]
-    assert asked(hub, ".git/") == 0
+    assert asked(hub, "info/refs") == asked(hub, "git-upload-pack") == 0
 
 
 def test_a_file_that_only_git_knows_is_left_to_the_api(
@@ -67,7 +88,7 @@ def test_a_file_that_only_git_knows_is_left_to_the_api(
 
     found = list(new_source(client).changes(old, new))
     assert [change.path for change in found] == ["new/results.json", "plain.json"]
-    assert found == by_api(hub, client, old, new)
+    assert found == by_api(client, old, new)
 
 
 def test_an_outage_of_the_api_is_one_whatever_git_said(hub: Hub, repository: Repository, client: HubClient) -> None:

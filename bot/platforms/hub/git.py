@@ -1,19 +1,24 @@
-"""Read very many files of a Hub repository: by one git fetch, and by the API for files that git cannot give."""
+"""What git gives of a Hub repository in few requests: very many files, and what changed in a long folder.
+
+Whatever goes wrong with git, the API is asked instead, with the same result.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import Unavailable
 from bot.platforms.digest import check_content
-from bot.platforms.git.fetch import FetchedCommit, fetched, is_fetched
+from bot.platforms.git.fetch import FetchedCommit, changed_files, fetched, is_fetched
 from bot.platforms.hub.address import HubAddress
+from bot.platforms.hub.client import HubClient
 from bot.platforms.net import bulk_work
 from bot.platforms.source import Change, LastCommit, Source
 
@@ -21,6 +26,8 @@ MANY = 500  # files beyond which one fetch costs less than a request for each
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"  # the beginning of a pointer to a large file in git
 GIT_ID = 40  # digits of the object id of a file that git has itself
 SLOTS = 4  # processes that may read one repository at once
+LONG_FOLDERS = 100  # of a repository that are known to be long
+PAUSE = 600.0  # seconds in which the API is asked after git failed
 log = logging.getLogger(__name__)
 
 
@@ -78,7 +85,7 @@ def fetched_source(
     with ExitStack() as stack:
         if is_many:
             stack.enter_context(bulk_work())
-        folder = stack.enter_context(_slot(address, cache))
+        folder = stack.enter_context(_slot(_folders(address, cache)))
         copy = None
         try:
             if folder is not None and (is_many or is_fetched(folder, commit)):
@@ -93,15 +100,15 @@ def has_copy(address: HubAddress, cache: Path) -> bool:
     return any(folder.is_dir() for folder in _folders(address, cache))
 
 
-def _folders(address: HubAddress, cache: Path) -> list[Path]:
+def _folders(address: HubAddress, cache: Path, kind: str = "") -> list[Path]:
     name = hashlib.sha256(address.url.encode()).hexdigest()[:20]
-    return [cache / "git" / f"{name}-{number}" for number in range(SLOTS)]
+    return [cache / "git" / f"{name}{kind}-{number}" for number in range(SLOTS)]
 
 
 @contextmanager
-def _slot(address: HubAddress, cache: Path) -> Iterator[Path | None]:
-    """A folder of the cache for this repository that no other process uses, None if there is none."""
-    for folder in _folders(address, cache):
+def _slot(folders: Iterable[Path]) -> Iterator[Path | None]:
+    """The first of the folders that no other process uses, None if there is none."""
+    for folder in folders:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             lock = folder.with_suffix(".lock").open("a")
@@ -115,3 +122,44 @@ def _slot(address: HubAddress, cache: Path) -> Iterator[Path | None]:
             yield folder
             return
     yield None
+
+
+@dataclass
+class GitMemory:
+    """What is known of a repository between two passes: its long folders, and until when git is left alone."""
+
+    long: set[str] = field(default_factory=set)
+    silent_until: float = 0.0
+
+
+@dataclass(frozen=True)
+class LongFolders:
+    """The long folders of one repository: the API lists them page by page, and git compares them at once."""
+
+    client: HubClient
+    address: HubAddress
+    memory: GitMemory
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Tell whether it is worth a try."""
+        return time.monotonic() >= self.memory.silent_until
+
+    def changed(self, folder: str, old: str, new: str) -> dict[str, str] | None:
+        """The files below a folder that differ between two commits, with their object ids at the second, "" for none.
+
+        None if git cannot tell, and the API has to.
+        """
+        client, address = self.client, self.address
+        with _slot(_folders(address, client.cache, "-folders")) as place:
+            if place is None:
+                return None
+            try:
+                found = changed_files(place, client.web(address), client.token, (old, new), folder)
+            except Unavailable as failure:
+                self.memory.silent_until = time.monotonic() + PAUSE
+                log.warning("%s: long folders are listed page by page: %s", address.url, failure)
+                return None
+        if len(self.memory.long) < LONG_FOLDERS:
+            self.memory.long.add(folder)
+        return found

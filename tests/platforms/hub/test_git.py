@@ -11,8 +11,8 @@ import pytest
 from bot.errors import Unavailable
 from bot.platforms.git import fetch
 from bot.platforms.hub.address import parse_address
-from bot.platforms.hub.bulk import MANY, BulkSource
 from bot.platforms.hub.client import HubClient
+from bot.platforms.hub.git import MANY, BulkSource
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge

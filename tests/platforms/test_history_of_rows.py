@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bot.platforms.git.history import read_history
-from bot.platforms.git.local import MAIN, LocalRepository
+from bot.platforms.git.target import MAIN, LocalRepository
+from bot.platforms.history import read_history
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry, entry_path
 from tests.pages.boards import generated
