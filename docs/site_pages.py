@@ -42,6 +42,7 @@ NAMES = {
     "docs/pages.md": "Pages",
     "docs/finds.md": "Finds",
     "docs/benchmarks.md": "Benchmarks",
+    "docs/architecture.md": "Architecture",
     "CHANGELOG.md": "Changes",
 }
 REPOSITORY = f"{HOME}/blob/main"

@@ -1,1 +1,1 @@
-"""Data that ships with the bot: leaderboards and releases of the harness."""
+"""Data that ships with the bot: leaderboards, the catalogue of benchmarks, and releases of the harness."""

@@ -1,1 +1,1 @@
-"""Reading, checking and scoring of evaluation results; pure functions of bytes and declarations."""
+"""Read, check and score evaluation results: pure functions of bytes and declarations."""

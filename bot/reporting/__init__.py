@@ -1,1 +1,1 @@
-"""Shows findings, scores and audits to a person or to another program."""
+"""Show findings, scores and audits to a person or to another program."""

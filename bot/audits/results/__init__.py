@@ -1,1 +1,1 @@
-"""Detects inconsistencies in result files and in the samples beside them."""
+"""Find inconsistencies in result files and in the samples beside them."""

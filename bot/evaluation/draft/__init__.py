@@ -1,1 +1,1 @@
-"""Drafts a declaration from result files and the catalogue, with a TODO where neither knows the answer."""
+"""Draft a declaration from result files and the catalogue, with a TODO where neither knows the answer."""

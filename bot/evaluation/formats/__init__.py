@@ -1,4 +1,4 @@
-"""List the result formats, and recognise the format of a submission.
+"""The result formats: one file for each, and the list by which a submission is recognised.
 
 A format is one file here and one line in `BUILT_IN`, or an entry point of another package in the group
 `leaderboard_bot.formats` that names a Format.

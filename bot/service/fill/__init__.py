@@ -1,1 +1,1 @@
-"""Filling a new board with all results of a source: the import."""
+"""The import: fill a new board with all results of a source."""
