@@ -29,7 +29,7 @@ from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of
 from bot.platforms.registry import Opener, open_target
 from bot.platforms.target import Target
-from bot.publishing.board import make_board, same_values
+from bot.publishing.board import known_rows, make_board
 from bot.publishing.made_entries import make_entries
 from bot.publishing.publication import Marker
 from bot.publishing.texts import judgement_text
@@ -130,7 +130,7 @@ def judge(run: Run, found: Sequence[Place], target: Target | None) -> Judgement:
     unread = [one for one in read if isinstance(one, UnreadPath)]
     entries = target.read_entries() if target and found else []
     look_up = open_look_up(run.access, kept_answers(run.environ), run.say)
-    judge = Judge(run.leaderboard, datetime.now(UTC).date(), same_values=same_values(entries), look_up=look_up)
+    judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(entries))
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, TextIO
 
@@ -23,7 +23,7 @@ from bot.platforms.registry import open_target
 from bot.processes import choose_jobs, run_jobs, without_collector
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
-from bot.service.judge.facts import Judge, LookUp, no_look_up
+from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
 from bot.service.settings.environment import kept_answers, read_access, wants_colour
 
 MANY = 50
@@ -71,8 +71,8 @@ def judge_paths(
         leaderboard,
         datetime.now(UTC).date(),
         names=parse_names(names or []),
-        same_values=_values_at(board) if board else {},
         look_up=_open_look_up() if online else no_look_up,
+        known=_rows_at(board) if board else None,
     )
     places = find_places(paths, read_access(), max_bytes)
     unread: list[UnreadPath] = []
@@ -141,11 +141,11 @@ def _packed(place: Place) -> bytes | UnreadPath:
     return found.to_bytes() if isinstance(found, Parsed) else found
 
 
-def _values_at(board: str) -> Mapping[tuple[float, ...], str]:
-    """The values of the rows that are on a target, with their models."""
-    from bot.publishing.board import same_values
+def _rows_at(board: str) -> KnownRows:
+    """The rows that are on a target."""
+    from bot.publishing.board import known_rows
 
-    return same_values(open_target(board, read_access()).read_entries())
+    return known_rows(open_target(board, read_access()).read_entries())
 
 
 def warn(message: str) -> None:

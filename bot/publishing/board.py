@@ -10,9 +10,9 @@ from __future__ import annotations
 import csv
 import io
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from math import fsum, sqrt
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum, inf, sqrt
 from typing import Any
 
 from msgspec.structs import replace
@@ -117,10 +117,10 @@ def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
 
     Of rows that differ in case and spaces alone the one that was measured first is ranked.
     """
-    found: dict[str, Remark] = {}
-    first: dict[str, str] = {}
-    for entry in sorted(entries, key=lambda one: (one.date or "~", one.key)):
-        other = first.setdefault(reading_of(entry.key), entry.key)
+    everything, found = list(entries), dict[str, Remark]()
+    first = first_spellings((entry.date, entry.key) for entry in everything)
+    for entry in everything:
+        other = first[reading_of(entry.key)]
         if why := contradiction(entry):
             found[entry.key] = Remark(CONTRADICTS, why)
         elif other != entry.key:
@@ -228,11 +228,41 @@ def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str
     return Table(tuple(entry.model.id for entry in had), columns)
 
 
-def same_values(entries: Iterable[Entry]) -> Mapping[tuple[float, ...], str]:
-    """For the raw values of all tasks in order, the model on the board that has them: what `duplicate-scores` asks."""
-    known: dict[tuple[float, ...], str] = {}
-    for entry in sorted(entries, key=lambda e: e.key):
-        raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
-        if len(raws) == len(entry.tasks):
-            known.setdefault(raws, entry.model.id)
-    return known
+def raws_of(entry: Entry) -> tuple[float, ...] | None:
+    """The raw values of all tasks in order, None where one is missing."""
+    raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
+    return raws if raws and len(raws) == len(entry.tasks) else None
+
+
+@dataclass(frozen=True)
+class EntryRows:
+    """The rows of a board as those with which submissions are compared; `keys` are by their readings."""
+
+    values: Mapping[tuple[float, ...], str]
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+    def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
+        """The model that has these raw values."""
+        return {one: self.values[one] for one in raws if one in self.values}
+
+    def spellings(self, readings: Collection[str]) -> Mapping[str, tuple[float, str]]:
+        """The rows that read alike; all of them are on the board."""
+        return {one: (-inf, self.keys[one]) for one in readings if one in self.keys}
+
+
+def known_rows(entries: Iterable[Entry]) -> EntryRows:
+    """The rows of a board; of those with the same values the first by key, of twins the one that is ranked."""
+    found = sorted(entries, key=lambda one: one.key)
+    values: dict[tuple[float, ...], str] = {}
+    for entry in found:
+        if (raws := raws_of(entry)) is not None:
+            values.setdefault(raws, entry.model.id)
+    return EntryRows(values, first_spellings((one.date, one.key) for one in found))
+
+
+def first_spellings(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The key that counts of all that read alike: of the row that was measured first. Rows are (date, key)."""
+    first: dict[str, str] = {}
+    for _, key in sorted((date or "~", key) for date, key in rows):
+        first.setdefault(reading_of(key), key)
+    return first

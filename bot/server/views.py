@@ -32,7 +32,7 @@ from bot.server.models import (
 from bot.server.webhooks import DeliveryLog
 from bot.service.items import Item
 from bot.service.judge.commits import open_kept_look_up
-from bot.service.judge.facts import judge_for, verdict_on
+from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
 from bot.service.store.views import STATES, HeldPlan, ItemPlace, ItemState
@@ -125,7 +125,8 @@ class Views:
             return None
         today = datetime.fromtimestamp(self.clock(), UTC).date()
         waivers = kept_waivers(self.store, watch)
-        judge = judge_for(watch, self.leaderboard(watch), today, waivers, open_kept_look_up(self.store))
+        known = StoredRows(self.store, name)
+        judge = judge_for(watch, self.leaderboard(watch), today, waivers, open_kept_look_up(self.store), known=known)
         found = verdict_on(judge, self.store, name, path)
         if found is None:
             return None

@@ -35,7 +35,7 @@ from bot.publishing.made_entries import MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
 from bot.service.items import RowQueue
 from bot.service.judge.commits import open_look_up
-from bot.service.judge.facts import LookUp, judge_for, judge_stored, no_look_up
+from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
 from bot.service.settings.config import Settings, Watch, WatchTarget
 from bot.service.settings.environment import space_url
 from bot.service.settings.sources import open_settings
@@ -129,9 +129,13 @@ class WatchContext:
         decides = [__version__, self.leaderboard.scoring_digest, self.watch.owners, self.watch.look_up_commits, expired]
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
-    def judge(self, found: Sequence[StoredSubmission]) -> Judgement:
-        """Judge submissions and join them into rows; files that are not results are left out."""
-        judge = judge_for(self.watch, self.leaderboard, self.today, self.waivers, self.look_up)
+    def judge(self, found: Sequence[StoredSubmission], *, is_compared: bool = True) -> Judgement:
+        """Judge submissions and join them into rows; files that are not results are left out.
+
+        Unless `is_compared` is false they are compared with the other submissions of the watch and with its boards.
+        """
+        known = StoredRows(self.store, self.name, {one.path for one in found}) if is_compared else None
+        judge = judge_for(self.watch, self.leaderboard, self.today, self.waivers, self.look_up, known=known)
         return judge_stored(judge, found)
 
     def made(self, found: Sequence[StoredSubmission]) -> MadeEntries:

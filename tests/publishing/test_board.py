@@ -24,9 +24,9 @@ from bot.publishing.board import (
     WITHOUT,
     average_without,
     columns,
+    known_rows,
     make_board,
     records,
-    same_values,
     to_csv,
     to_parquet,
 )
@@ -234,7 +234,7 @@ def test_an_empty_board_has_its_columns_and_their_types(leaderboard: Leaderboard
 def test_the_board_knows_the_values_of_its_complete_rows() -> None:
     measurements = outcome_of(base()).measurements
     assert measurements is not None
-    assert same_values([ENTRY, HOLE]) == {raw_values(measurements, BOARD): "example-org/kestrel-7b"}
+    assert known_rows([ENTRY, HOLE]).values == {raw_values(measurements, BOARD): "example-org/kestrel-7b"}
 
 
 @pytest.mark.parametrize(("points", "ranks"), [(2.77, [1, 1]), (2.78, [1, 2])])

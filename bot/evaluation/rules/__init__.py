@@ -29,6 +29,7 @@ from bot.evaluation.rules.rule import Rule
 from bot.evaluation.rules.secret_in_file import secret_in_file
 from bot.evaluation.rules.settings_differ import settings_differ
 from bot.evaluation.rules.silent_change import silent_change
+from bot.evaluation.rules.spelled_otherwise import spelled_otherwise
 from bot.evaluation.rules.stderr_contradicts_samples import stderr_contradicts_samples
 from bot.evaluation.rules.strict_below_flexible import strict_below_flexible
 from bot.evaluation.rules.unaccepted_format import unaccepted_format
@@ -67,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     value_out_of_range,
     value_not_integral,
     stderr_contradicts_samples,
+    spelled_otherwise,
     unidentified_model,
     wrong_owner,
     unpinned_revision,

@@ -32,7 +32,8 @@ class Facts:
     found; a hash that is absent was not looked up. `same_values` names, for the raw values of all tasks in order, the
     model on the board that has them. `waivers` are further ones. `committed` has, by path, the date in Unix seconds of
     the commit that brought a file. `owners` has, by the prefix of a path, the organizations whose models are submitted
-    there and nowhere else. `names` has the Hub ids of models by what files call them, see `with_names`.
+    there and nowhere else. `names` has the Hub ids of models by what files call them, see `with_names`. `spellings` has
+    the key of the row that stands first, by what a reader sees of a key, see `reading_of`.
     """
 
     today: date | None = None
@@ -44,6 +45,7 @@ class Facts:
     committed: Mapping[str, float] = field(default_factory=dict)
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_FACTS = Facts()

@@ -18,6 +18,7 @@ from bot.evaluation.verdict import RowFacts
 from bot.pages.addresses import evidence_links
 from bot.platforms.registry import Opener
 from bot.platforms.target import Target
+from bot.publishing.board import EntryRows, raws_of
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.layout import CellChange, Layout, RowChange
@@ -195,15 +196,15 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
         today = min(map(date.fromisoformat, days), default=None)
     except ValueError:
         raise Unfounded("untraceable", "a date or a waiver of the row is malformed") from None
-    raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
+    raws = raws_of(entry)
     return Judge(
         declared,
         today,
         waivers,
         facts.owners,
         facts.names,
-        {raws: facts.same_values} if facts.same_values else {},
         lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
+        EntryRows({raws: facts.same_values}) if facts.same_values and raws is not None else None,
     )
 
 

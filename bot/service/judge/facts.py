@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
+from math import inf
+from typing import Protocol
 
+from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.measurement import raw_values
+from bot.evaluation.row_key import key_of, reading_of, with_names
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
+from bot.publishing.board import first_spellings
 from bot.service.settings.config import Watch
 from bot.service.store import Store, StoredSubmission
+from bot.service.store.boards import digest_of_raws
 
 LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]
 
@@ -24,12 +31,31 @@ def no_look_up(git_hashes: Iterable[str], leaderboard: Leaderboard) -> Mapping[s
     return {}
 
 
+class KnownRows(Protocol):
+    """The rows beside the submissions that are judged: those of the board, and of other submissions."""
+
+    def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
+        """The model on the board that has these raw values of all tasks in order; values that no row has are left out.
+
+        Of several models it is the one whose key is first.
+        """
+        ...
+
+    def spellings(self, readings: Collection[str]) -> Mapping[str, tuple[float, str]]:
+        """The row that came first of those that read alike, see `reading_of`: when its file came, and its key.
+
+        The time is in Unix seconds, `-inf` for a row that is on the board.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Judge:
     """Judges submissions for one caller: a command, the Action, a watch, a page, or `verify`.
 
-    `today`, `waivers`, `owners`, `names` and `same_values` are the facts of these names, see `Facts`. `look_up` answers
-    for harness commits, by `git_hash`, that the declaration and the shipped tables do not settle.
+    `today`, `waivers`, `owners` and `names` are the facts of these names, see `Facts`. `look_up` answers for harness
+    commits, by `git_hash`, that the declaration and the shipped tables do not settle. `known` are the rows with which
+    the submissions are compared, None where there are none.
     """
 
     leaderboard: Leaderboard
@@ -37,8 +63,8 @@ class Judge:
     waivers: Sequence[Waiver] = ()
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
-    same_values: Mapping[tuple[float, ...], str] = field(default_factory=dict)
     look_up: LookUp = no_look_up
+    known: KnownRows | None = None
 
     def judge(
         self,
@@ -51,7 +77,21 @@ class Judge:
         `committed` has, by path, the date in Unix seconds of the commit that brought a file, where that is known.
         """
         found = list(submissions)
-        return judge_all(found, self.leaderboard, self._facts(found, committed or {}), unread=unread)
+        facts = self._facts(found, committed or {})
+        return self._with_values(judge_all(found, self.leaderboard, facts, unread=unread), facts)
+
+    def _with_values(self, judgement: Judgement, facts: Facts) -> Judgement:
+        """The judgement with what the values of other models' rows say: only a joined row has values to compare."""
+        models = {
+            raw_values(row.measurements, self.leaderboard): row.model.id
+            for row in judgement.rows
+            if row.measurements.present and not row.measurements.missing
+        }
+        known = self.known.same_values(models) if self.known is not None and models else {}
+        if all(models[raws] == model for raws, model in known.items()):
+            return judgement
+        rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known))
+        return replace(judgement, rows=tuple(rows))
 
     def _facts(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Facts:
         commits = self._commits(found)
@@ -60,12 +100,24 @@ class Judge:
             commits={text: one.answer for text, one in commits.items()},
             reasons={text: one.why for text, one in commits.items()},
             repositories={text: one.repository for text, one in commits.items() if one.repository},
-            same_values=self.same_values,
             waivers=tuple(self.waivers),
             committed=committed,
             owners=self.owners,
             names=self.names,
+            spellings=self._spellings(found, committed),
         )
+
+    def _spellings(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Mapping[str, str]:
+        """The key that counts of each reading that several keys have, among these submissions and the known rows."""
+        came: dict[str, list[tuple[float, str]]] = {}
+        for one in found:
+            named = with_names(with_names(one, self.names), self.leaderboard.models)
+            if named.result is not None:
+                key = key_of(self.leaderboard.id, named.result.model).text
+                came.setdefault(reading_of(key), []).append((committed.get(one.path, inf), key))
+        known = self.known.spellings(came) if self.known is not None and came else {}
+        every = {reading: [*some, *([known[reading]] if reading in known else [])] for reading, some in came.items()}
+        return {reading: min(some)[1] for reading, some in every.items() if len({key for _, key in some}) > 1}
 
     def _commits(self, found: Iterable[Parsed]) -> Mapping[str, CommitFact]:
         """The answers about the commits that files and declaration alone do not settle."""
@@ -97,15 +149,41 @@ class SubmissionVerdict:
         return self.stored.content if isinstance(self.stored.content, UnreadPath) else None
 
 
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows that a watch knows beside the submissions at some paths: on its boards, and of its other submissions."""
+
+    store: Store
+    watch: str
+    paths: Collection[str] = ()
+
+    def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
+        """The model on a board that has these raw values."""
+        digests = {one: digest_of_raws(one) for one in raws}
+        models = self.store.models_with(self.watch, digests.values())
+        return {one: models[digest] for one, digest in digests.items() if digest in models}
+
+    def spellings(self, readings: Collection[str]) -> Mapping[str, tuple[float, str]]:
+        """The row that came first of those that read alike; one on a board came before all others."""
+        first: dict[str, tuple[float, str]] = {}
+        for came, key in sorted(self.store.spellings(self.watch, readings, self.paths)):
+            first.setdefault(reading_of(key), (came, key))
+        on_boards = first_spellings(self.store.board_spellings(self.watch, readings))
+        return {**first, **{reading: (-inf, key) for reading, key in on_boards.items()}}
+
+
 def judge_for(
     watch: Watch,
     leaderboard: Leaderboard,
     today: date,
     waivers: Sequence[Waiver],
     look_up: LookUp,
+    *,
+    known: KnownRows | None = None,
 ) -> Judge:
     """Return what judges the submissions of a watch, for its passes and its pages alike."""
-    return Judge(leaderboard, today, waivers, watch.owners, look_up=look_up if watch.look_up_commits else no_look_up)
+    look_up = look_up if watch.look_up_commits else no_look_up
+    return Judge(leaderboard, today, waivers, watch.owners, look_up=look_up, known=known)
 
 
 def judge_stored(judge: Judge, found: Iterable[StoredSubmission]) -> Judgement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.row_key import key_of
+from bot.evaluation.row_key import key_of, reading_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import read_whole_files
@@ -138,7 +139,8 @@ def _read(
     )
     path = one.candidate.path
     stored = StoredSubmission(path, folder_of(path), None, "unread", one.oid, last.oid, last.date, content)
-    return judged(context, [stored])[0]
+    # Alone: it is compared with others when all that came with it are stored.
+    return _as_judged(context, [stored], context.judge([stored], is_compared=False))[0]
 
 
 def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
@@ -199,8 +201,26 @@ def mark_changed(
     changed = [*gone, *read]
     changed += [before[one.path] for one in changed if one.path in before]
     keys = {one.key for one in changed if one.key is not None}
+    judge_twins(context, keys, cause)
     mark_rows(context, keys, cause)
     mark_folders(context, {one.folder for one in changed} | context.store.folders_of(context.name, keys), cause)
+
+
+def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push") -> None:
+    """Judge submissions again whose rows read like these, see `reading_of`: which of them counts may be another."""
+    store, name = context.store, context.name
+    for some in batches(keys, BATCH):
+        readings = {reading_of(key): key for key in some}
+        ours = {key for _, key in store.spellings(name, readings)}
+        every = {*some, *ours, *(key for _, key in store.board_spellings(name, readings))}
+        count = Counter(map(reading_of, every))
+        twins = sorted(key for key in ours if count[reading_of(key)] > 1)
+        for part in batches(twins, BATCH):
+            found = list(store.submissions_of(name, part).values())
+            again = judged(context, found)
+            store.set_verdicts(name, {one.path: (one.key, one.status) for one in again})
+            mark_rows(context, part, cause)
+            mark_folders(context, {one.folder for one in again}, cause)
 
 
 def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) -> None:

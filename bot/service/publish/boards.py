@@ -25,6 +25,7 @@ from bot.publishing.publication import plan_mark, rolling_mark
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
+from bot.service.judge.reading import judge_twins
 from bot.service.publish.desired import desired_together
 from bot.service.publish.links import other_places
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
@@ -178,7 +179,8 @@ class BoardUpdater:
         kept = KeptBoard(self.target.head(), board.id, board.text)
         is_first = context.store.kept_board(context.name, self.to) is None
         history = self._history(board.id) if is_first and kept.head else ()
-        context.store.keep_board(context.name, self.to, kept, entries, date, history=history)
+        moved = context.store.keep_board(context.name, self.to, kept, entries, date, history=history)
+        judge_twins(context, moved)
 
     def _history(self, leaderboard: str) -> Sequence[BoardChange]:
         """The changes of rows from the commits of a folder; for a service, `site` fetches them instead."""

@@ -9,11 +9,14 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import pack
 from typing import Any
 
 import msgspec
 from sqlalchemy import delete, select
 
+from bot.evaluation.row_key import reading_of
+from bot.publishing.board import raws_of
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, parse_entry
 from bot.service.store.database import Database, batches
@@ -74,11 +77,11 @@ class KeptBoards(Database):
         date: str,
         *,
         history: Sequence[BoardChange] = (),
-    ) -> None:
+    ) -> set[str]:
         """Keep the rows of a board, and note what came, changed and went; `date` is ISO 8601.
 
         The first time the changes are those of `history`, the newest first; without any, each row counts as added when
-        it was measured.
+        it was measured. Returns the keys of the rows that came or went.
         """
         with self.transaction():
             is_first = self.kept_board(watch, target) is None
@@ -95,6 +98,25 @@ class KeptBoards(Database):
             self._note(watch, target, list(news))
             row = {"watch": watch, "target": target, "head": board.head, "leaderboard": board.leaderboard}
             self.upsert(boards, [{**row, "declaration": board.declaration}])
+        return set(known) ^ set(wanted)
+
+    def models_with(self, watch: str, raws: Iterable[str]) -> dict[str, str]:
+        """The models of rows on the boards of a watch that have these raw values, by `digest_of_raws`; first by key."""
+        columns = select(board_rows.c.raws, board_rows.c.key, board_rows.c.model).where(board_rows.c.watch == watch)
+        with self.transaction() as connection:
+            parts = [connection.execute(columns.where(board_rows.c.raws.in_(some))).all() for some in batches(raws)]
+        found = sorted((row for part in parts for row in part), key=lambda row: row.key, reverse=True)
+        return {row.raws: row.model for row in found}
+
+    def board_spellings(self, watch: str, readings: Iterable[str]) -> list[tuple[str, str]]:
+        """When the rows on the boards of a watch that have these readings were measured, and their keys."""
+        columns = select(board_rows.c.measured, board_rows.c.key).where(board_rows.c.watch == watch)
+        with self.transaction() as connection:
+            return [
+                (row.measured, row.key)
+                for some in batches(readings)
+                for row in connection.execute(columns.where(board_rows.c.reading.in_(some)))
+            ]
 
     def _digests(self, watch: str, target: str) -> dict[str, str]:
         where = (board_rows.c.watch == watch, board_rows.c.target == target)
@@ -136,5 +158,21 @@ def _digest(entry: Entry) -> str:
 
 
 def _stored(watch: str, target: str, entry: Entry, digest: str) -> dict[str, Any]:
-    data = zlib.compress(msgspec.json.encode(entry))
-    return {"watch": watch, "target": target, "key": entry.key, "digest": digest, "data": data}
+    raws = raws_of(entry)
+    return {
+        "watch": watch,
+        "target": target,
+        "key": entry.key,
+        "digest": digest,
+        "reading": reading_of(entry.key),
+        "raws": None if raws is None else digest_of_raws(raws),
+        "model": entry.model.id,
+        "measured": entry.date,
+        "data": zlib.compress(msgspec.json.encode(entry)),
+    }
+
+
+def digest_of_raws(raws: Iterable[float]) -> str:
+    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
+    data = b"".join(pack("<d", raw + 0.0) for raw in raws)
+    return hashlib.sha256(data).hexdigest()[:32]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import inf
 from typing import Any
 
 import msgspec
 from sqlalchemy import Column, ColumnElement, delete, func, select, update
 
+from bot.evaluation.row_key import reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.database import Database, batches
 from bot.service.store.tables import files, rows, submissions
@@ -111,6 +113,22 @@ class Sources(Database):
         """The submissions that measure these rows."""
         return self._submissions(watch, (submissions.c.key.in_(some) for some in batches(keys)))
 
+    def spellings(self, watch: str, readings: Iterable[str], without: Collection[str] = ()) -> list[tuple[float, str]]:
+        """When submissions with these readings came (Unix seconds, infinity if unknown), and their keys.
+
+        `without` are paths of submissions that do not count.
+        """
+        columns = select(submissions.c.path, submissions.c.key, submissions.c.committed)
+        with self.transaction() as connection:
+            return [
+                (inf if row.committed is None else row.committed, row.key)
+                for some in batches(readings)
+                for row in connection.execute(
+                    columns.where(submissions.c.watch == watch, submissions.c.reading.in_(some))
+                )
+                if row.path not in without
+            ]
+
     def keys_below(self, watch: str, folder: str) -> set[str]:
         """The rows that submissions measure and whose keys begin with a folder, such as all rows of one model."""
         below = (submissions.c.key > f"{folder}/", submissions.c.key < f"{folder}0")  # "0" comes after "/"
@@ -200,7 +218,8 @@ class Sources(Database):
         with self.transaction() as connection:
             for path, (row_key, status) in verdicts.items():
                 where = (submissions.c.watch == watch, submissions.c.path == path)
-                connection.execute(update(submissions).where(*where).values(key=row_key, status=status))
+                values = {"key": row_key, "reading": _reading(row_key), "status": status}
+                connection.execute(update(submissions).where(*where).values(values))
 
     def count_submissions(self, watch: str) -> dict[str, int]:
         """How many submissions have each status."""
@@ -247,12 +266,17 @@ def _stored(watch: str, one: StoredSubmission) -> dict[str, Any]:
         "path": one.path,
         "folder": one.folder,
         "key": one.key,
+        "reading": _reading(one.key),
         "status": one.status,
         "oid": one.oid,
         "commit": one.commit,
         "committed": one.committed,
         "data": (b"P" if isinstance(content, Parsed) else b"U") + zlib.compress(raw),
     }
+
+
+def _reading(row_key: str | None) -> str | None:
+    return None if row_key is None else reading_of(row_key)
 
 
 def _by_row_and_path(row: Any) -> tuple[str, str]:

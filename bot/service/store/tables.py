@@ -79,12 +79,14 @@ submissions = Table(
     key("path"),
     Column("folder", Words, nullable=False),
     Column("key", Words),
+    Column("reading", Words),  # what a reader sees of the key
     Column("status", Words, nullable=False),
     Column("oid", Words, nullable=False),
     Column("commit", Words, nullable=False),
     Column("committed", Float),
     Column("data", LargeBinary, nullable=False),
     Index("submissions_by_key", "watch", "key"),
+    Index("submissions_by_reading", "watch", "reading"),
     Index("submissions_by_folder", "watch", "folder"),
     Index("submissions_by_status", "watch", "status", "path"),
     Index("submissions_by_path", "watch", "path", "status", "key"),  # a search reads this, and no row
@@ -153,7 +155,13 @@ board_rows = Table(
     key("target"),
     key("key"),
     Column("digest", Words, nullable=False),
+    Column("reading", Words, nullable=False),  # what a reader sees of the key
+    Column("raws", Words),  # a digest of the raw values, NULL where one is missing
+    Column("model", Words, nullable=False),
+    Column("measured", Words, nullable=False),
     Column("data", LargeBinary, nullable=False),
+    Index("board_rows_by_reading", "watch", "reading"),
+    Index("board_rows_by_raws", "watch", "raws"),
 )
 board_changes = Table(
     "board_changes",

@@ -101,7 +101,8 @@ def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, aske
 
 # At the source: /recheck, /explain, /ignore
 
-NEVER_WAIVED = frozenset({"non-finite-value", "malformed-file"})  # there is no number that could be published
+# Without a number nothing can be published; of two rows that read alike one counts.
+NEVER_WAIVED = frozenset({"non-finite-value", "malformed-file", "spelled-otherwise"})
 GRANT = re.compile(r"`([a-z0-9-]+)` is waived until (\d{4}-\d{2}-\d{2}) for exactly these files:\n")
 GRANTED_FILE = re.compile(r"^- `(sha256:[0-9a-f]{64})`$", re.MULTILINE)
 GRANT_REASON = re.compile(r"^Reason: (`+)( ?)(\S.*)\2\1$", re.MULTILINE)
@@ -147,7 +148,7 @@ def ignore(place: SourcePlace, asked: Asked, words: re.Match[str]) -> str:
     """Waive a rule for exactly the files that the maintainer saw, or say why nothing is waived."""
     rule, reason = words[1], brief(words[3], REASON_LIMIT)
     if rule in NEVER_WAIVED:
-        return f"`{rule}` cannot be waived: there would be no number to publish."
+        return f"`{rule}` cannot be waived: there would be no number to publish, or a second row that reads alike."
     if rule not in {one.id for one in ALL_RULES}:
         return f"There is no rule {code(brief(rule))}: `leaderboard-bot rules` lists them."
     try:

@@ -6,8 +6,9 @@ of open-llm-v1)` (what is changed is a complete file of that format, `… by har
 today), `(another file)` (the row has a sound file of another day besides), `(result) FIELD: value` (what the reader of
 some format finds, where the formats of the examples do not record it; the fields of a leaf are `leaves/KEY/FIELD`),
 `(file with) TEXT` (the file has this text after its first brace), `(board) MODEL` (the board has that model's row with
-the same values), `(owners) PREFIX belongs to ORGANIZATION`, or `(file) TEXT` (the whole file). A text that starts with
-no such line is a sentence for people, and describes the sound file as it is.
+the same values), `(row) KEY` (the board has the row of this key), `(owners) PREFIX belongs to ORGANIZATION`, or `(file)
+TEXT` (the whole file). A text that starts with no such line is a sentence for people, and describes the sound file as
+it is.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import Result
+from bot.evaluation.row_key import reading_of
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, Submission, parse_submission
 from tests.evaluation.judging import (
@@ -41,7 +43,7 @@ from tests.evaluation.judging import (
 )
 
 FILE, BOARD, ANOTHER, RESULT, WITH = "(file) ", "(board)", "(another file)", "(result) ", "(file with) "
-OWNERS, DECLARATION = "(owners) ", "(declaration) "
+OWNERS, DECLARATION, ROW = "(owners) ", "(declaration) ", "(row) "
 STARTS = {
     "(a file of open-llm-v1-drop)": partial(base_v1, "open-llm-v1-drop"),
     "(a file of open-llm-v1)": base_v1,
@@ -64,6 +66,7 @@ class Example:
     fields: dict[str, Any] = field(default_factory=dict)
     inserted: str = ""
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
 
     def data(self) -> bytes:
         """The bytes of the file."""
@@ -82,7 +85,7 @@ class Example:
 
     def outcome(self) -> Outcome:
         """Judge it."""
-        outcome = self._judged(Facts(today=TODAY, owners=self.owners))
+        outcome = self._judged(Facts(today=TODAY, owners=self.owners, spellings=self.spellings))
         if not self.board or outcome.result is None:
             return outcome
         return self._judged(self._facts(outcome.result))
@@ -136,13 +139,10 @@ def _read(line: str, example: Example) -> None:
     elif line.startswith(DECLARATION):
         way, _, value = line.removeprefix(DECLARATION).partition(": ")
         example.declaration[way] = json.loads(value)
-    elif line.startswith(OWNERS):
-        prefix, _, organization = line.removeprefix(OWNERS).partition(" belongs to ")
-        example.owners[prefix] = () if organization == "nobody" else (organization,)
+    elif line.startswith((ROW, OWNERS, BOARD)):
+        _read_fact(line, example)
     elif line == ANOTHER:
         example.has_another = True
-    elif line.startswith(BOARD):
-        example.board = line.removeprefix(BOARD).strip()
     elif line.startswith("leaderboard: "):
         example.leaderboard = line.removeprefix("leaderboard: ")
     else:
@@ -150,6 +150,17 @@ def _read(line: str, example: Example) -> None:
         assert pointer.startswith("/"), line
         assert colon, line
         example.changes[pointer] = ABSENT if value == "(absent)" else json.loads(value)
+
+
+def _read_fact(line: str, example: Example) -> None:
+    if line.startswith(ROW):
+        key = line.removeprefix(ROW)
+        example.spellings[reading_of(key)] = key
+    elif line.startswith(BOARD):
+        example.board = line.removeprefix(BOARD).strip()
+    else:
+        prefix, _, organization = line.removeprefix(OWNERS).partition(" belongs to ")
+        example.owners[prefix] = () if organization == "nobody" else (organization,)
 
 
 def sound(example: Example) -> Example:

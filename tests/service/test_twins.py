@@ -1,0 +1,104 @@
+"""Rows that read alike: a submission that spells a model otherwise makes no second row, and both are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.row_key import reading_of
+from bot.platforms.registry import Opener
+from bot.service.checks.verify import Verifier
+from tests.service.stories import Story
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+FIRST, OTHER = "acme/atlas-7b", "Acme/Atlas-7B"
+
+
+@pytest.fixture
+def story(hub: Hub, tmp_path: Path) -> Story:
+    return Story(hub, tmp_path, form="commit")
+
+
+def models(story: Story) -> list[str]:
+    """The models on the board."""
+    target = Opener(story.contexts.access, story.folder).target("hf://datasets/acme/contents")
+    return sorted(entry.model.id for entry in target.read_entries())
+
+
+def spelled(model: str, right: tuple[int, int, int] = (50, 60, 70)) -> bytes:
+    """The result of the same run of the same commit, with the model's name spelled otherwise."""
+    return result(right=right).replace(FIRST.encode(), model.encode())
+
+
+def statuses(story: Story) -> dict[str, str]:
+    found = story.contexts.store.submissions_at("tiny", [path_of(FIRST), path_of(OTHER)])
+    return {one.parsed.result.model.id: one.status for one in found.values() if one.parsed and one.parsed.result}
+
+
+@pytest.mark.parametrize("other", ["Acme/atlas-7b", "acme/atlas-7B", "acme/atlas-7b ", "acme/atlas\u200b-7b"])
+def test_a_model_that_is_spelled_otherwise_makes_no_second_row(story: Story, other: str) -> None:
+    story.push()
+    story.settle()
+    story.push(spelled(other, (90, 90, 90)), path_of("eve/other"))
+    [rejected] = [one for one in story.settle() if one.outcome == "rejected"]
+    assert rejected.subject == path_of("eve/other")
+    assert "spelled-otherwise" in rejected.text
+    assert "tiny/acme/atlas-7b/" in rejected.text
+    assert models(story) == [FIRST]
+
+
+def test_of_two_spellings_in_one_push_one_is_published(story: Story) -> None:
+    story.hub.push(story.source, {path_of(one): spelled(one) for one in (FIRST, OTHER)})
+    outcomes = story.settle()
+    assert len(models(story)) == 1
+    assert sorted(statuses(story).values()) == ["accepted", "rejected"]
+    [rejected] = [one.text for one in outcomes if one.outcome == "rejected"]
+    assert all(f"tiny/{model}/" in rejected for model in (FIRST, OTHER))
+
+
+def test_the_row_on_the_board_counts_whatever_the_state_remembers(story: Story) -> None:
+    story.push(spelled(OTHER), path_of(OTHER))
+    story.settle()
+    story.push()
+    story.lose_state()
+    story.settle()
+    story.settle()
+    assert models(story) == [OTHER]
+    assert statuses(story) == {FIRST: "rejected", OTHER: "accepted"}
+
+
+def test_when_the_first_spelling_is_withdrawn_the_other_is_published(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.push(spelled(OTHER), path_of(OTHER))
+    story.settle()
+    assert statuses(story) == {FIRST: "accepted", OTHER: "rejected"}
+    story.remove()
+    story.settle()
+    story.settle()
+    assert models(story) == [OTHER]
+    assert statuses(story) == {OTHER: "accepted"}
+
+
+def test_what_stands_in_another_row_is_named_by_the_service_and_follows_in_verify(story: Story) -> None:
+    story.push()
+    story.settle()
+    story.push(model="eve/copy-7b")  # the same numbers under another name
+    story.settle()
+    target = Opener(story.contexts.access, story.folder).target("hf://datasets/acme/contents")
+    first, copy = sorted(target.read_entries(), key=lambda entry: entry.model.id)
+    assert [remark.rule for remark in first.warnings if remark.rule == "duplicate-scores"] == []
+    [warning] = [remark for remark in copy.warnings if remark.rule == "duplicate-scores"]
+    assert warning.message.startswith(f"{FIRST} has the same value in every task")
+    assert copy.facts is not None
+    assert copy.facts.same_values == FIRST
+    outcomes = {row.key: row.outcome for row in Verifier(target, Opener(story.contexts.access, story.folder)).verify()}
+    assert outcomes == {first.key: "follows", copy.key: "follows"}
+
+
+def test_keys_that_differ_in_more_than_case_and_spaces_read_otherwise() -> None:
+    settings = ["r-float16", "r-bfloat16", "r-float16-chat", "s-float16"]
+    keys = [f"{model}/{one}" for model in ("b/acme/m", "b/acme/n", "b/acme-m/m", "c/acme/m") for one in settings]
+    assert len(set(map(reading_of, keys))) == len(keys)
