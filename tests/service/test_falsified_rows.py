@@ -19,6 +19,7 @@ from bot.evaluation.verdict import CommitFact
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access
 from bot.platforms.registry import Opener
+from bot.publishing.board import EntryRows
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
 from bot.publishing.row_difference import CANNOT_FOLLOW
@@ -70,8 +71,8 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
         [waiver(rule, now) for rule in ("limited-run", "wrong-sample-count", "wrong-owner", "unpinned-revision")],
         {"other/": ("acme",)},
         {"./x": f"{MODEL}@{revision_of(MODEL)}"},
-        {(0.55, 0.7): "acme/borea-1b"},
         lambda texts, _: {text: CommitFact("accepted", TOOL, "it is") for text in texts},
+        EntryRows({(0.55, 0.7): "acme/borea-1b"}),
     )
     return row(source, declared, "facts.json", judge, data)
 
