@@ -14,7 +14,7 @@ from bot.action.job import Inputs, TriggerContext
 from bot.errors import BotError, CallError, Gone
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import most_bytes
-from bot.platforms.digest import blob_id
+from bot.platforms.caches import blob_id
 from bot.platforms.files import read_file
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.source import GitHubSource

@@ -22,11 +22,10 @@ from bot.errors import BotError, CallError
 from bot.evaluation.finding import Finding, Severity
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
-from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.inputs import Place, commit_dates, evidence_of, reader_of
+from bot.platforms.inputs import Place, commit_dates, evidence_of, open_leaderboard, reader_of
 from bot.platforms.registry import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import known_rows, make_board

@@ -16,7 +16,7 @@ from bot.cli.judging import warn
 from bot.cli.service import CONFIG, need_extra
 from bot.errors import CallError
 from bot.evaluation.finding import counted
-from bot.platforms.declarations import open_leaderboard
+from bot.platforms.inputs import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.checks.badge import to_json, write_badge

@@ -17,8 +17,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.submission import UnreadPath
-from bot.platforms.declarations import open_leaderboard
-from bot.platforms.inputs import find_places
+from bot.platforms.inputs import find_places, open_leaderboard
 from bot.platforms.registry import open_target
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text

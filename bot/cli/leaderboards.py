@@ -15,8 +15,8 @@ from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, results_at, say, warn
 from bot.errors import CallError, MalformedDeclaration, Unavailable
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
-from bot.platforms.declarations import open_leaderboard
 from bot.platforms.history import history_of
+from bot.platforms.inputs import open_leaderboard
 from bot.platforms.registry import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
@@ -63,7 +63,7 @@ def show(
     ],
 ) -> None:
     """Check a declaration and show its columns."""
-    from bot.reporting.declaration import describe_leaderboard
+    from bot.reporting.draft import describe_leaderboard
 
     declared = open_leaderboard(leaderboard, read_access())
     known = {rule.id for rule in ALL_RULES}

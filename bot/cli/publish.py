@@ -26,8 +26,7 @@ from bot.errors import Refused
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Judgement
-from bot.platforms.declarations import open_leaderboard
-from bot.platforms.inputs import evidence_of, in_repositories, reader_of
+from bot.platforms.inputs import evidence_of, in_repositories, open_leaderboard, reader_of
 from bot.platforms.registry import open_target
 from bot.publishing.made_entries import make_entries
 from bot.reporting.escape import without_commands

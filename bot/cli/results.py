@@ -27,8 +27,7 @@ from bot.errors import CallError
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
-from bot.platforms.declarations import open_leaderboard
-from bot.platforms.inputs import reader_of
+from bot.platforms.inputs import open_leaderboard, reader_of
 from bot.processes import JOBS
 from bot.reporting.locate import with_lines
 from bot.reporting.report import make_report, to_json
@@ -174,7 +173,7 @@ def explain(
 def _explain_reported(judgement: Judgement, reported: str, task: str, form: ExplainFormat) -> int:
     """Say which readings of one row's files give a number; the exit status is 1 where none does."""
     from bot.evaluation.reported import parse_reported, read_reported
-    from bot.reporting.reported import reported_json, reported_text
+    from bot.reporting.comparison import reported_json, reported_text
 
     if form is ExplainFormat.MARKDOWN:
         raise CallError("--reported is written as text or json")

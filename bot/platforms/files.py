@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.errors import CallError
 from bot.evaluation.discovery import ListedFile
-from bot.platforms.pasted import refuse_pasted
+from bot.platforms.platform import refuse_pasted
 
 UNSEEN = frozenset({".git", "__pycache__", ".venv", "node_modules"})  # folders of tools
 

@@ -1,4 +1,4 @@
-"""Find the files that a PATH of the command line names: local ones, and those of datasets on the Hub."""
+"""Open what the command line names: the files of a PATH, here or in a dataset on the Hub, and a declaration."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from bot.errors import CallError
+from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
 from bot.evaluation.formats import MAX_BYTES, most_bytes
+from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.platforms.digest import blob_id
+from bot.platforms.caches import blob_id
 from bot.platforms.files import list_files, place_of, read_file
-from bot.platforms.platform import Access
+from bot.platforms.platform import Access, refuse_pasted
 from bot.platforms.source import LastCommit, Source, TooLarge
 from bot.publishing.entry import Evidence
 
@@ -185,3 +186,41 @@ def reader_of(places: Iterable[Place]) -> Callable[[str], bytes | None]:
         return read_part(path, size)
 
     return read
+
+
+MAX_BYTES = 1024 * 1024
+
+
+def open_leaderboard(name: str, access: Access) -> Leaderboard:
+    """Read a declaration; one at an `hf://` address is read at the commit that its revision names now.
+
+    Raises CallError if there is none, MalformedDeclaration where it is refused.
+    """
+    if not name.startswith("hf://"):
+        refuse_pasted(name)
+        return load_leaderboard(name)
+    data = _read(name, access)
+    try:
+        return parse_leaderboard(data.decode("utf-8"), PurePosixPath(name).stem, name)
+    except UnicodeDecodeError:
+        raise MalformedDeclaration(name, [("", "is not UTF-8 text")]) from None
+
+
+def _read(name: str, access: Access) -> bytes:
+    from bot.platforms.hub.address import parse_address
+    from bot.platforms.hub.source import open_pinned
+
+    address = parse_address(name)
+    if not address.path:
+        raise CallError(f"{name}: name the file of the declaration: {address.url}/board.toml")
+    source, commit = open_pinned(address, name, access)
+    try:
+        data = source.read(address.path, commit, MAX_BYTES)
+    except TooLarge:
+        raise CallError(f"{name}: has more than {MAX_BYTES:,} bytes, which no declaration has") from None
+    if data is None:
+        from bot.publishing.repeat import when_kept
+
+        later = when_kept(name)
+        raise CallError(f"{name}: there is no such file{f'. {later}' if later else ''}")
+    return data

@@ -13,8 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from bot.errors import CallError
-from bot.platforms.pasted import refuse_pasted
-from bot.platforms.platform import Access, Platform, Session
+from bot.platforms.platform import Access, Platform, Session, refuse_pasted
 from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them

@@ -1,4 +1,4 @@
-"""A draft as the text of a declaration: TOML with comments, a TODO where a person must decide."""
+"""Declarations as text: a draft as TOML with a TODO where a person must decide, and the summary of a finished one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import tomlkit
 from bot import __version__
 from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import HarnessVersion
+from bot.evaluation.task import Task
 from bot.reporting.escape import brief
+from bot.reporting.text import WIDTH
 
-WIDTH = 110
+LINE = 110  # columns of a line of a draft
 MOST = 3  # models that are named
 HEAD = """\
 # All of it was read from the files or is in the catalogue (docs/catalogue.md); a TODO is for a person to decide.
@@ -43,7 +46,7 @@ def _models(draft: LeaderboardDraft) -> str:
 
 
 def _comment(text: str, begin: str = "# ") -> list[str]:
-    return wrap(brief(text, 2_000), WIDTH, initial_indent=begin, subsequent_indent="# ", break_on_hyphens=False)
+    return wrap(brief(text, 2_000), LINE, initial_indent=begin, subsequent_indent="# ", break_on_hyphens=False)
 
 
 def _toml(value: Any) -> str:
@@ -98,3 +101,40 @@ def _task(task: DraftTask) -> Iterator[str]:
         yield from _comment(note)
     for todo in task.todo:
         yield from _comment(f"TODO: {todo}")
+
+
+def describe_leaderboard(leaderboard: Leaderboard) -> str:
+    """The columns as a table, then the subtasks of those that have several, then harness and waivers."""
+    lines = [f"{leaderboard.title}  ({leaderboard.id})", *wrap(leaderboard.description, WIDTH), leaderboard.digest, ""]
+    width = max(len(task.title) for task in leaderboard.tasks)
+    lines.append(f"{'':{width}}  {'subtasks':>8}  {'samples':>8}  {'shots':>5}  score")
+    lines += [_column(task, width) for task in leaderboard.tasks]
+    lines += [line for task in leaderboard.tasks if len(task.leaves) > 1 for line in ("", *_subtasks(task))]
+    lines.append("")
+    notes = [f"quarantined: {task.title}: {task.quarantined}" for task in leaderboard.tasks if task.quarantined]
+    notes += [f"harness: {span.repository}: {span.reason}" for span in leaderboard.harness.accepted]
+    notes += [f"waived: {waiver.rule} for {waiver.submission} until {waiver.until}" for waiver in leaderboard.waivers]
+    lines += [line for note in notes for line in wrap(note, WIDTH, subsequent_indent="  ", break_on_hyphens=False)]
+    return "\n".join(lines) + "\n"
+
+
+def _column(task: Task, width: int) -> str:
+    sizes = [leaf.samples for leaf in task.leaves]
+    samples = "–" if None in sizes else f"{sum(size or 0 for size in sizes):,}"
+    shots = "–" if task.num_fewshot is None else str(task.num_fewshot)
+    return f"{task.title:{width}}  {len(task.leaves):8}  {samples:>8}  {shots:>5}  {_way(task)}"
+
+
+def _way(task: Task) -> str:
+    if task.normalize == "leaf":
+        return "each subtask from guessing to 100, then the plain mean"
+    pooled = "pooled" if task.aggregation == "size-weighted" else "mean"
+    bound = f" from {task.lower_bound}" if task.lower_bound else ""
+    return ("value" if len(task.leaves) == len(task.metrics) == 1 else f"{pooled} value") + f"{bound} to 100"
+
+
+def _subtasks(task: Task) -> Iterator[str]:
+    source = f" (the catalogue's {task.group})" if task.group else ""
+    yield f"{task.title} is made of{source}:"
+    names = ", ".join(leaf.id for leaf in task.leaves)
+    yield from wrap(names, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)

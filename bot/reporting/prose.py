@@ -1,16 +1,49 @@
-"""Write the sections of a page as plain text or as Markdown; a chart becomes its table."""
+"""Write the sections of a page as plain text, as Markdown, or as one HTML page that makes no request.
+
+Everything is escaped. In text and Markdown a chart becomes its table.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from textwrap import fill
 
 from bot.reporting.chart import Chart
 from bot.reporting.escape import visible
-from bot.reporting.page import Section
-from bot.reporting.table import Table, markdown_table, table_width, text_table
+from bot.reporting.table import Table, markdown_table, short, table_width, text_table
+
+Block = str | Table | Chart
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with paragraphs, tables and charts below it."""
+
+    heading: str
+    blocks: Sequence[Block]
+
+
+def page(title: str, lead: str, sections: Sequence[Section], *, foot: str = "") -> str:
+    """Return a whole HTML document; every string is text, never markup.
+
+    Numbers are on the right, with four significant digits, and in full as a tooltip. Below each chart a closed section
+    has its numbers as a table.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("bot.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["short"] = short
+    return environment.get_template("report.html").render(title=title, lead=lead, sections=sections, foot=foot)
+
 
 # Whatever Markdown, HTML or GitHub would read as more than text.
 SPECIAL = re.compile(r"[\\`*_{}\[\]()#+!|~]")

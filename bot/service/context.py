@@ -17,7 +17,6 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.verdict import Judgement, Row
 from bot.pages.site import Site
 from bot.pages.write import Written
-from bot.platforms.declarations import open_leaderboard
 from bot.platforms.discussions import Discussions
 from bot.platforms.github.commits import AnswersInStore
 from bot.platforms.hub.address import MODELS, parse_address
@@ -25,6 +24,7 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.source import read_heads
+from bot.platforms.inputs import open_leaderboard
 from bot.platforms.platform import Access, Kept
 from bot.platforms.registry import Opener
 from bot.platforms.sites import publish_site

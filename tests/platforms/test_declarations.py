@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import BotError, CallError, MalformedDeclaration, Refused
-from bot.platforms.declarations import MAX_BYTES, open_leaderboard
+from bot.platforms.inputs import MAX_BYTES, open_leaderboard
 from bot.platforms.platform import Access
 from tests.world.git import Repository
 from tests.world.hub import Hub

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.platforms.declarations import open_leaderboard
-from bot.platforms.inputs import find_places
-from bot.platforms.pasted import address_of_page
-from bot.platforms.platform import Access
+from bot.platforms.inputs import find_places, open_leaderboard
+from bot.platforms.platform import Access, address_of_page
 from bot.platforms.registry import Opener
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from bot.publishing.changes import OF_DECLARATION, Difference, differences
 from bot.publishing.entry import Evidence
-from bot.publishing.row_difference import OF_DECLARATION, Difference, differences
 from tests.platforms.git.publisher import entry
 
 replace = msgspec.structs.replace

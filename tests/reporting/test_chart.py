@@ -12,7 +12,7 @@ import pytest
 from bot.errors import CallError
 from bot.reporting import chart
 from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, scatter, slopes
-from bot.reporting.page import Section, page
+from bot.reporting.prose import Section, page
 
 HOSTILE = "a</text><script>alert(1)</script>\x00\x1b\u202e&\"'"
 

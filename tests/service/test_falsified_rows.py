@@ -21,8 +21,8 @@ from bot.platforms.platform import Access
 from bot.platforms.registry import Opener
 from bot.publishing.board import EntryRows
 from bot.publishing.card import declaration_path
+from bot.publishing.changes import CANNOT_FOLLOW
 from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
-from bot.publishing.row_difference import CANNOT_FOLLOW
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.judge.facts import Judge, no_look_up
 from tests.platforms.git.test_source import Folder

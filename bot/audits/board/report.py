@@ -9,8 +9,7 @@ import msgspec
 from bot.audits.board.audit import BoardAudit, ColumnFigures
 from bot.evaluation.finding import counted
 from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, scatter
-from bot.reporting.page import Section, page
-from bot.reporting.prose import markdown, text
+from bot.reporting.prose import Section, markdown, page, text
 from bot.reporting.table import Table
 
 SCHEMA = "leaderboard-bot/audit-board/1"

@@ -27,7 +27,7 @@ from bot.audits.drop.report import (
 )
 from bot.reporting.chart import Chart, ChartAxis, ChartText, Point, bars, histogram, intervals, scatter
 from bot.reporting.escape import visible
-from bot.reporting.page import Block, Section, page
+from bot.reporting.prose import Block, Section, page
 from bot.reporting.table import Table
 
 F1_BINS = 20

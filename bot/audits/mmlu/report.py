@@ -12,8 +12,7 @@ from bot.audits.mmlu.source import MmluSource
 from bot.evaluation.benchmarks.mmlu_family import TITLES
 from bot.evaluation.finding import counted
 from bot.reporting.chart import Chart, ChartText, slopes
-from bot.reporting.page import Block, Section, page
-from bot.reporting.prose import markdown, text
+from bot.reporting.prose import Block, Section, markdown, page, text
 from bot.reporting.table import Cell, Table
 
 SCHEMA = "leaderboard-bot/audit-mmlu/1"

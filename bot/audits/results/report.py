@@ -12,8 +12,7 @@ from bot.audits.results import hashes, numbers
 from bot.audits.results.audit import FileForensics, ResultsAudit
 from bot.audits.results.numbers import CountCheck
 from bot.evaluation.finding import counted
-from bot.reporting.page import Block, Section
-from bot.reporting.prose import markdown, text
+from bot.reporting.prose import Block, Section, markdown, text
 from bot.reporting.table import Cell, Table
 
 SCHEMA = "leaderboard-bot/audit-results/1"

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.errors import CallError, Refused
-from bot.platforms.caches import kept_property
-from bot.platforms.digest import check_content
+from bot.platforms.caches import check_content, kept_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout
-from bot.platforms.pasted import refuse_forgotten_scheme
-from bot.platforms.platform import Access, Session
+from bot.platforms.platform import Access, Session, refuse_forgotten_scheme
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 from bot.reporting.escape import brief
 

@@ -18,7 +18,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, Stale, Unavailable
-from bot.platforms.digest import check_content, is_content
+from bot.platforms.caches import check_content, is_content
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import author_of

@@ -21,8 +21,7 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # they are lo
 
 from bot import __version__
 from bot.errors import Refused, Unavailable
-from bot.platforms.caches import kept_property
-from bot.platforms.digest import check_content
+from bot.platforms.caches import check_content, kept_property
 from bot.platforms.hub.address import HubAddress, place_of
 from bot.platforms.hub.errors import SERVICE, hub_errors
 from bot.platforms.hub.wire import install_client_factory

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
 
 from bot.errors import Stale, Unavailable
-from bot.platforms.digest import blob_id
+from bot.platforms.caches import blob_id
 from bot.platforms.hub.source import HubSource
 from bot.platforms.writes import in_chunks, part_title
 

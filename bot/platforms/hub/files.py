@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from bot.errors import Gone
-from bot.platforms.digest import is_content
+from bot.platforms.caches import is_content
 from bot.platforms.discussions import OPEN
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource, added

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import Unavailable
-from bot.platforms.digest import check_content
+from bot.platforms.caches import check_content
 from bot.platforms.git.fetch import FetchedCommit, changed_files, fetched, is_fetched
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient

@@ -20,8 +20,8 @@ from typing import Any
 from pathspec import PathSpec
 
 from bot.errors import Unwritable
+from bot.publishing.card import Growth, counts_of, grown
 from bot.publishing.layout import Draft, RowChange
-from bot.publishing.tables.card_counts import Growth, counts_of, grown
 from bot.publishing.tables.cells import ABSENT, Cell, Way
 from bot.publishing.tables.edit import Insertion, Slot, TableEdit, Update, changes_of, says, sequence
 from bot.publishing.tables.rows import MappedRows

@@ -11,8 +11,7 @@ from sqlalchemy.pool import StaticPool
 
 from bot.service.store.boards import KeptBoard, KeptBoards
 from bot.service.store.cursors import Cursors
-from bot.service.store.database import AT_ONCE, batches
-from bot.service.store.engine import connect, dispose
+from bot.service.store.engine import AT_ONCE, batches, connect, dispose
 from bot.service.store.items import Items
 from bot.service.store.leases import Leases
 from bot.service.store.requests import Memory, Published, Requests

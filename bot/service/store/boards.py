@@ -19,7 +19,7 @@ from bot.evaluation.row_key import reading_of
 from bot.publishing.board import raws_of
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, parse_entry
-from bot.service.store.database import Database, batches
+from bot.service.store.engine import Database, batches
 from bot.service.store.tables import board_changes, board_rows, boards
 
 KEPT = 5_000  # changes of one board

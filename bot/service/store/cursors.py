@@ -6,7 +6,7 @@ from typing import Literal
 
 from sqlalchemy import ColumnElement, delete, select
 
-from bot.service.store.database import Database
+from bot.service.store.engine import Database
 from bot.service.store.tables import cursors
 
 CursorKind = Literal[

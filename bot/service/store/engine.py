@@ -1,16 +1,20 @@
-"""Open the database of the state, and turn its errors into exceptions of this package."""
+"""Open the database of the state: connections, transactions and upserts, and its errors as those of this package."""
 
 from __future__ import annotations
 
 import logging
 import os
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, select
+from sqlalchemy import Connection, Engine, Executable, Table, create_engine, event, func, inspect, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import (
@@ -24,6 +28,57 @@ from sqlalchemy.exc import (
 
 from bot.errors import BotError, CallError, StateUnavailable
 from bot.service.store.tables import VERSION, cursors, form, metadata
+
+AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
+T = TypeVar("T")
+
+
+class Database:
+    """One database; what is called inside `transaction` belongs to it, everything else is a transaction of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._local = threading.local()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """The connection of the running transaction of this thread, else that of a new one."""
+        running: Connection | None = getattr(self._local, "connection", None)
+        if running is not None:
+            yield running
+            return
+        with self.engine.begin() as connection:
+            self._local.connection = connection
+            try:
+                yield connection
+            finally:
+                self._local.connection = None
+
+    def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows, or replace the rows with the same primary key."""
+        if not rows:
+            return
+        statement = _upsert(table, self.engine.dialect.name, tuple(rows[0]))
+        with self.transaction() as connection:
+            connection.execute(statement, [dict(row) for row in rows])
+
+
+@cache
+def _upsert(table: Table, dialect: str, names: tuple[str, ...]) -> Executable:
+    """The statement that inserts or replaces: to build one takes longer than to carry it out."""
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
+    keys = [column.name for column in table.primary_key.columns]
+    values = {name: insert.excluded[name] for name in names if name not in keys}
+    statement: Executable = insert.on_conflict_do_update(index_elements=keys, set_=values)
+    return statement
+
+
+def batches(values: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
+    """Lists of at most `size` values."""
+    rest = iter(values)
+    while some := list(islice(rest, size)):
+        yield some
+
 
 BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 WHY = {

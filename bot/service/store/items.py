@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Executable, bindparam, case, delete, func, select, update
 
 from bot.service.items import Item, Kind, Mark, Priority
-from bot.service.store.database import Database, batches
+from bot.service.store.engine import Database, batches
 from bot.service.store.tables import items
 
 

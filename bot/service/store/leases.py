@@ -16,8 +16,7 @@ from sqlalchemy import Connection, func, select, text
 
 from bot.errors import BotError, LeaseLost, StateUnavailable
 from bot.platforms.writes import held_by
-from bot.service.store.database import Database
-from bot.service.store.engine import parse_database, sqlite_file
+from bot.service.store.engine import Database, parse_database, sqlite_file
 
 LOOK = 0.25  # seconds between two tries
 # Where the machine itself is gone, the server finds out in 25 seconds.

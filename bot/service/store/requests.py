@@ -7,7 +7,7 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Mu
 
 from sqlalchemy import delete, select
 
-from bot.service.store.database import Database, batches
+from bot.service.store.engine import Database, batches
 from bot.service.store.tables import proposals, published, requests
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unsettled
-from bot.service.store.database import Database
+from bot.service.store.engine import Database
 from bot.service.store.tables import allowances, deliveries, intents
 
 LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows

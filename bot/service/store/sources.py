@@ -12,7 +12,7 @@ from sqlalchemy import Column, ColumnElement, delete, func, select, update
 
 from bot.evaluation.row_key import reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.service.store.database import Database, batches
+from bot.service.store.engine import Database, batches
 from bot.service.store.tables import files, rows, submissions
 
 ENCODER = msgspec.msgpack.Encoder()

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, or_, select, tuple_, update
 
 from bot.publishing.plan import Plan
 from bot.service.items import Item
-from bot.service.store.database import Database
+from bot.service.store.engine import Database
 from bot.service.store.tables import items, plans, submissions
 
 ItemState = Literal["failing", "waiting", "held"]
