@@ -1,12 +1,14 @@
-"""The command `score` over 1,500 generated result files of about 70 KB, against json.load on the same files.
+"""The commands `score` and `check --format json` over 1,500 result files, against json.load on the same files.
 
 Ours is the whole command in a process of its own: start, walking the folder, reading, all rules, rows joined
 and scored, the table written. The two take turns, so that a change of the machine's speed meets both. With one process
-processor time counts, which other work on the machine disturbs least; with all of them the time on the clock does. The
-byte code of our modules is there, as after an installation.
-Run: python benchmarks/score_many.py
-     python benchmarks/score_many.py --kind different    each configuration names the model, as of harness 0.4.9
-     python benchmarks/score_many.py --kind compact      the same, without white space
+processor time counts, which other work on the machine disturbs least; with two the time on the clock does. The byte
+code of our modules is there, as after an installation.
+
+The kinds of files: `equal` (generated files of about 70 KB with the same configurations), `different` (each
+configuration names the model, as of harness 0.4.9), `compact` (the same, without white space), and `mixed` (the shapes
+of old and new harnesses, of single tasks, and of other formats).
+Run: python benchmarks/score_many.py [--kind equal|different|compact|mixed]
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
@@ -32,6 +35,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 from make_results import dumps, limited, make_result, of_release, without  # noqa: E402
 
 from bot.evaluation.leaderboard import load_leaderboard  # noqa: E402
+
+KINDS = ("equal", "different", "compact", "mixed")
 
 
 def write_files(folder: Path, count: int, kind: str) -> list[str]:
@@ -52,11 +57,57 @@ def write_files(folder: Path, count: int, kind: str) -> list[str]:
             result = of_release(result, "3fa4fd72")
         for config in result["configs"].values() if kind != "equal" else ():
             config["metadata"]["pretrained"] = model
+        if kind == "mixed":
+            result = SHAPES[number % len(SHAPES)](result)
         path = folder / f"results_{number}.json"
         text = json.dumps(result, separators=(",", ":")) if kind == "compact" else dumps(result)
         path.write_text(text, encoding="utf-8")
         files.append(str(path))
     return files
+
+
+def as_written(result: dict[str, Any]) -> dict[str, Any]:
+    """A file of harness 0.4.9."""
+    return result
+
+
+def of_040(result: dict[str, Any]) -> dict[str, Any]:
+    """The same as harness 0.4.0 wrote it, without counts and release."""
+    newer = {"n-samples", "higher_is_better", "lm_eval_version", "group_subtasks", "task_hashes", "chat_template_sha"}
+    return {key: value for key, value in result.items() if key not in newer}
+
+
+def of_one_task(result: dict[str, Any]) -> dict[str, Any]:
+    """A run of one subtask alone: small, as most files on the Hub are."""
+    key = "leaderboard_mmlu_pro"
+    own = {"results", "configs", "versions", "n-shot", "n-samples", "higher_is_better"}
+    small = {name: {key: table[key]} for name, table in result.items() if name in own}
+    return {**result, **small, "groups": {}, "group_subtasks": {}}
+
+
+def of_03(result: dict[str, Any]) -> dict[str, Any]:
+    """A file of harness 0.3: rows, versions and the call."""
+    rows = {
+        key: {name.partition(",")[0]: value for name, value in row.items()} for key, row in result["results"].items()
+    }
+    call = {
+        "model": "hf-causal",
+        "model_args": f"pretrained={result['model_name']}",
+        "num_fewshot": 5,
+        "no_cache": True,
+    }
+    return {"results": rows, "versions": dict.fromkeys(rows, 1), "config": call}
+
+
+def of_lighteval(result: dict[str, Any]) -> dict[str, Any]:
+    """A file of lighteval, with a configuration for each task."""
+    rows = {f"leaderboard|{key}|5": {"acc": 0.5, "acc_stderr": 0.01} for key in result["results"]}
+    called = {"model_name": result["model_name"], "model_sha": "", "model_dtype": "torch.bfloat16", "max_samples": None}
+    tasks = {key.rpartition("|")[0]: {"name": key, "prompt_function": "mmlu", "metric": ["acc"]} for key in rows}
+    return {"config_general": called, "results": rows, "versions": dict.fromkeys(rows, 0), "config_tasks": tasks}
+
+
+SHAPES = (as_written, of_040, of_one_task, as_written, of_03, of_lighteval)
 
 
 def load_all(files: list[str]) -> tuple[float, float]:
@@ -68,12 +119,12 @@ def load_all(files: list[str]) -> tuple[float, float]:
     return time.process_time() - processor, time.perf_counter() - clock
 
 
-def score_all(folder: str, jobs: int, kept: str) -> tuple[float, float, Counter[str]]:
-    """Seconds for the command, of the processor and on the clock, and how many rows of each verdict it printed."""
+def run(folder: str, kept: str, *call: str) -> tuple[float, float, str]:
+    """Seconds for a command of ours, of the processor and on the clock, and what it printed."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     clock, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-m", "bot", "score", folder, "--format", "csv", "--jobs", str(jobs)],
+        [sys.executable, "-m", "bot", *call, folder],
         env={**environment, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": kept},
         stdout=subprocess.PIPE,
         text=True,
@@ -81,37 +132,48 @@ def score_all(folder: str, jobs: int, kept: str) -> tuple[float, float, Counter[
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    verdicts = Counter(row["verdict"] for row in csv.DictReader(io.StringIO(done.stdout)))
-    return processor, time.perf_counter() - clock, verdicts
+    return processor, time.perf_counter() - clock, done.stdout
+
+
+def measure(kind: str, count: int, rounds: int, kept: str) -> None:
+    """Measure one kind of files, and print a line for each figure."""
+    theirs, scored, together, checked = [], [], [], []
+    table = ""
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(Path(folder), count, kind)
+        size = sum(Path(name).stat().st_size for name in files) / len(files)
+        load_all(files)
+        for _ in range(rounds):
+            theirs.append(load_all(files))
+            *seconds, table = run(folder, kept, "score", "--format", "csv", "--jobs", "1")
+            scored.append(seconds[0])
+            checked.append(run(folder, kept, "check", "--format", "json", "--jobs", "1")[0])
+            together.append(run(folder, kept, "score", "--format", "csv", "--jobs", "2")[1])
+    verdicts = Counter(row["verdict"] for row in csv.DictReader(io.StringIO(table)))
+    print(f"{kind}: {len(files)} files of {size / 1000:.1f} KB on average: {dict(verdicts)}")
+    print(f"  json.load            {statistics.median(load for load, _ in theirs):.2f} s (processor)")
+    show("score, one process", scored, [load for load, _ in theirs], 3)
+    show("check, one process", checked, [load for load, _ in theirs], 6)
+    show("score, two, clock", together, [clock for _, clock in theirs], 1.8)
+
+
+def show(name: str, ours: list[float], theirs: list[float], bar: float) -> None:
+    """Print the median of our seconds, and of the ratios."""
+    ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+    print(f"  {name:20} {statistics.median(ours):.2f} s: {statistics.median(ratios):.2f} times ({spread}); bar: {bar}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--kind", choices=["equal", "different", "compact"], default="equal")
+    parser.add_argument("--kind", choices=KINDS)
     call = parser.parse_args()
-    theirs, alone, together = [], [], []
-    verdicts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as kept:
-        files = write_files(Path(folder), call.files, call.kind)
-        size = sum(Path(name).stat().st_size for name in files) / len(files)
-        load_all(files)
-        score_all(files[0], 1, kept)
-        for _ in range(call.rounds):
-            theirs.append(load_all(files))
-            *seconds, verdicts = score_all(folder, 1, kept)
-            alone.append(seconds)
-            together.append(score_all(folder, 0, kept)[1])
-    ratios = [ours[0] / load[0] for ours, load in zip(alone, theirs, strict=True)]
-    all_cores = [ours / load[1] for ours, load in zip(together, theirs, strict=True)]
-    print(f"{len(files)} files of {size / 1000:.1f} KB on average: {dict(verdicts)}")
-    print(f"json.load     {statistics.median(load for load, _ in theirs):.2f} s (processor, median of {call.rounds})")
-    print(f"score         {statistics.median(ours[0] for ours in alone):.2f} s (processor), one process")
-    print(f"ratio         {statistics.median(ratios):.2f} (min {min(ratios):.2f}, max {max(ratios):.2f}); bar: 3")
-    print(
-        f"all cores     {statistics.median(together):.2f} s (clock): {statistics.median(all_cores):.2f} times; bar: 1.8"
-    )
+    with tempfile.TemporaryDirectory() as kept:
+        run(str(ROOT / "examples" / "results"), kept, "score")
+        for kind in [call.kind] if call.kind else KINDS:
+            measure(kind, call.files, call.rounds, kept)
 
 
 if __name__ == "__main__":

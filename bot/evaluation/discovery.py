@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from bot.evaluation.formats import MAX_BYTES, formats
-from bot.evaluation.formats.format import STARTS, Format
-from bot.evaluation.formats.other_files import OTHER, Kind, kind_of_head, kind_of_json
+from bot.evaluation.formats.format import STARTS, Format, Kind
+from bot.evaluation.formats.other_files import OTHER, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
 from bot.evaluation.submission import (
     Parsed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.evaluation.formats import BUILT_IN
-from bot.evaluation.formats.other_files import KINDS, OTHER
+from bot.evaluation.formats.other_files import OTHER, kinds
 from tests.evaluation.judging import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
@@ -15,7 +15,7 @@ SECTION = re.compile(r"^## `(?P<id>[^`]+)`\n(?P<text>.*?)(?=^## |\Z)", re.MULTIL
 def test_every_kind_that_is_named_has_its_line() -> None:
     table = PAGE.partition("## Files that the bot names and does not read")[2]
     named = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
-    assert sorted(named) == sorted({kind.id for kind in (*KINDS, OTHER)})
+    assert sorted(named) == sorted({kind.id for kind in (*kinds(), OTHER)})
 
 
 def test_every_format_has_its_section_in_the_order_of_recognition() -> None:

@@ -15,7 +15,7 @@ from bot.evaluation import discovery
 from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
 from bot.evaluation.formats import BUILT_IN, Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
-from bot.evaluation.formats.other_files import KINDS
+from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from tests.evaluation.discovering import discover, found_in
@@ -85,7 +85,7 @@ def test_one_that_is_named_itself_is_a_submission_that_says_so(name: str) -> Non
     found = found_in({name: data}, (name,))[name]
     assert isinstance(found, Parsed)
     assert found.problem is not None
-    title = next((known.title for known in KINDS if known.id == kind), None)
+    title = next((known.title for known in kinds() if known.id == kind), None)
     assert title is None or found.problem.why == f"is {title}, not a result"
 
 

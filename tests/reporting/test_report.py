@@ -14,14 +14,14 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
-from bot.evaluation.formats.other_files import KINDS
+from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.submission import UnreadPath
 from bot.reporting.report import make_report, to_json
 from bot.reporting.table import Table, text_table
 from bot.reporting.text import SCREEN, Ink, summary_text, terminal_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
-ADVICE, PLAIN = next(kind.advice for kind in KINDS if kind.id == "sample-log"), Ink(colour=False)
+ADVICE, PLAIN = next(kind.advice for kind in kinds() if kind.id == "sample-log"), Ink(colour=False)
 LIMITED = patched({"/config/limit": 50.0})
 VALUE = {"/results/leaderboard_mmlu_pro/acc,none": 0.5, "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}
 

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments
@@ -60,6 +60,26 @@ def no_advice(head: bytes) -> str:  # noqa: ARG001 - the form that every format 
     return ""
 
 
+def never(head: bytes) -> bool:  # noqa: ARG001 - the form that `has_head` has
+    """Say that the first bytes do not tell."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file that is not a result.
+
+    `title` is its name with its article, `advice` says what to do. `has_head` looks at the first bytes, `has_value` at
+    the JSON value of the whole file, or of the first of its lines.
+    """
+
+    id: str
+    title: str
+    advice: str
+    has_head: Callable[[bytes], bool] = never
+    has_value: Callable[[Any], bool] = lambda _: False
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A result format.
@@ -68,7 +88,7 @@ class Format:
     `parse` is called where it said yes, and raises MalformedResult and nothing else. A format of one file lists in
     `starts` the bytes that a file of it begins with (after white space); a format of folders lists in `members` the
     files that a run's folder must have, in `optional` those that are read where they are there, and in `beside` those
-    that belong to the run and are not read.
+    that belong to the run and are not read. `others` are the kinds of files that the tool writes beside its results.
 
     `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" if no call
     does that. `shows` says which counts files of the format can show at all: what a draft asks of a person.
@@ -91,6 +111,7 @@ class Format:
     members: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    others: tuple[Kind, ...] = ()
     max_bytes: int = MAX_BYTES
     naming: str = NAMING
     pinning: str = PINNING

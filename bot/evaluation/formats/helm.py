@@ -8,6 +8,7 @@ standard errors, which HELM does not write.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from math import fsum, sqrt
@@ -16,11 +17,13 @@ from typing import Any
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import LARGEST, items, number, table, text, whole
-from bot.evaluation.formats.format import Format, stderr_beside
+from bot.evaluation.formats.format import Format, Kind, stderr_beside
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 SPEC, STATS, INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
 SPLITS = ("test", "valid")
+# A run's statistics, those of its instances, or the list of all runs of a release.
+LISTS = re.compile(rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|instance_id\"|run_path\"|run_spec\")")
 # What HELM counts beside what it measures.
 COUNTS = frozenset({
     "num_references", "num_train_trials", "num_prompt_tokens", "num_completion_tokens", "num_output_tokens",
@@ -156,6 +159,12 @@ def _instance_values(content: Content, split: str) -> dict[str, list[float]]:
     return {name: [*values.values()] for name, values in found.items() if values}
 
 
+def is_part(value: Any) -> bool:
+    """Tell whether a JSON value is a run's specification, or what was asked and answered in it."""
+    is_run = isinstance(value, dict) and "adapter_spec" in value
+    return is_run and ("scenario_spec" in value or "request_states" in value)
+
+
 HELM = Format(
     id="helm",
     title="HELM",
@@ -167,4 +176,8 @@ HELM = Format(
     optional=(INSTANCES,),
     beside=("scenario.json", "scenario_state.json", "instances.json", "display_predictions.json",
             "display_requests.json"),
+    others=(
+        Kind("helm", "a part of a HELM run", f"name the run's folder, which has {SPEC} and {STATS}",
+             lambda head: LISTS.match(head) is not None, is_part),
+    ),
 )  # fmt: skip

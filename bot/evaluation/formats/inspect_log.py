@@ -25,7 +25,7 @@ from bot.evaluation.formats.fields import (
     version,
     whole,
 )
-from bot.evaluation.formats.format import Format, Rerun, command_line
+from bot.evaluation.formats.format import Format, Kind, Rerun, command_line
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.formats.zip_members import MAGIC, ZipMembers
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
@@ -34,6 +34,8 @@ MAX_ARCHIVE = 128 * 1024 * 1024
 HEADER, START = "header.json", "_journal/start.json"
 MAX_HEADER = 32 * 1024 * 1024
 MAX_SAMPLES = 32 * 1024 * 1024  # bytes of samples that are looked through for edits, all together
+# What an archive that may be a log begins with, behind the 30 bytes before the name of its first member.
+FIRST_MEMBERS = (b"_journal/", b"samples/", b"header.json", b"summaries.json", b"reductions.json")
 WORDS = (b'"eval"', b'"plan"', b'"status"', b'"task"')
 EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
 # Providers that run a model of the Hub, by its id there.
@@ -278,4 +280,12 @@ INSPECT = Format(
     pinning="run with -M revision=<40 hex digits>",
     shows=frozenset({"samples"}),
     when_large=when_large,
+    others=(
+        Kind(
+            "archive",
+            "a zip archive",
+            "unpack it and name the results in it",
+            lambda head: head.startswith(MAGIC) and not head[30:].startswith(FIRST_MEMBERS),
+        ),
+    ),
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic_core import from_json
 
+from bot.evaluation.formats import formats
 from bot.evaluation.formats.content import MAX_VALUES, count_values
+from bot.evaluation.formats.format import Kind
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 OPEN_COMPASS = b"dataset,version,metric,mode"
@@ -20,34 +21,8 @@ NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with
 LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of OLMES, and of Every Eval Ever has.
 SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "native_id"}), frozenset({"evaluation_id", "sample_id"}))
-OLMES_LINE = frozenset({"task_name", "task_hash", "task_config", "metrics"})
 REQUEST = frozenset({"model", "revision", "precision", "weight_type", "status"})
-# A HELM run's statistics, those of its instances, or the list of all runs of a release.
-HELM_LIST = re.compile(rb"\s*\[\s*\{\s*\"(?:name\"\s*:\s*\{\s*\"name\"|instance_id\"|run_path\"|run_spec\")")
-# The first member of an archive that may be a log of Inspect, behind the 30 bytes before its name.
-ARCHIVE = b"PK\x03\x04"
-OF_INSPECT = (b"_journal/", b"samples/", b"header.json", b"summaries.json", b"reductions.json")
 TRIAL = frozenset({"trial_name", "task_id", "is_resolved"})
-
-
-def never(head: bytes) -> bool:  # noqa: ARG001 - the form that `has_head` has
-    """Say that the first bytes do not tell."""
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of file that is not a result.
-
-    `title` is its name with its article, `advice` says what to do. `has_head` looks at the first bytes, `has_value` at
-    the JSON value of the whole file, or of the first of its lines.
-    """
-
-    id: str
-    title: str
-    advice: str
-    has_head: Callable[[bytes], bool] = never
-    has_value: Callable[[Any], bool] = lambda _: False
 
 
 def _has(value: Any, *keys: str) -> bool:
@@ -85,11 +60,6 @@ def _is_terminal_bench(value: Any) -> bool:
     return is_trial or _has(value, "n_resolved", "accuracy") or _has(value, "run_id", "agent_name", "dataset_name")
 
 
-def _is_helm(value: Any) -> bool:
-    """Tell whether it is a run's specification, or what was asked and answered in it."""
-    return _has(value, "adapter_spec") and ("scenario_spec" in value or "request_states" in value)
-
-
 def _is_request(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() >= REQUEST and "results" not in value
 
@@ -106,31 +76,12 @@ KINDS = (
         _begins_samples,
         _is_sample,
     ),
-    Kind(
-        "olmes",
-        "all metrics of an OLMES run in lines",
-        "name metrics.json beside it",
-        has_value=lambda value: isinstance(value, dict) and value.keys() >= OLMES_LINE,
-    ),
     Kind("request-file", "a request for an evaluation", "name the result of that evaluation", has_value=_is_request),
     Kind(
         "hub-eval-results",
         "an entry for a model's page on the Hub",
         "name the result file that it was made from",
         lambda head: HUB_RESULTS.match(head) is not None,
-    ),
-    Kind(
-        "helm",
-        "a part of a HELM run",
-        "name the run's folder, which has run_spec.json and stats.json",
-        lambda head: HELM_LIST.match(head) is not None,
-        _is_helm,
-    ),
-    Kind(
-        "archive",
-        "a zip archive",
-        "unpack it and name the results in it",
-        lambda head: head.startswith(ARCHIVE) and not head[30:].startswith(OF_INSPECT),
     ),
     Kind("opencompass", "an OpenCompass summary", NO_PROOF, lambda head: head.startswith(OPEN_COMPASS)),
     Kind("bigcode", "an output of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
@@ -143,21 +94,26 @@ KINDS = (
     Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
     Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
 )
-OF_HEAD = tuple(kind for kind in KINDS if kind.has_head is not never)
 OTHER = Kind("other", "not a result", "nothing needs to be done")
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """Every kind of file that is named and not read: first those of the tools whose results are read."""
+    return (*(kind for known in formats() for kind in known.others), *KINDS)
 
 
 def kind_of_head(head: bytes) -> Kind | None:
     """The kind of a file by its first bytes, None if they do not tell, as those of an object never do."""
     if head.startswith(b"{"):
         return None
-    return next((kind for kind in OF_HEAD if kind.has_head(head)), None)
+    return next((kind for kind in kinds() if kind.has_head(head)), None)
 
 
 def kind_of_json(data: bytes) -> Kind | None:
     """The kind of a file of JSON or of JSON lines, None if it is of none that is known."""
     value = _decoded(data)
-    return next((kind for kind in KINDS if kind.has_value(value)), None)
+    return next((kind for kind in kinds() if kind.has_value(value)), None)
 
 
 def _decoded(data: bytes) -> Any:
