@@ -40,6 +40,7 @@ class Commands(LazyGroup):
         "leaderboards": "bot.cli.leaderboards:leaderboards",
         "import": "bot.cli.publish:import_board",
         "settle": "bot.cli.service:settle",
+        "status": "bot.cli.service:status",
         "rescore": "bot.cli.service:rescore",
         "serve": "bot.cli.service:serve",
         "work": "bot.cli.service:work",

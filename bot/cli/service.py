@@ -87,6 +87,26 @@ def settle(
     _show(passes, form, dry_run=dry_run, quiet=quiet)
 
 
+def status(
+    config: CONFIG = None,
+    watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
+    form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
+) -> None:
+    """Say where every accepted row is: on main, open, held, declined, or unexplained. It writes nothing."""
+    need_extra("status")
+    from bot.service.watch.passes import status_lines, status_of_ledgers
+
+    passes = _passes(config, watch, dry_run=True)
+    if form is PlanFormat.JSON:
+        found = [{"watch": one.watch, "ledgers": one.to_json()["ledgers"]} for one in passes]
+        typer.echo(plain_json(json.dumps(found, indent=2)))
+    else:
+        for line in status_lines(passes):
+            typer.echo(without_commands(line))
+    if wrong := status_of_ledgers(passes):
+        raise typer.Exit(wrong)
+
+
 def rescore(
     config: CONFIG = None,
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",

@@ -35,6 +35,10 @@ class Target(Protocol):
         """The commit at the main branch, "" if there is none yet."""
         ...
 
+    def contains(self, commit: str) -> bool:
+        """Tell whether the history of the main branch has a commit; where it has not, somebody rewrote it."""
+        ...
+
     def read_entries(self) -> list[Entry]:
         """All entries on the main branch; files that are not entries are left out."""
         ...

@@ -13,7 +13,9 @@ from bot.evaluation.finding import counted
 from bot.publishing.board import rank_entries
 from bot.publishing.entry import Entry, digest_of
 
-RowAction = Literal["added", "changed", "removed", "unchanged"]
+RowAction = Literal["added", "changed", "removed", "restored", "unchanged"]
+TOLD: tuple[RowAction, ...] = ("added", "changed", "removed", "restored")
+REASONED = frozenset({"changed", "removed", "restored"})  # actions that say why
 DIGEST = 32  # hexadecimal digits of a plan's digest: 128 bits
 FEWEST = 5  # rows that may always go or change, however small the board
 
@@ -50,24 +52,24 @@ class Plan(msgspec.Struct, frozen=True):
     is_first: bool = False
 
     def having(self, action: RowAction) -> list[PlannedRow]:
-        """The rows that are added, changed or removed."""
+        """The rows that are added, changed, removed, or proposed again after somebody took them from main."""
         return [row for row in self.rows if row.action == action]
 
     @property
     def digest(self) -> str:
         """The digest that a person approves: 32 digits of the SHA-256 of all changes, removals and first additions."""
-        large = {"changed", "removed", *(("added",) if self.is_first else ())}
+        large = {*REASONED, *(("added",) if self.is_first else ())}
         rows = sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
         return hashlib.sha256(msgspec.json.encode((self.target, rows))).hexdigest()[:DIGEST]
 
     @property
     def reasons(self) -> dict[str, int]:
         """How many rows are changed or removed for each reason."""
-        return dict(Counter(row.reason for row in self.rows if row.action in {"changed", "removed"}).most_common())
+        return dict(Counter(row.reason for row in self.rows if row.action in REASONED).most_common())
 
     def to_json(self) -> dict[str, Any]:
         """The plan for `--format json`."""
-        counts = {action: len(self.having(action)) for action in ("added", "changed", "removed")}
+        counts: dict[str, int] = {action: len(self.having(action)) for action in TOLD}
         return {
             "target": self.target,
             "leaderboard": self.leaderboard,
@@ -113,6 +115,8 @@ def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entr
 def held_text(plan: Plan) -> str:
     """What a held plan waits for, in one line."""
     text = f"{counted(len(plan.having('removed')), 'row')} would be removed and {len(plan.having('changed'))} changed"
+    if plan.having("restored"):
+        text = f"{counted(len(plan.having('restored')), 'row')} that somebody took from main would be proposed again"
     if plan.is_first:
         text = f"the first run would write to {counted(len(plan.rows), 'model')}"
     return f"{text}; approve plan {plan.digest} to allow this"
@@ -139,10 +143,11 @@ def average_change(row: PlannedRow) -> str:
 
 def plan_lines(plan: Plan, most: int = 20) -> list[str]:
     """A plan for the terminal: counts, reasons, and the first rows of each kind."""
-    counts = ", ".join(f"{len(plan.having(action))} {action}" for action in ("added", "changed", "removed"))
+    told = TOLD if plan.having("restored") else TOLD[:3]
+    counts = ", ".join(f"{len(plan.having(action))} {action}" for action in told)
     lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged; plan {plan.digest}"]
     lines += [f"  {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
-    for action in ("added", "changed", "removed"):
+    for action in told:
         rows = plan.having(action)
         lines += [f"  {action}  {row.key}  {average_change(row)}" for row in rows[:most]]
         lines += [f"  {action}  and {len(rows) - most} more"] if len(rows) > most else []

@@ -118,14 +118,16 @@ class PostedComment:
 class CurrentState:
     """The current state of a target for one mark: files at its main branch, an open request, a comment.
 
-    `declined` are the files of a request that a person closed: they are not proposed a second time. `duplicates` are
-    further open requests with the same mark, which two processes opened at the same moment.
+    `declined` are the files of a request that a person closed: they are not proposed a second time. `merged` are those
+    of the last merged request, where main does not have them all. `duplicates` are further open requests with the same
+    mark, which two processes opened at the same moment.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     request: Request | None = None
     duplicates: tuple[Request, ...] = ()
     declined: Mapping[str, bytes | None] | None = None
+    merged: Mapping[str, bytes | None] | None = None
     comment: PostedComment | None = None
 
 

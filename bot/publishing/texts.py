@@ -116,9 +116,15 @@ def plan_text(plan: Plan, mark: Marker) -> PostText:
         f"approval. Nothing changes until a maintainer writes `/approve {plan.digest}` here; `/decline {plan.digest}` "
         f"leaves the rows as they are. {_source_of(mark)}"
     )
+    if taken := plan.having("restored"):
+        head = (
+            f"{counted(len(taken), 'row')} of this source left the main branch, and the bot did not take them away. "
+            f"A maintainer decides: `/restore {plan.digest}` proposes them again, `/drop {plan.digest}` lets them go. "
+            f"With them {counted(removed, 'row')} would be removed and {changed} changed. {_source_of(mark)}"
+        )
     reasons = [f"- {counted(count, 'row')}: {reason}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
-    rows = plan.having("removed") + plan.having("changed")
+    rows = plan.having("restored") + plan.having("removed") + plan.having("changed")
     lines += [f"| {code_in_table(row.key)} | {row.action} | {_shown_change(row)} |" for row in rows[:ROWS]]
     more = [f"… and {len(rows) - ROWS} more."] if len(rows) > ROWS else []
     body = "\n".join([head, "", *reasons, "", *lines, "", *more, FOOT])

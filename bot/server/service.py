@@ -29,6 +29,7 @@ from bot.server.health import (
 )
 from bot.service.context import ContextFactory
 from bot.service.items import Mark, marks
+from bot.service.publish.ledger import stored_ledger
 from bot.service.settings.config import Settings, Watch
 from bot.service.watch.event import ANY, SCHEME, Event, concerns_us, repository_name
 from bot.service.watch.outcome import Outcome
@@ -251,7 +252,11 @@ class Service:
         counts = store.counts(watch.name)
         failing = in_state(counts, "failing")
         plans = sum(plan.waits for plan in store.held_plans(watch.name))
-        status = status_of(state, failing + plans, now=now, started=self.started, every=watch.settle_every)
+        ledgers = {target: known for target in watch.addresses if (known := stored_ledger(store, watch.name, target))}
+        unexplained = sum(known["unexplained"] for known in ledgers.values())
+        status = status_of(
+            state, failing + plans + unexplained, now=now, started=self.started, every=watch.settle_every
+        )
         return {
             "status": status,
             "ok": status == "ok",
@@ -261,6 +266,7 @@ class Service:
             "age": round(now - (state.settled or self.started), 1),
             "failure": brief(state.failure, 500),
             "plans": plans,
+            "ledgers": {target: known["line"] for target, known in ledgers.items()},
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],
         }

@@ -214,6 +214,10 @@ class Folder:
         """The commit at the main branch, "" if there is none yet."""
         return self._repository.main
 
+    def contains(self, commit: str) -> bool:
+        """Tell whether the history of main has a commit."""
+        return self._is_merged(commit, self._repository.main)
+
     def read_entries(self) -> list[Entry]:
         """All entries on main."""
         return list(self.scan_entries().entries)

@@ -102,6 +102,10 @@ class GitHubTarget:
         except Gone:
             return ""
 
+    def contains(self, commit: str) -> bool:
+        """Tell whether the history of the default branch has a commit."""
+        return self._source.fork_point(self.head(), commit) == commit
+
     def read_entries(self) -> list[Entry]:
         """All entries on the default branch."""
         return list(self.scan_entries().entries)
@@ -137,6 +141,9 @@ class GitHubTarget:
             files=files,
             request=self._request(live) if live else None,
             declined=self._declined(pulls[0]) if pulls and not live else None,
+            merged=self._proposed(pulls[0])
+            if pulls and pulls[0].merged_at is not None and not live and not mark.is_shared and len(files) < len(paths)
+            else None,
         )
 
     def read_files(self, paths: Collection[str]) -> dict[str, bytes]:

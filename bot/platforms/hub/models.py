@@ -144,6 +144,11 @@ class HubModels:
         """None: there is no common branch."""
         return ""
 
+    def contains(self, commit: str) -> bool:
+        """Tell whether there is such a commit: the pages of models have no common history."""
+        del commit
+        return True
+
     def read_entries(self) -> list[Entry]:
         """None."""
         return []

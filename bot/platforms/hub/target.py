@@ -129,6 +129,10 @@ class HubTarget:
         except KeyError:
             raise Refused(SERVICE, f"{self.name} has no branch main") from None
 
+    def contains(self, commit: str) -> bool:
+        """Tell whether the history of main has a commit."""
+        return any(one == commit for one in self.source.history(self.head()))
+
     def look_again(self) -> None:
         """Forget what was read of branches and requests."""
         for name in ("branches", "refs", "requests", "_looked"):
@@ -161,7 +165,10 @@ class HubTarget:
             if self.requests_of(mark) != wanted:
                 return self.read_state(mark, paths)
         declined = self._declined(mark)
+        merged = [num for num, row in wanted if row["status"] == "merged"]
+        is_missing = bool(merged) and not found and not mark.is_shared and len(files) < len(paths)
         return CurrentState(
+            merged=self.proposed(max(merged), mark, paths, files) if is_missing else None,
             files=files,
             request=found[0] if found else None,
             duplicates=tuple(found[1:]),

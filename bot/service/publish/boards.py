@@ -27,6 +27,7 @@ from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
 from bot.service.judge.reading import judge_twins
 from bot.service.publish.desired import desired_together
+from bot.service.publish.ledger import observe_main
 from bot.service.publish.links import other_places
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board, reconcile, retry_write
 from bot.service.store import KeptBoard, Store
@@ -141,6 +142,7 @@ class BoardUpdater:
         for key, fault in sorted(faults_of(entries).items())[:SHOWN]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
         store.mark(name, [Mark("alarm", "", self.to)], self.context.clock())
+        observe_main(self.context, self.target, self.to)
         self._keep(entries)
         store.set_cursor(name, "board", self.target.head(), target=self.to)
         if self._is_shown:

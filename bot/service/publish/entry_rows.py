@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from msgspec import structs
 
 from bot.errors import MalformedEntry
 from bot.platforms.source import is_wanted
-from bot.publishing.entry import Entry, entry_path, is_same_row
+from bot.publishing.entry import Entry, digest_of, entry_path, is_same_row
 from bot.publishing.plan import PlannedRow, planned_row
 from bot.publishing.publication import (
     CurrentState,
@@ -22,6 +24,7 @@ from bot.publishing.publication import (
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, Item, RowJob, marks
 from bot.service.publish.desired import MIGRATED, DesiredRow, desired_together, is_from
+from bot.service.publish.ledger import Place
 from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of, parsed
@@ -29,6 +32,8 @@ from bot.service.store import StoredSubmission, folder_of
 from bot.service.watch.outcome import Report
 
 NEW_FILES = "its files changed"
+EDITED = "somebody changed the row on main"
+TAKEN = "somebody took the row from main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,8 @@ class RowLook:
 
     `entry` is what its submissions make, None if they make nothing; `before` is the row at the target, merged or
     proposed; `state` is all that the target has for the row's own mark; `contested` names the folder of its first
-    submitter where a file of `entry` comes from another folder.
+    submitter where a file of `entry` comes from another folder. `is_taken` says that somebody took this very row from
+    main, `is_declined` that it is left out as it is now.
     """
 
     item: Item
@@ -47,6 +53,8 @@ class RowLook:
     reason: str
     contested: str = ""
     state: CurrentState = field(default_factory=CurrentState)
+    is_taken: bool = False
+    is_declined: bool = False
 
     @property
     def key(self) -> str:
@@ -66,7 +74,10 @@ class RowLook:
     @property
     def planned(self) -> PlannedRow:
         """The planned change of the row."""
-        return planned_row(self.key, self.before, self.entry, self.reason)
+        planned = planned_row(self.key, self.before, self.entry, self.reason)
+        if planned.action == "added" and self.is_declined:
+            return structs.replace(planned, action="unchanged")
+        return structs.replace(planned, action="restored", reason=TAKEN) if self.is_taken else planned
 
     @property
     def is_migration(self) -> bool:
@@ -147,7 +158,10 @@ class RowLooker:
         if before is None:
             return ""
         if entry is not None:
-            return MIGRATED if hashes(entry) == hashes(before) else NEW_FILES
+            if hashes(entry) != hashes(before):
+                return NEW_FILES
+            is_same = (entry.leaderboard, entry.tool, entry.facts) == (before.leaderboard, before.tool, before.facts)
+            return EDITED if is_same else MIGRATED
         if found:
             return f"no longer accepted: {', '.join(self._rules(found)) or 'no sound number'}"
         if not any(is_wanted(file.path, self.context.watch.paths) for file in before.evidence):
@@ -183,6 +197,15 @@ def first_folder(entry: Entry | None, before: Entry | None) -> str:
     return folder or source
 
 
+def _is_taken(look: RowLook, gone: str) -> bool:
+    """Tell whether a row was on main as it is now, and somebody took it away; `gone` is the digest that was noted."""
+    if look.entry is None or look.before is not None:
+        return False
+    merged = parsed((look.state.merged or {}).get(look.path))
+    known = {gone, digest_of(merged) if merged is not None else ""}
+    return digest_of(look.entry) in known
+
+
 @dataclass
 class EntryRows(TargetRows[RowLook]):
     """Rows of which each is a file or a comment of the bot.
@@ -199,7 +222,15 @@ class EntryRows(TargetRows[RowLook]):
     def look(self, items: Sequence[Item]) -> list[RowLook]:
         """The present and the intended state of rows, and of the requests that many rows share."""
         self.shared = self._read_shared(tuple(entry_path(item.subject) for item in items))
-        return RowLooker(self.context, self.report, self._standing, self.shared).look(items)
+        looks = RowLooker(self.context, self.report, self._standing, self.shared).look(items)
+        gone = self.context.store.cursors(self.context.name, "gone", target=self.settings.to)
+        declined = self.declined(looks)
+        return [
+            replace(look, is_taken=_is_taken(look, gone.get(look.key, "")), is_declined=True)
+            if look.key in declined
+            else replace(look, is_taken=_is_taken(look, gone.get(look.key, "")))
+            for look in looks
+        ]
 
     def _read_shared(self, paths: tuple[str, ...]) -> SharedStates:
         if self.form == "comment":
@@ -235,6 +266,34 @@ class EntryRows(TargetRows[RowLook]):
         proposed = {path for request in requests for path in request.files}
         merged = {entry_path(entry.key) for entry in self.entries()}
         return len({*merged, *map(entry_path, self.target.read_keys(self._board)), *proposed})
+
+    def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
+        """Where these rows are, by their digests: on main as the source has them, proposed, or closed by a person."""
+        if self.form == "comment":
+            return dict.fromkeys(accepted.keys() & self.target.read_keys(self._board), "main")
+        merged = self._merged()
+        found: dict[str, Place] = {key: "main" for key, digest in accepted.items() if merged.get(key) == digest}
+        shared, alone = self._read_shared(()), self.target.read_keys(self._board)
+        requests = [one.request for one in (shared.rolling, shared.migration) if one.request is not None]
+        proposed = {path for request in requests for path in request.files}
+        left = accepted.keys() - found.keys()
+        found |= {key: "open" for key in left if key in alone or entry_path(key) in proposed}
+        closed = [one.declined or {} for one in (shared.rolling, shared.migration)]
+        known = self.context.store.cursors(self.context.name, "declined", target=self.settings.to)
+        for key in left - found.keys() - known.keys():
+            own = self.target.read_state(Marker("entry", key, self._board), (entry_path(key),)).declined or {}
+            rows = [parsed(files.get(entry_path(key))) for files in (own, *closed)]
+            if accepted[key] in {digest_of(row) for row in rows if row is not None}:
+                found[key] = "declined"
+        return found
+
+    def _merged(self) -> Mapping[str, str]:
+        """The digests of the rows on main, by key."""
+        store, name, to = self.context.store, self.context.name, self.settings.to
+        kept = store.kept_board(name, to)
+        if kept is not None and kept.head == self.target.head():
+            return store.kept_rows(name, to)
+        return {entry.key: digest_of(entry) for entry in self.entries()}
 
     # after the state was lost
 
@@ -327,12 +386,14 @@ class EntryRows(TargetRows[RowLook]):
         """Put a row where it belongs: nowhere if nothing is to be done, or if a person declined this very row."""
         row = self._row(look)
         wanted = row.at(look.state, self.form)
-        decision = decide(row.mark, wanted.text, wanted.files, look.state, self.form)
+        state = replace(look.state, declined=None) if look.is_taken else look.state
+        decision = decide(row.mark, wanted.text, wanted.files, state, self.form)
         declined: Mapping[str, bytes | None] = {
             **(self.shared.rolling.declined or {}),
             **(self.shared.migration.declined or {}),
         }
         is_declined = look.path in declined and is_same_row(declined[look.path], wanted.files[look.path])
+        is_declined = is_declined and not look.is_taken
         if decision.publication is None or (isinstance(decision.publication, OpenRequest) and is_declined):
             self.context.store.finish([look.item])
         elif isinstance(decision.publication, OpenRequest):
@@ -355,7 +416,15 @@ class EntryRows(TargetRows[RowLook]):
     def _alone(self, look: RowLook, form: Form) -> Proposal:
         """A row in a request or comment of its own."""
         row = self._row(look)
-        return Proposal(look.items, self.target, row.mark, (look.path,), lambda state: row.at(state, form), form)
+        return Proposal(
+            look.items,
+            self.target,
+            row.mark,
+            (look.path,),
+            lambda state: row.at(state, form),
+            form,
+            is_restored=look.is_taken,
+        )
 
     def _together(
         self, mark: Marker, looks: Sequence[RowLook], state: CurrentState, without: Collection[str] = ()

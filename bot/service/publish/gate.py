@@ -12,7 +12,10 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, held_text, with_ranks
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
+from bot.service.publish.ledger import REWRITTEN, let_go
 from bot.service.watch.outcome import Report
+
+LET_GO = "somebody took the row from main; it is not proposed again with this content"
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:
@@ -74,6 +77,7 @@ class Gate:
         as one plan until its digest is approved.
         """
         store, name = self.context.store, self.context.name
+        looks = self._without_taken(looks)
         plan = self.plan(looks)
         self.report.plans.append(self._shown(plan, looks))
         known = store.plan(name, self.target)
@@ -87,6 +91,31 @@ class Gate:
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
         self._hold(plan, [look for look in looks if look.planned.action not in free])
         return [look for look in looks if look.planned.action in free]
+
+    def _without_taken(self, looks: Sequence[L]) -> Sequence[L]:
+        """The rows but for a few that people took from main: these are declined as they are now."""
+        taken = [look for look in looks if look.planned.action == "restored"]
+        plan, name = self.context.store.plan(self.context.name, self.target), self.context.name
+        is_dropped = bool(taken) and self.context.store.is_plan_declined(name, self.target)
+        is_answered = plan is not None and plan[:2] == (self.plan(looks).digest, True)
+        is_rewritten = self.context.store.cursor(name, "gone", target=self.target) == REWRITTEN
+        if is_dropped:
+            is_dropped = plan is not None and plan[0] == self.plan(looks).digest
+        if not taken or is_answered or (not is_dropped and (is_rewritten or not self._are_few(taken))):
+            return looks
+        let_go(self.context, self.target, [look.key for look in taken])
+        if is_rewritten:
+            self.context.store.set_cursor(name, "gone", None, target=self.target)
+        self.context.store.finish([item for look in taken for item in look.items])
+        for look in taken:
+            self.report.say("unchanged", look.key, LET_GO)
+        return [look for look in looks if look.planned.action != "restored"]
+
+    def _are_few(self, taken: Sequence[L]) -> bool:
+        limit = self.context.watch.max_removed
+        if len(taken) <= (limit if isinstance(limit, int) else FEWEST):
+            return True
+        return len(taken) <= allowed(limit, self.board_size() + len(taken))
 
     def plan(self, looks: Sequence[Look]) -> Plan:
         """The plan for these rows at the target."""
@@ -105,6 +134,8 @@ class Gate:
         """Tell whether the plan removes or changes more rows than the watch allows without a person."""
         if self.is_first:
             return bool(plan.rows)
+        if plan.having("restored"):
+            return True
         if plan.having("removed") and not self.context.store.has_files(self.context.name):
             return True  # a source that lists nothing may be an outage of its service
         watch = self.context.watch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Generic, TypeVar
@@ -15,6 +15,7 @@ from bot.publishing.publication import CurrentState, Form, Marker
 from bot.service.context import WatchContext
 from bot.service.items import Item, Priority
 from bot.service.publish.gate import Gate, Look, with_held
+from bot.service.publish.ledger import Place
 from bot.service.publish.reconcile import DesiredState, PublishResult, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
@@ -36,7 +37,7 @@ class Proposal:
 
     `items` wait for it, `paths` are the files that are read before `desire` says what they should be. `note` keeps what
     followed from the publication and returns what is added to its outcome. `subject` names the outcome, "" for the
-    key of the mark.
+    key of the mark. `is_restored` says that a person wants it although the same was closed once.
     """
 
     items: Sequence[Item]
@@ -47,6 +48,7 @@ class Proposal:
     form: Form
     note: Callable[[PublishResult], str] = say_nothing
     subject: str = ""
+    is_restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,11 @@ class TargetRows(ABC, Generic[L]):
     def proposals(self, admitted: Sequence[L]) -> Iterable[Proposal]:
         """What is to be written for the rows that the safety catch admitted."""
 
+    def places(self, accepted: Mapping[str, str]) -> Mapping[str, Place] | None:
+        """Where these rows are, by key; `accepted` has the digests. None where rows are not counted one by one."""
+        del accepted
+        return None
+
     def alone(self, admitted: Sequence[L]) -> Iterable[Proposal]:
         """The proposals for rows that have a request or a comment of their own; the others wait for the next pass."""
         return self.proposals(admitted)
@@ -131,7 +138,7 @@ class TargetRows(ABC, Generic[L]):
 
     def declined(self, looks: Sequence[Look]) -> set[str]:
         """The keys of the rows that a maintainer declined as they are now."""
-        if self.form != "pull-request":
+        if self.form == "comment":
             return set()
         return declined_of(self.context, self.settings.to, {look.key: look.entry for look in looks})
 
@@ -199,7 +206,15 @@ class Publisher(Generic[L]):
             self.rows.report.attempt(one.items, partial(self._write_one, one), subject=one.subject)
 
     def _write_one(self, one: Proposal) -> None:
-        result = reconcile(one.target, one.mark, one.paths, one.desire, one.form, dry_run=self.rows.context.dry_run)
+        result = reconcile(
+            one.target,
+            one.mark,
+            one.paths,
+            one.desire,
+            one.form,
+            dry_run=self.rows.context.dry_run,
+            is_restored=one.is_restored,
+        )
         more = one.note(result)
         if result.decision.publication is not None:
             text = f"{result.decision.why}: {result.where}{more}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from bot.errors import MalformedEntry
@@ -44,12 +44,17 @@ def reconcile(
     form: Form,
     *,
     dry_run: bool = False,
+    is_restored: bool = False,
 ) -> PublishResult:
-    """Look, decide and apply until nothing is to be done: the last decision, and where it can be seen."""
+    """Look, decide and apply until nothing is to be done: the last decision, and where it can be seen.
+
+    What `is_restored` is proposed although a person closed the same once.
+    """
 
     def look_and_write() -> PublishResult:
         while True:
             state = target.read_state(mark, paths)
+            state = replace(state, declined=None) if is_restored else state
             wanted = desire(state)
             decision = decide(mark, wanted.text, wanted.files, state, form)
             if decision.publication is None or dry_run:

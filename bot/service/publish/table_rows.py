@@ -22,6 +22,7 @@ from bot.publishing.tables.template import RequestFiles, ResultFiles
 from bot.publishing.texts import contested_remark, table_text, with_places
 from bot.service.items import Item
 from bot.service.publish.entry_rows import RowLook, RowLooker, StandingRow
+from bot.service.publish.ledger import Place
 from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed
@@ -199,11 +200,14 @@ class TableRows(TargetRows[TableLook]):
     """The rows of one watch in one table.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
-    `count` is the number of rows of the table.
+    `count` is the number of rows of the table; of the last look, `proposed` are the keys of the open request, and
+    `refused` those of rows that cannot be written.
     """
 
     known: dict[str, WrittenRow] = field(default_factory=dict)
     count: int = 0
+    proposed: AbstractSet[str] = frozenset()
+    refused: AbstractSet[str] = frozenset()
 
     def look(self, items: Sequence[Item]) -> list[TableLook]:
         """The rows, and the cells of each that would change."""
@@ -214,10 +218,18 @@ class TableRows(TargetRows[TableLook]):
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
         self.count = max(len(self.known), table.layout.count(state.files))
+        self.proposed, self.refused = table.proposed, table.refused.keys()
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         return [
             TableLook(row.item, row.entry, row.contested, planned_cells(row, shown.get(row.key, ()))) for row in rows
         ]
+
+    def places(self, accepted: Mapping[str, str]) -> dict[str, Place]:
+        """Which rows the table has, and which the open request proposes."""
+        name, to = self.context.name, self.settings.to
+        looks = self.look([Item(name, "row", to, key) for key in sorted(accepted)])
+        there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused
+        return {key: "open" if key in self.proposed else "main" for key in there}
 
     def _standing(self, key: str) -> StandingRow:
         """The entry that was written last; whether it is merged is not known here."""

@@ -10,9 +10,10 @@ from typing import Any
 from bot.errors import DiscussionsDisabled
 from bot.platforms.target import Target
 from bot.service.context import WatchContext
-from bot.service.items import Item, Kind, Priority
+from bot.service.items import Item, Kind, Priority, marks
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
+from bot.service.publish.ledger import NOTHING, Ledger, make_ledger, note_ledgers, observe_main
 from bot.service.publish.model_rows import ModelRows
 from bot.service.publish.publisher import MOST_ROWS, Publisher, TargetRows, due_rows
 from bot.service.publish.table_rows import TableRows, TemplateRows
@@ -57,6 +58,8 @@ class Targets:
         if to not in self.learned:
             self.learned.add(to)
             self._observe(target, settings)
+            if settings.kind == "entries" and settings.form != "comment":
+                self.report.attempt([], lambda: observe_main(self.context, target, to), subject=f"main of {to}")
         items = due_rows(self.context, to, priority)
         publisher = Publisher(ROWS[settings.kind](self.context, target, settings, self.report))
         self.report.attempt(items, lambda: publisher.publish(items), finish=False, subject=f"rows at {to}")
@@ -98,6 +101,16 @@ class Targets:
         target, _ = context.targets_by_address[to]
         self.report.attempt([], lambda: learn_approvals(context, target, to), subject=f"plan of {to}")
 
+    def ledgers(self) -> list[Ledger]:
+        """Where the accepted rows are, at every target that counts them one by one."""
+        found: list[Ledger] = []
+        for target, settings in self.context.targets:
+            rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
+            places = rows.places(self.context.store.accepted_rows(self.context.name))
+            if places is not None:
+                found.append(make_ledger(self.context, settings.to, places))
+        return found
+
     def derive(self) -> None:
         """Bring what is derived from the rows in step, at every target."""
         context = self.context
@@ -116,6 +129,15 @@ class Targets:
             self._each_of("plan", settings.to, None, boards.tell_plan if settings.kind != "models" else nothing)
             if self._each_of("sweep", settings.to, None, boards.sweep):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
+                self.report.attempt([], self._explain, subject="ledger")
+
+    def _explain(self) -> None:
+        """Once a day, look at what is at the targets: a row that nothing explains is looked at again."""
+        context, ledgers = self.context, self.ledgers()
+        note_ledgers(context, ledgers)
+        for one in ledgers:
+            lost = sorted(key for key, why in one.unexplained.items() if why == NOTHING)
+            context.store.mark(context.name, marks("row", lost, [one.target]), context.clock())
 
     def _sweep_source(self) -> None:
         discussions = self.context.discussions

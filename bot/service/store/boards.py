@@ -18,7 +18,7 @@ from sqlalchemy import delete, select
 from bot.evaluation.row_key import reading_of
 from bot.publishing.board import raws_of
 from bot.publishing.changes import BoardChange, additions, change_of
-from bot.publishing.entry import Entry, parse_entry
+from bot.publishing.entry import Entry, digest_of, parse_entry
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import board_changes, board_rows, boards
 
@@ -60,6 +60,13 @@ class KeptBoards(Database):
         with self.transaction() as connection:
             rows = list(connection.execute(found).scalars())
         return [parse_entry(zlib.decompress(data)) for data in rows]
+
+    def kept_rows(self, watch: str, target: str) -> dict[str, str]:
+        """What makes each row of a board the same, by key: see `digest_of`."""
+        found = select(board_rows.c.key, board_rows.c.row)
+        with self.transaction() as connection:
+            rows = connection.execute(found.where(board_rows.c.watch == watch, board_rows.c.target == target))
+            return {row.key: row.row for row in rows}
 
     def board_changes(self, watch: str, target: str) -> tuple[BoardChange, ...]:
         """The rows that were added, changed and removed since the board is kept, the newest first."""
@@ -164,6 +171,7 @@ def _stored(watch: str, target: str, entry: Entry, digest: str) -> dict[str, Any
         "target": target,
         "key": entry.key,
         "digest": digest,
+        "row": digest_of(entry),
         "reading": reading_of(entry.key),
         "raws": None if raws is None else digest_of_raws(raws),
         "model": entry.model.id,

@@ -37,7 +37,9 @@ CursorKind = Literal[
     "declines",  # the accounts for which the declined rows were read, as JSON
     # by target and subject
     "request",  # number of a request of the bot: how many comments were read
-    "declined",  # key of a row: the digests of what maintainers declined, as JSON
+    "declined",  # key of a row: the digests of what people declined, as JSON
+    "gone",  # key of a row that somebody took from main: its digest; of no row: whether the history of main was lost
+    "ledger",  # the last ledger of a target, as JSON (it has no subject)
 ]
 
 

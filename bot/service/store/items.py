@@ -74,6 +74,10 @@ class Items(Database):
         where = [items.c.watch == watch, items.c.is_held.is_(True)]
         return self._select(*where, *([items.c.target == target] if target else []), limit=1_000_000)
 
+    def items_at(self, watch: str, kind: Kind, target: str) -> list[Item]:
+        """The items of a kind at a target, whether they are due, held or neither."""
+        return self._select(items.c.watch == watch, items.c.kind == kind, items.c.target == target, limit=1_000_000)
+
     def all(self, watch: str, limit: int = 1000) -> list[Item]:
         """The items that wait, the longest waiting first."""
         return self._select(items.c.watch == watch, limit=limit)

@@ -15,6 +15,7 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.engine import Database, batches
 from bot.service.store.tables import files, rows, submissions
 
+DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(tuple[str, str])
 
@@ -241,6 +242,12 @@ class Sources(Database):
                 for some in batches(keys)
                 for row in connection.execute(select(rows).where(rows.c.watch == watch, rows.c.key.in_(some)))
             }
+
+    def accepted_rows(self, watch: str) -> dict[str, str]:
+        """The digests of the rows that the submissions make now, and that can be written."""
+        with self.transaction() as connection:
+            found = connection.execute(select(rows).where(rows.c.watch == watch, func.length(rows.c.digest) == DIGITS))
+            return {row.key: row.digest for row in found}
 
     def row_keys(self, watch: str) -> set[str]:
         """The keys of all rows that were ever made."""

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 7  # a state of another version is emptied: that costs one full reading
+VERSION = 8  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -155,6 +155,7 @@ board_rows = Table(
     key("target"),
     key("key"),
     Column("digest", Words, nullable=False),
+    Column("row", Words, nullable=False),
     Column("reading", Words, nullable=False),  # what a reader sees of the key
     Column("raws", Words),  # a digest of the raw values, NULL where one is missing
     Column("model", Words, nullable=False),

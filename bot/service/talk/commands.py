@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -371,6 +371,12 @@ PLAN: tuple[Command[PlanPlace], ...] = (
         decline_plan,
         ", where DIGEST is at least 12 digits of the plan's digest",
     ),
+)
+PLAN += (
+    replace(
+        PLAN[0], name="restore", usage="/restore DIGEST", does="proposes the rows again that somebody took from main"
+    ),
+    replace(PLAN[1], name="drop", usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
 )
 COMMANDS: tuple[Command[Any], ...] = (*SOURCE, *REQUEST, *PLAN)
 

@@ -13,6 +13,7 @@ from bot.errors import BotError, CallError, InUse, Refused, Unavailable
 from bot.publishing.plan import Plan, plan_lines
 from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
+from bot.service.publish.ledger import NOTHING, Ledger
 from bot.service.settings.config import Watch
 from bot.service.store import Store
 from bot.service.store.leases import LOOK
@@ -61,6 +62,7 @@ class WatchPass:
     watch: str
     outcomes: Sequence[Outcome]
     plans: Sequence[Plan] = ()
+    ledgers: Sequence[Ledger] = ()
 
     def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
         """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
@@ -71,12 +73,18 @@ class WatchPass:
         if dry_run:
             planned = [line for plan in self.plans if plan.rows for line in plan_lines(plan)]
             said = [line for line in said if ": published " not in line] + [f"{self.watch}: {line}" for line in planned]
-        return [visible(line) for line in said] or [f"{self.watch}: unchanged"]
+        lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
+        return lines + [visible(f"{self.watch}: {line}") for one in self.ledgers for line in one.lines]
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
         outcomes = [{"outcome": one.outcome, "subject": one.subject, "text": one.text} for one in self.outcomes]
-        return {"watch": self.watch, "outcomes": outcomes, "plans": [plan.to_json() for plan in self.plans]}
+        return {
+            "watch": self.watch,
+            "outcomes": outcomes,
+            "plans": [plan.to_json() for plan in self.plans],
+            "ledgers": [one.to_json() for one in self.ledgers],
+        }
 
 
 def settle_watches(
@@ -119,25 +127,43 @@ def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
         done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore)
     except BotError as failure:
         return WatchPass(watch.name, [Outcome("failed", watch.name, str(failure), failure.status)])
-    return WatchPass(watch.name, done.outcomes, done.plans)
+    return WatchPass(watch.name, done.outcomes, done.plans, done.ledgers)
 
 
 def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool) -> Settlement:
     """One pass, while no other process makes one over the same watch. Raises InUse."""
     if dry_run:
-        return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore)
+        return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore, counts=True)
     name, boards = pass_leases(watch, contexts.folder)
     with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
         if claim.what in boards:
             raise InUse(f"{name}: an import fills its target now ({claim.rival}); wait until it ends")
         if not claim.is_ours:
             raise InUse(f"{name}: another process works on it now ({claim.rival})")
-        return run_pass(contexts.open_context(watch), rescore=rescore)
+        return run_pass(contexts.open_context(watch), rescore=rescore, counts=True)
+
+
+def status_lines(passes: Sequence[WatchPass]) -> list[str]:
+    """The ledger of each target, and each plan that waits."""
+    found = [f"{one.watch}: {line}" for one in passes for ledger in one.ledgers for line in ledger.lines]
+    waits = [(one.watch, said) for one in passes for said in one.outcomes if said.outcome in {"held", "failed"}]
+    return [visible(line) for line in found] + [
+        visible(f"{name}: {o.outcome} {o.subject}: {o.text}") for name, o in waits
+    ]
+
+
+def status_of_ledgers(passes: Sequence[WatchPass]) -> int:
+    """The exit status of `status`: 1 where a row is unexplained, too."""
+    is_wrong = any(ledger.unexplained for one in passes for ledger in one.ledgers)
+    held = [o for one in passes for o in one.outcomes if o.outcome in {"held", "failed"}]
+    return 1 if is_wrong else exit_status([WatchPass("", held)])
 
 
 def exit_status(passes: Sequence[WatchPass]) -> int:
-    """1 where an item failed or a plan is held, 3 or 4 where only a service did, 0 if nothing is wrong."""
+    """1 where an item failed, a plan is held or a row is unexplained, 3 or 4 where only a service failed, else 0."""
     statuses = {outcome.status for one in passes for outcome in one.outcomes} - {0}
+    if any(why == NOTHING for one in passes for ledger in one.ledgers for why in ledger.unexplained.values()):
+        statuses |= {1}
     services = {Unavailable.status, Refused.status}
     if not statuses:
         return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
@@ -17,6 +17,7 @@ from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.judge.reading import judge_again, read_files, whys_of
+from bot.service.publish.ledger import Ledger, note_ledgers
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
@@ -45,6 +46,7 @@ class Settlement:
     outcomes: list[Outcome]
     plans: list[Plan]
     is_whole: bool = True
+    ledgers: Sequence[Ledger] = ()
 
 
 def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
@@ -55,13 +57,20 @@ def settle(context: WatchContext, *, everything: bool = True) -> list[Outcome]:
     return run_pass(context, everything=everything).outcomes
 
 
-def run_pass(context: WatchContext, *, everything: bool = True, rescore: bool = False) -> Settlement:
-    """One pass; `everything` tries failed items before their time, `rescore` looks at every row again."""
+def run_pass(
+    context: WatchContext, *, everything: bool = True, rescore: bool = False, counts: bool = False
+) -> Settlement:
+    """One pass; `everything` tries failed items before their time, `rescore` looks at every row again.
+
+    Where it `counts`, the ledger of each target is made at the end.
+    """
     if rescore:
         targets = [settings.to for _, settings in context.targets]
         rows = marks("row", sorted(context.store.row_keys(context.name)), targets, "declaration")
         context.store.mark(context.name, [Mark("judge"), *rows], context.clock())
-    return Pass(context).run(everything=everything)
+    done = Pass(context)
+    found = done.run(everything=everything)
+    return replace(found, ledgers=done.count()) if counts and found.is_whole else found
 
 
 @dataclass
@@ -87,6 +96,13 @@ class Pass:
             return Settlement(self.report.outcomes, self.report.plans, is_whole=False)
         self._keep_outcomes()
         return Settlement(self.report.outcomes, self.report.plans)
+
+    def count(self) -> list[Ledger]:
+        """The ledger of each target; none where a target cannot be looked at."""
+        found: list[Ledger] = []
+        self.report.attempt([], lambda: found.extend(self.targets.ledgers()), subject="ledger")
+        note_ledgers(self.context, found)
+        return found
 
     def _keep_outcomes(self) -> None:
         found = [(one.outcome, one.subject, one.text) for one in self.report.outcomes if one.is_new]

@@ -1,0 +1,138 @@
+"""The ledger of a target: every accepted row is on main, open, held, declined, or else unexplained."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.platforms.target import Target
+from bot.publishing.entry import digest_of
+from bot.service.context import WatchContext
+from bot.service.items import marks
+from bot.service.publish.reconcile import entries_of
+from bot.service.store import Store
+
+Place = Literal["main", "open", "held", "declined"]
+PLACES: tuple[tuple[Place, str], ...] = (
+    ("main", "on main"),
+    ("open", "open"),
+    ("held", "held"),
+    ("declined", "declined"),
+)
+NOTHING = "it is neither on main nor proposed"
+SHOWN = 20  # unexplained rows that are named
+REWRITTEN = "rewritten"  # what is noted where the history of main was lost together with rows
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere."""
+
+    target: str
+    counts: Mapping[Place, int]
+    unexplained: Mapping[str, str]
+
+    @property
+    def accepted(self) -> int:
+        """The number of accepted rows."""
+        return sum(self.counts.values()) + len(self.unexplained)
+
+    @property
+    def line(self) -> str:
+        """The ledger in one line."""
+        counts = ", ".join(f"{self.counts.get(place, 0)} {words}" for place, words in PLACES)
+        return f"{self.accepted} accepted: {counts}, {len(self.unexplained)} unexplained"
+
+    @property
+    def lines(self) -> list[str]:
+        """The line, and each unexplained row with its reason."""
+        rows = [f"  unexplained {key}: {why}" for key, why in sorted(self.unexplained.items())]
+        more = [f"  and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+        return [f"{self.target}: {self.line}", *rows[:SHOWN], *more]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        counts: dict[str, int] = {place: self.counts.get(place, 0) for place, _ in PLACES}
+        return {"target": self.target, "accepted": self.accepted, **counts, "unexplained": dict(self.unexplained)}
+
+
+def make_ledger(context: WatchContext, to: str, places: Mapping[str, Place]) -> Ledger:
+    """The ledger of a target: `places` are where rows were found there; what waits for a person is known here."""
+    store, name = context.store, context.name
+    accepted = store.accepted_rows(name)
+    waiting = {item.subject: item for item in store.items_at(name, "row", to)}
+    given_up: Place = "declined" if store.is_plan_declined(name, to) else "held"
+    left = store.cursors(name, "declined", target=to)
+    found: dict[str, Place] = {}
+    for key, digest in accepted.items():
+        if key in waiting and waiting[key].is_held:
+            found[key] = given_up
+        elif key in places:
+            found[key] = places[key]
+        elif digest in json.loads(left.get(key, "[]")):
+            found[key] = "declined"
+    why = {key: waiting[key].reason if key in waiting else "" for key in accepted.keys() - found.keys()}
+    return Ledger(to, Counter(found.values()), {key: text or NOTHING for key, text in why.items()})
+
+
+def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:
+    """Keep the ledgers for those who must not ask a service: the health of the service, and its pages."""
+    for one in ledgers:
+        text = json.dumps({"line": one.line, "unexplained": len(one.unexplained)})
+        context.store.set_cursor(context.name, "ledger", text, target=one.target)
+
+
+# what people do on main
+
+
+def observe_main(context: WatchContext, target: Target, to: str) -> None:
+    """Mark the rows that somebody took from main, or changed there, since its rows were kept last."""
+    store, name = context.store, context.name
+    kept, head = store.kept_board(name, to), target.head()
+    if kept is None or kept.head in {"", head}:
+        return
+    known = store.kept_rows(name, to)
+    there = {entry.key: digest_of(entry) for entry in entries_of(target, context.leaderboard)}
+    moved = [key for key, digest in known.items() if there.get(key) != digest]
+    accepted = store.row_digests(name, moved)
+    changed = [key for key in moved if key in there and accepted.get(key) not in {None, "", there[key]}]
+    gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
+    is_rewritten = bool(gone) and not target.contains(kept.head)
+    with store.transaction():
+        for key, digest in gone.items():
+            store.set_cursor(name, "gone", digest, key, target=to)
+        if is_rewritten:
+            store.set_cursor(name, "gone", REWRITTEN, target=to)
+        store.mark(name, marks("row", [*gone, *changed], [to]), context.clock())
+
+
+def _taken(
+    context: WatchContext, to: str, gone: Mapping[str, str], accepted: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The rows that the source still has as they were on main, and that nobody declined or is asked about yet."""
+    noted = context.store.cursors(context.name, "gone", target=to)
+    declined = context.store.cursors(context.name, "declined", target=to)
+    for key, digest in gone.items():
+        is_known = noted.get(key) == digest or digest in json.loads(declined.get(key, "[]"))
+        if accepted.get(key) == digest and not is_known:
+            yield key, digest
+
+
+def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
+    """Note that people want these rows no longer, as they are now."""
+    store, name = context.store, context.name
+    with store.transaction():
+        for key, digest in store.row_digests(name, keys).items():
+            known = json.loads(store.cursor(name, "declined", key, target=to) or "[]")
+            store.set_cursor(name, "declined", json.dumps(sorted({*known, digest})), key, target=to)
+            store.set_cursor(name, "gone", None, key, target=to)
+
+
+def stored_ledger(store: Store, watch: str, target: str) -> dict[str, Any]:
+    """The `line` of the last ledger of a target and the number of `unexplained` rows; empty if there is none."""
+    text = store.cursor(watch, "ledger", target=target)
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found

@@ -1,0 +1,197 @@
+"""The ledger, and what people do on main: each accepted row is accounted for, with the state kept and lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.service.watch.passes import WatchPass, exit_status, settle_watches, status_lines, status_of_ledgers
+from tests.service.stories import Story
+from tests.service.table_stories import TableStory, said
+from tests.world.hub import Hub
+from tests.world.results import path_of, result
+
+STATES = pytest.mark.parametrize("is_lost", [False, True], ids=["kept", "lost"])
+FORMS = pytest.mark.parametrize("form", ["pull-request", "commit"])
+ROWS = 12
+
+
+def board(hub: Hub, folder: Path, form: str, rows: int = ROWS) -> Story:
+    """A board with all rows on main."""
+    story = Story(hub, folder, form=form)
+    hub.push(story.source, {path_of(f"acme/m{n}"): result(f"acme/m{n}") for n in range(rows)})
+    story.settle()
+    for request in story.requests:
+        hub.merge(story.target, request)
+    story.settle()
+    return story
+
+
+def rows_of(story: Story) -> list[str]:
+    return sorted(path for path, _ in story.target.main.tree.files() if path.startswith("entries/"))
+
+
+def settle(story: Story) -> WatchPass:
+    [done] = settle_watches(story.contexts, [story.watch])
+    return done
+
+
+def ledger(done: WatchPass) -> str:
+    [one] = done.ledgers
+    return one.line
+
+
+def status(story: Story) -> tuple[list[str], int]:
+    """What `status` says without a state; it writes nothing."""
+    fresh = story.open_context_factory("status.db")
+    passes = settle_watches(fresh, [story.watch], dry_run=True)
+    assert [fresh.store.accepted_rows("tiny"), fresh.store.all("tiny")] == [{}, []]
+    fresh.store.close()
+    return status_lines(passes), status_of_ledgers(passes)
+
+
+def held(done: WatchPass) -> str:
+    [text] = said(list(done.outcomes), "held")
+    return text
+
+
+def digest_in(text: str) -> str:
+    return text.split("approve plan ")[1].split(" ", maxsplit=1)[0]
+
+
+def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "pull-request", 3)
+    story.push(model="acme/m3")
+    story.push(model="acme/m4")
+    story.settle()
+    hub.set_status(story.target, story.requests[-1], "closed", "ann")
+    line = "5 accepted: 3 on main, 1 open, 0 held, 1 declined, 0 unexplained"
+
+    done = settle(story)
+    assert (ledger(done), exit_status([done])) == (line, 0)
+    assert done.lines(dry_run=False)[-1] == f"tiny: hf://datasets/acme/contents: {line}"
+    story.news()
+    assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}"], 0)
+    assert story.acts() == []
+    story.lose_state()
+    assert ledger(settle(story)) == line
+    story.contexts.store.close()
+
+
+def test_a_row_that_cannot_be_written_is_unexplained_with_its_reason(hub: Hub, tmp_path: Path) -> None:
+    story = TableStory(hub, tmp_path, form="commit", table=b"Model,Mean\nacme/zeus,1\n")
+    story.push()
+    done = settle(story)
+
+    assert ledger(done) == "1 accepted: 0 on main, 0 open, 0 held, 0 declined, 1 unexplained"
+    lines, wrong = status(story)
+    assert wrong == 1
+    assert "unexplained tiny/acme/atlas-7b/" in lines[1]
+    hub.push(story.target, {"board.csv": b"Model,Average\nacme/zeus,1\n"})
+    assert ledger(settle(story)) == "1 accepted: 1 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    assert status(story)[1] == 0
+    story.contexts.store.close()
+
+
+@FORMS
+def test_rows_that_a_force_push_took_wait_for_a_person(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = board(hub, tmp_path, form)
+    first = list(story.target.main.history())[-1]
+    story.target.refs["refs/heads/main"] = first
+    texts = []
+    for _ in range(2):
+        done = settle(story)
+        texts.append(held(done))
+        assert exit_status([done]) == 1
+        assert ledger(done) == f"{ROWS} accepted: 0 on main, 0 open, {ROWS} held, 0 declined, 0 unexplained"
+        assert rows_of(story) == []
+    assert texts[0] == texts[1]
+    assert texts[0].startswith(f"{ROWS} rows that somebody took from main would be proposed again")
+
+    thread = hub.conversations(story.target)[-1]
+    hub.comment(story.target, thread, f"/restore {digest_in(texts[0])}", "meg")
+    settle(story)
+    settle(story)
+    for request in story.requests:
+        hub.merge(story.target, request)
+    done = settle(story)
+    assert len(rows_of(story)) == ROWS
+    assert (ledger(done), exit_status([done])) == (
+        f"{ROWS} accepted: {ROWS} on main, 0 open, 0 held, 0 declined, 0 unexplained",
+        0,
+    )
+    story.contexts.store.close()
+
+
+@FORMS
+def test_rows_that_are_let_go_do_not_come_back(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = board(hub, tmp_path, form)
+    story.target.refs["refs/heads/main"] = list(story.target.main.history())[-1]
+    text = held(settle(story))
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/drop {digest_in(text)}", "meg")
+    for _ in range(3):
+        done = settle(story)
+    assert rows_of(story) == []
+    assert story.requests == []
+    assert (ledger(done), exit_status([done])) == (
+        f"{ROWS} accepted: 0 on main, 0 open, 0 held, {ROWS} declined, 0 unexplained",
+        0,
+    )
+    story.contexts.store.close()
+
+
+@STATES
+def test_a_lost_history_of_merged_requests_is_a_plan_without_the_state_too(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    story = board(hub, tmp_path, "pull-request")
+    story.target.refs["refs/heads/main"] = list(story.target.main.history())[-1]
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    assert held(done).startswith(f"{ROWS} rows that somebody took from main")
+    assert ledger(done) == f"{ROWS} accepted: 0 on main, 0 open, {ROWS} held, 0 declined, 0 unexplained"
+    assert story.requests == []
+    story.contexts.store.close()
+
+
+@STATES
+def test_a_merged_row_that_a_person_removes_is_declined(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
+    story = board(hub, tmp_path, "pull-request", 3)
+    path = rows_of(story)[0]
+    hub.push(story.target, {path: None}, "Not this one")
+    if is_lost:
+        story.lose_state()
+    for _ in range(2):
+        done = settle(story)
+    assert ledger(done) == "3 accepted: 2 on main, 0 open, 0 held, 1 declined, 0 unexplained"
+    assert (rows_of(story), story.requests, exit_status([done])) == (rows_of(story), [], 0)
+    assert path not in rows_of(story)
+
+    story.push(model="acme/m0", right=(60, 60, 70))
+    settle(story)
+    assert len(story.requests) == 1  # other numbers are another row
+    story.contexts.store.close()
+
+
+@STATES
+@FORMS
+def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Path, form: str, is_lost: bool) -> None:
+    story = board(hub, tmp_path, form, 3)
+    path = rows_of(story)[0]
+    right = hub.file(story.target, path) or b""
+    row = json.loads(right)
+    row["average"] = 99.0
+    hub.push(story.target, {path: json.dumps(row, indent=2).encode() + b"\n"}, "Better")
+    if is_lost:
+        story.lose_state()
+    settle(story)
+    for request in story.requests:
+        hub.merge(story.target, request)
+    done = settle(story)
+
+    assert json.loads(hub.file(story.target, path) or b"") == json.loads(right)
+    assert ledger(done) == "3 accepted: 3 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
