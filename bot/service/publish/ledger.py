@@ -23,6 +23,7 @@ PLACES: tuple[tuple[Place, str], ...] = (
     ("declined", "declined"),
 )
 NOTHING = "it is neither on main nor proposed"
+WAITS = "it waits for its turn"
 SHOWN = 20  # unexplained rows that are named
 REWRITTEN = "rewritten"  # what is noted where the history of main was lost together with rows
 
@@ -65,17 +66,18 @@ def make_ledger(context: WatchContext, to: str, places: Mapping[str, Place]) -> 
     accepted = store.accepted_rows(name)
     waiting = {item.subject: item for item in store.items_at(name, "row", to)}
     given_up: Place = "declined" if store.is_plan_declined(name, to) else "held"
-    left = store.cursors(name, "declined", target=to)
+    declined = store.cursors(name, "declined", target=to)
     found: dict[str, Place] = {}
     for key, digest in accepted.items():
         if key in waiting and waiting[key].is_held:
             found[key] = given_up
         elif key in places:
             found[key] = places[key]
-        elif digest in json.loads(left.get(key, "[]")):
+        elif digest in json.loads(declined.get(key, "[]")):
             found[key] = "declined"
-    why = {key: waiting[key].reason if key in waiting else "" for key in accepted.keys() - found.keys()}
-    return Ledger(to, Counter(found.values()), {key: text or NOTHING for key, text in why.items()})
+    left = accepted.keys() - found.keys()
+    why = {key: (waiting[key].reason or WAITS) if key in waiting else NOTHING for key in left}
+    return Ledger(to, Counter(found.values()), why)
 
 
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:

@@ -17,7 +17,7 @@ from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.judge.reading import judge_again, read_files, whys_of
-from bot.service.publish.ledger import Ledger, note_ledgers
+from bot.service.publish.ledger import Ledger, note_ledgers, stored_ledger
 from bot.service.publish.targets import Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
@@ -118,6 +118,9 @@ class Pass:
         self.targets.derive()
         self._end_reviews()
         self.report.say_plans()
+        known = [stored_ledger(store, name, settings.to) for _, settings in context.targets]
+        if any(one and one["unexplained"] for one in known):
+            self.count()  # the service must not call a row unexplained that is explained by now
         store.set_cursor(name, "waivers", dump_waivers(context.waivers))
         store.set_cursor(name, "clock", str(context.clock()))
 
