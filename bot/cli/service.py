@@ -83,7 +83,7 @@ def settle(
 ) -> None:
     """Update the targets of every watch, once. Use it in cron, in an HF Job, or to catch up."""
     need_extra("settle")
-    passes = _passes(config, watch, dry_run=dry_run, approve=approve, decline=decline)
+    passes = _passes(config, watch, dry_run=dry_run, approve=approve, decline=decline, counts=not dry_run)
     _show(passes, form, dry_run=dry_run, quiet=quiet)
 
 
@@ -96,7 +96,7 @@ def status(
     need_extra("status")
     from bot.service.watch.passes import status_lines, status_of_ledgers
 
-    passes = _passes(config, watch, dry_run=True)
+    passes = _passes(config, watch, dry_run=True, counts=True)
     if form is PlanFormat.JSON:
         found = [{"watch": one.watch, "ledgers": one.to_json()["ledgers"]} for one in passes]
         typer.echo(plain_json(json.dumps(found, indent=2)))
@@ -120,7 +120,14 @@ def rescore(
 
 
 def _passes(
-    config: str | None, watch: str, *, dry_run: bool, approve: str = "", decline: str = "", rescore: bool = False
+    config: str | None,
+    watch: str,
+    *,
+    dry_run: bool,
+    approve: str = "",
+    decline: str = "",
+    rescore: bool = False,
+    counts: bool = False,
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
     from bot.service.store.leases import state_lock
@@ -131,7 +138,15 @@ def _passes(
         settings, contexts = open_context_factory(path, read_access(), database_url(path))
         contexts.queue = open_jobs(database_url(path), takes_rows=False)  # this pass takes no rows from workers
         watches = (settings.only(watch) if watch else settings).watches
-        return settle_watches(contexts, watches, dry_run=dry_run, approve=approve, decline=decline, rescore=rescore)
+        return settle_watches(
+            contexts,
+            watches,
+            dry_run=dry_run,
+            approve=approve,
+            decline=decline,
+            rescore=rescore,
+            counts=counts,
+        )
 
 
 def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool, quiet: bool = False) -> None:

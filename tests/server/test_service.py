@@ -179,8 +179,9 @@ def test_settle_from_the_command_line_says_what_it_did(story: Story) -> None:
         "tiny: hf://datasets/acme/contents: 1 added, 0 changed, 0 removed, 0 unch"
     )
     assert dry.stdout.splitlines()[1].startswith("tiny:   added  tiny/acme/atlas-7b/8d6b817702bf0f8bf0214")
-    assert first.stdout.endswith("/datasets/acme/contents/discussions/1\n")
-    assert (first.returncode, second.returncode, second.stdout) == (0, 0, "tiny: unchanged\n")
+    ledger = "tiny: hf://datasets/acme/contents: 1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained\n"
+    assert first.stdout.endswith(f"/datasets/acme/contents/discussions/1\n{ledger}")
+    assert (first.returncode, second.returncode, second.stdout) == (0, 0, f"tiny: unchanged\n{ledger}")
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,15 @@ def settle_watches(
     approve: str = "",
     decline: str = "",
     rescore: bool = False,
+    counts: bool = True,
 ) -> list[WatchPass]:
     """Settle each watch; one that cannot even be opened is a failure of its own. `rescore` looks at every row again.
 
+    Where it `counts`, each pass gives the ledgers of its targets.
+
     Raises CallError if `approve` or `decline` does not name one plan that is held, by at least 12 digits of its digest.
     """
-    passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore) for watch in watches]
+    passes = [_settle_one(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts) for watch in watches]
     answers = ((approve, contexts.store.approve_plan), (decline, contexts.store.decline_plan))
     for digits, answer in answers if not dry_run else ():
         digest = _whole_digest(contexts, watches, digits) if digits else ""
@@ -122,25 +125,27 @@ def _whole_digest(contexts: ContextFactory, watches: Sequence[Watch], digits: st
     return found.pop()
 
 
-def _settle_one(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool = False) -> WatchPass:
+def _settle_one(
+    contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool = False, counts: bool = True
+) -> WatchPass:
     try:
-        done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore)
+        done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts)
     except BotError as failure:
         return WatchPass(watch.name, [Outcome("failed", watch.name, str(failure), failure.status)])
     return WatchPass(watch.name, done.outcomes, done.plans, done.ledgers)
 
 
-def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool) -> Settlement:
+def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool, counts: bool) -> Settlement:
     """One pass, while no other process makes one over the same watch. Raises InUse."""
     if dry_run:
-        return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore, counts=True)
+        return run_pass(contexts.open_context(watch, dry_run=True), rescore=rescore, counts=counts)
     name, boards = pass_leases(watch, contexts.folder)
     with contexts.store.lease(name, PATIENCE, beside=boards) as claim:
         if claim.what in boards:
             raise InUse(f"{name}: an import fills its target now ({claim.rival}); wait until it ends")
         if not claim.is_ours:
             raise InUse(f"{name}: another process works on it now ({claim.rival})")
-        return run_pass(contexts.open_context(watch), rescore=rescore, counts=True)
+        return run_pass(contexts.open_context(watch), rescore=rescore, counts=counts)
 
 
 def status_lines(passes: Sequence[WatchPass]) -> list[str]:
