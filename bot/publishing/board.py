@@ -13,17 +13,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from bot.audits.score_table import PublishedTable as Table
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of
 from bot.publishing.entry import Entry, Remark
 from bot.publishing.soundness import contradiction
 from bot.reporting.escape import brief, inert
+
+if TYPE_CHECKING:
+    from bot.audits.score_table import PublishedTable
 
 # Two averages are tied where they differ by at most this many standard errors of their difference (95 %).
 TIE = 1.96
@@ -207,11 +209,13 @@ def to_parquet(board: Board) -> bytes | None:
     return out.getvalue()
 
 
-def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str] = ()) -> Table:
+def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str] = ()) -> PublishedTable:
     """Take the scores of entries; `leaderboard` is the id of theirs, "" if there is only one.
 
     Raises CallError if there are entries of no leaderboard or of several, or a named column is not among them.
     """
+    from bot.audits.score_table import PublishedTable  # `check` starts without the audits
+
     had = [entry for entry in entries if leaderboard in {"", entry.leaderboard.id}]
     ids = sorted({entry.leaderboard.id for entry in had})
     if len(ids) != 1:
@@ -225,7 +229,7 @@ def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str
         raise CallError(f"there is no column {missing[0]!r}; the columns are {', '.join(tasks)}")
     scores = [{task.id: task.score for task in entry.tasks} for entry in had]
     columns = {task: tuple(row.get(task) for row in scores) for task in (only or tasks)}
-    return Table(tuple(entry.model.id for entry in had), columns)
+    return PublishedTable(tuple(entry.model.id for entry in had), columns)
 
 
 def raws_of(entry: Entry) -> tuple[float, ...] | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from bot import HOME
-from bot.audits.board.audit import BoardAudit
-from bot.audits.board.report import board_markdown
 from bot.evaluation.finding import counted
 from bot.evaluation.verdict import Judgement
 from bot.publishing.entry import Entry, Evidence
@@ -17,6 +16,9 @@ from bot.publishing.repeat import declaration_name, explain_command, when_kept
 from bot.reporting.escape import brief, code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.report import summarize
+
+if TYPE_CHECKING:
+    from bot.audits.board.audit import BoardAudit
 
 FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the result files change."
 VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with what is pushed here."
@@ -162,6 +164,8 @@ def alarm_mark(leaderboard: str) -> Marker:
 
 def alarm_text(audit: BoardAudit, target: str, mark: Marker) -> PostText:
     """The findings of a board's audit, or that it names no column any more."""
+    from bot.audits.board.report import board_markdown  # `check` starts without the audits
+
     named = ", ".join(audit.named) or "none"
     lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` draws the charts."
     return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)
