@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats
 from bot.evaluation.formats.format import STARTS, Format, Kind
 from bot.evaluation.formats.other_files import OTHER, kind_of_head, kind_of_json
@@ -168,7 +169,7 @@ def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> 
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
     hint = next(filter(None, (known.when_large(head) for known in formats())), "")
-    problem = Problem(f"has {file.size:,} bytes; more than {limit:,} are not read", hint=hint)
+    problem = Problem(f"has {in_units(file.size)}; the limit is {in_units(limit)}", hint=hint)
     is_result = b'"results"' in head or bool(hint)
     return (
         unread_submission(file.path, file.size, problem)

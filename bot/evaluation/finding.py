@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 from typing import Literal
 
 from bot import HOME
@@ -93,6 +94,14 @@ def examples(names: list[str] | tuple[str, ...], limit: int = 3) -> str:
     """The first few names and how many more there are: "a, b, c and 4 more"."""
     more = len(names) - limit
     return ", ".join(shown(name) for name in names[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def in_units(size: int) -> str:
+    """A number of bytes for people, rounded up: "512 bytes", "1.1 KB", "8 MB"; 1 MB has 1,048,576 bytes."""
+    for factor, unit in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
+        if size >= factor:
+            return f"{ceil(10 * size / factor) / 10:,g} {unit}"
+    return counted(size, "byte")
 
 
 def counted(count: int, noun: str) -> str:

@@ -13,7 +13,7 @@ from math import isfinite
 import msgspec
 
 from bot.errors import MalformedResult, UnknownFormat
-from bot.evaluation.finding import shown
+from bot.evaluation.finding import in_units, shown
 from bot.evaluation.formats import MAX_BYTES, Content, parse_content
 from bot.evaluation.result import Result
 
@@ -145,7 +145,7 @@ def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES, lies_at
     if problem is not None:
         pass
     elif None in [file.data for file in submission.files]:
-        why = f"has {submission.size:,} bytes; more than {max_bytes:,} are not read"
+        why = f"has {in_units(submission.size)}; the limit is {in_units(max_bytes)}"
         problem = Problem(why)
     else:
         files = zip(submission.names, submission.files, strict=True)

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.discovery import Candidate, ListedFile, Read, candidates_in, read_candidate
+from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard
 from bot.evaluation.submission import Parsed, UnreadPath
@@ -217,7 +218,7 @@ def _read(name: str, access: Access) -> bytes:
     try:
         data = source.read(address.path, commit, MAX_BYTES)
     except TooLarge:
-        raise CallError(f"{name}: has more than {MAX_BYTES:,} bytes, which no declaration has") from None
+        raise CallError(f"{name}: has more than {in_units(MAX_BYTES)}, which no declaration has") from None
     if data is None:
         from bot.publishing.repeat import when_kept
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bot import __version__
 from bot.errors import MalformedEntry
-from bot.evaluation.finding import Finding, Severity
+from bot.evaluation.finding import Finding, Severity, in_units
 from bot.evaluation.measurement import Coverage, Measurements
 from bot.evaluation.result import Result
 from bot.evaluation.score import TaskScore
@@ -139,7 +139,7 @@ def entry_path(key: str) -> str:
 def parse_entry(data: bytes, path: str = "") -> Entry:
     """Read an entry back. Raises MalformedEntry if the bytes are not an entry."""
     if len(data) > MAX_BYTES:
-        raise MalformedEntry(f"{path or 'the entry'} has {len(data):,} bytes; an entry has {MAX_BYTES:,} at most")
+        raise MalformedEntry(f"{path or 'the entry'} has {in_units(len(data))}; the limit is {in_units(MAX_BYTES)}")
     try:
         return DECODER.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

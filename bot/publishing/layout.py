@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.errors import MalformedEntry
+from bot.evaluation.finding import in_units
 from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, is_same_row, parse_entry
 
 
@@ -217,5 +218,5 @@ def parse_entries(files: Mapping[str, bytes], others: Iterable[str] = (), layout
 
 def _why_unread(path: str, layout: RowFiles) -> str:
     if path.endswith(layout.suffix):
-        return f"{path} is larger than {MAX_BYTES:,} bytes, the most that an entry may have"
+        return f"{path} is larger than {in_units(MAX_BYTES)}, the most that an entry may have"
     return f"{path} is not an entry: its name does not end in {layout.suffix}"

@@ -201,7 +201,7 @@ def test_what_is_no_result_file_is_refused_in_words(data: bytes, why: str) -> No
 def test_a_file_over_the_limit_is_not_read_and_says_so() -> None:
     verdict = judge(parse_submission(one_file("results_x.json", None, MAX_BYTES + 1)), declared())
     (finding,) = verdict.findings
-    assert "8,388,609 bytes" in finding.message
+    assert "has 8.1 MB; the limit is 8 MB" in finding.message
     assert verdict.sha256 == ""
 
 

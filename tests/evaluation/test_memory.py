@@ -89,5 +89,5 @@ def test_the_limit_of_one_file_is_an_option(tmp_path: Path) -> None:
         words = [sys.executable, "-m", "bot", "check", str(tmp_path), *options]
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
-    assert "has 1,029 bytes; more than 1,000 are not read" in said("--max-bytes", "1000").replace("\n   ", "")
-    assert "are not read" not in said("--max-bytes", "2000")
+    assert "has 1.1 KB; the limit is 1,000 bytes" in said("--max-bytes", "1000").replace("\n   ", "")
+    assert "the limit is" not in said("--max-bytes", "2000")

@@ -44,7 +44,7 @@ def test_a_declaration_on_the_hub_is_read_at_the_commit_of_its_address(
         (f"{PLACE}@none/tiny.toml", (CallError, "there is no branch 'none'")),
         (f"{PLACE}/broken.toml", (MalformedDeclaration, "broken.toml: ")),
         (f"{PLACE}/latin.toml", (MalformedDeclaration, "latin.toml: is not UTF-8 text")),
-        (f"{PLACE}/huge.toml", (CallError, "has more than 1,048,576 bytes")),
+        (f"{PLACE}/huge.toml", (CallError, "has more than 1 MB")),
         ("hf://acme/results/tiny.toml", (CallError, "expected hf://datasets/org/name")),
         ("hf://datasets/acme/absent/tiny.toml", (Refused, "404")),
     ],

@@ -154,8 +154,8 @@ def test_a_name_that_is_no_text_is_written_with_escapes() -> None:
     [
         (MAX_BYTES, "a.json", "a.json is not an entry of leaderboard-bot/entry/2: "),
         (MAX_BYTES, "", "the entry is not an entry of leaderboard-bot/entry/2: "),
-        (MAX_BYTES + 1, "a.json", "a.json has 524,289 bytes; an entry has 524,288 at most"),
-        (MAX_BYTES + 1, "", "the entry has 524,289 bytes; an entry has 524,288 at most"),
+        (MAX_BYTES + 1, "a.json", "a.json has 512.1 KB; the limit is 512 KB"),
+        (MAX_BYTES + 1, "", "the entry has 512.1 KB; the limit is 512 KB"),
     ],
 )
 def test_what_is_no_entry_is_named(size: int, path: str, why: str) -> None:

@@ -23,7 +23,7 @@ def test_a_file_that_is_no_entry_of_ours_is_skipped_and_named() -> None:
     assert found.skipped["entries/copy.json"] == f"entries/copy.json holds the entry whose path is {one.path}"
     assert found.skipped["entries/foreign.json"].startswith("entries/foreign.json is not an entry of ")
     assert "its name does not end in .json" in found.skipped["entries/README.md"]
-    assert "is larger than 524,288 bytes" in found.skipped["entries/huge.json"]
+    assert "is larger than 512 KB" in found.skipped["entries/huge.json"]
     assert found.skipped.keys() == {
         "entries/README.md",
         "entries/binary.json",

@@ -110,7 +110,7 @@ def test_a_file_of_200_mb_is_never_asked_for(story: Story) -> None:
     source.add(source.make(tree, source.main, "huge", "", story.hub.clock(), "ann"))
     story.settle()
 
-    assert "has 200,000,000 bytes; more than 8,388,608 are not read" in story.discussions[0].description
+    assert "has 190.8 MB; the limit is 8 MB" in story.discussions[0].description
     assert [call for call in story.hub.calls if "resolve" in call.raw_path and "results_1" in call.raw_path] == []
     assert story.acts() == ["discussion"]
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bot.audits.drop.scorer import BAD_GOLDS, Golds
-from bot.audits.samples.lm_eval import read_sample
-from bot.audits.samples.sample import Sample
+from bot.audits.samples.sample import Sample, read_sample
 from bot.errors import MalformedSamples
 
 OTHER_TASK = "a sample of another task"

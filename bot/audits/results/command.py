@@ -1,19 +1,33 @@
-"""The command `audit results`."""
+"""The command `audit results`, and its report: contradictions first, then everything else about each file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Protocol
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any, Protocol
 
+import msgspec
 import typer
 
 from bot.audits.output import FORMAT, AuditFormat, Renderers, as_json, write_report
-from bot.audits.results import report
-from bot.audits.results.audit import ExaminedFile, audit_of, examine_file
+from bot.audits.results import hashes, numbers
+from bot.audits.results.audit import ExaminedFile, FileForensics, ResultsAudit, audit_of, examine_file
+from bot.audits.results.numbers import CountCheck
+from bot.evaluation.finding import counted
 from bot.processes import JOBS, choose_jobs, run_jobs
+from bot.reporting.prose import Block, Section, markdown, text
+from bot.reporting.table import Cell, Table
 
 WORTH = 4_000_000  # bytes of result files that pay for one more process
 PART = 32  # places that a process reads at once
+SCHEMA = "leaderboard-bot/audit-results/1"
+TITLE = "Inconsistencies in result files"
+SHOWN = 60
+NOTE = (
+    "n recovered is 1 + p(1 - p) / se^2, whole for a metric that is 0 or 1 on each sample; right is p n. A group "
+    "agrees where it is the mean of its leaves, weighted by samples or plain. A hash is recomputed from the samples "
+    "beside the file."
+)
 
 
 class FileSet(Protocol):
@@ -48,9 +62,9 @@ def results_command(find_places: Callable[[Sequence[str]], Sequence[FileSet]]) -
             [file for files in run_jobs(_examined, places, jobs, part=PART, label="reading") for file in files]
         )
         renderers: Renderers = {
-            AuditFormat.TEXT: lambda: report.results_text(found),
-            AuditFormat.JSON: lambda: as_json(report.results_json(found)),
-            AuditFormat.MARKDOWN: lambda: report.results_markdown(found),
+            AuditFormat.TEXT: lambda: results_text(found),
+            AuditFormat.JSON: lambda: as_json(results_json(found)),
+            AuditFormat.MARKDOWN: lambda: results_markdown(found),
         }
         write_report(renderers[form], None, str)
         raise typer.Exit(0 if found.is_sound else 1)
@@ -60,3 +74,81 @@ def results_command(find_places: Callable[[Sequence[str]], Sequence[FileSet]]) -
 
 def _examined(place: FileSet) -> list[ExaminedFile]:
     return [examine_file(path, data) for path, data in place.read()]
+
+
+def results_json(found: ResultsAudit) -> dict[str, Any]:
+    """Return the report for a program."""
+    return {"schema": SCHEMA, "sound": found.is_sound, **msgspec.to_builtins(found)}
+
+
+def results_text(found: ResultsAudit) -> str:
+    """Return the report for a terminal."""
+    return text(TITLE, _lead(found), list(_sections(found)))
+
+
+def results_markdown(found: ResultsAudit) -> str:
+    """Return the report for a discussion or a step summary."""
+    return markdown(TITLE, _lead(found), list(_sections(found)))
+
+
+def _lead(found: ResultsAudit) -> str:
+    """Say how much is wrong."""
+    bad = counted(sum(not file.is_sound for file in found.files), "unsound or unreadable file")
+    copies = counted(sum(len(one.models) > 1 for one in found.duplicates), "group")
+    return f"{counted(len(found.files), 'file')}: {bad}; {copies} of files with the same numbers under other names."
+
+
+def _sections(found: ResultsAudit) -> Iterator[Section]:
+    if found.duplicates:
+        columns = ("files", "models", "values", "same samples")
+        rows = tuple(
+            (", ".join(one.paths), ", ".join(one.models), one.values, "yes" if one.same_samples else "not known")
+            for one in found.duplicates
+        )
+        yield Section("The same values, to the last bit", [Table(columns, rows)])
+    for file in found.files:
+        yield Section(file.path, list(_file(file)))
+    yield Section("Terms", [NOTE])
+
+
+def _file(file: FileForensics) -> Iterator[Block]:
+    if file.problem:
+        yield f"It {file.problem}."
+        return
+    verdicts = Counter[str]()
+    for kind, found in (("value", file.counts), ("group", file.groups), ("hash", file.hashes)):
+        verdicts.update(f"{kind}: {one.verdict}" for one in found)
+    said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()) or "nothing to recover"
+    yield f"{file.format} of {file.model or 'a model without a name'}: {said}"
+    bad = [count for count in file.counts if count.verdict in numbers.BAD]
+    yield from _counts(bad, "contradictions")
+    yield from _counts([count for count in file.counts if count.verdict not in numbers.BAD], "counts behind the values")
+    groups = [group for group in file.groups if group.verdict in numbers.BAD]
+    if groups:
+        rows = tuple((one.group, one.metric, one.value, one.weighted, one.plain, one.verdict) for one in groups)
+        yield Table(("group", "metric", "value", "leaves weighted", "leaves plain", "verdict"), rows)
+    if file.hashes:
+        yield Table(("task", "samples", "verdict", "what"), tuple(map(_hash, file.hashes)), "samples beside the file")
+
+
+def _counts(counts: list[CountCheck], caption: str) -> Iterable[Table]:
+    if not counts:
+        return
+    rows = tuple(
+        (one.task, one.metric, one.value, one.recorded, None if one.recovered is None else round(one.recovered, 3),
+         one.right, one.verdict)
+        for one in counts[:SHOWN]
+    )  # fmt: skip
+    more = f", the first {SHOWN} of {len(counts)}" if len(counts) > SHOWN else ""
+    columns = ("task", "metric", "value", "n recorded", "n recovered", "right", "verdict")
+    yield Table(columns, rows, f"{caption}{more}")
+
+
+def _hash(one: hashes.HashCheck) -> tuple[Cell, ...]:
+    parts = [f"{one.altered} samples do not match their hash"] if one.altered else []
+    parts += [
+        f"{metric} is {ours:.6g} in the file and {theirs:.6g} in the samples" for metric, ours, theirs in one.values
+    ]
+    if one.verdict == hashes.DIFFERENT:
+        parts.append(f"recorded {one.recorded[:12]}, computed {one.computed[:12]}")
+    return one.task, one.samples, one.verdict, "; ".join(parts)

@@ -16,10 +16,9 @@ from math import fsum, isclose, isfinite
 from pathlib import Path
 from typing import Any
 
-from bot.audits.samples.lm_eval import HASHES
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
-from bot.audits.samples.sample import Sample, sha256
+from bot.audits.samples.sample import HASHES, Sample, sha256
 from bot.evaluation.result import Result
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?$")

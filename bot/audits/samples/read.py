@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bot.audits.samples import helm, inspect_log, lighteval
-from bot.audits.samples.lm_eval import read_sample
 from bot.audits.samples.records import DAMAGE, Record, SkippedRecord, open_log, read_records
-from bot.audits.samples.sample import Sample
+from bot.audits.samples.sample import Sample, read_sample
 from bot.errors import MalformedSamples
 
 ARCHIVE, PARQUET = b"PK\x03\x04", b"PAR1"

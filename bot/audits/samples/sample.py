@@ -1,10 +1,14 @@
-"""One question of a sample log as it was asked and answered, whatever harness logged it."""
+"""One question of a sample log as it was asked and answered, and the rows of lm-evaluation-harness that hold one.
+
+Rows of harness 0.4 have `filtered_resps` and `doc`, in three variants; those of 0.3 come from --write_out. The plain
+form, {"prediction", ...}, is what people write for models that no harness ran.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any
 
@@ -15,6 +19,10 @@ from bot.errors import MalformedSamples
 
 NO_FORM = "not a sample of a known format"
 RESULT_FILE = "a result file, not a sample log"
+HASHES = ("doc_hash", "prompt_hash", "target_hash")
+NO_METRIC = frozenset(
+    ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "native_id", *HASHES)
+)
 
 
 class Sample(msgspec.Struct, gc=False):
@@ -99,3 +107,124 @@ def sha256(value: str) -> str:
 def document_hash(doc: object) -> str:
     """Return the digest of a document as lm-evaluation-harness makes it, "" for none."""
     return sha256(json.dumps(doc, indent=2, ensure_ascii=False)) if doc is not None else ""
+
+
+def read_sample(data: bytes | str) -> Sample:
+    """Read one record. Raises MalformedSamples with the reason if it holds no sample of these forms."""
+    row = decode(data)
+    if any(row.get(name) is not None for name in ("filtered_resps", "resps", "doc_hash")):
+        return _harness_04(row)
+    if row.get("prompt_0") is not None or row.get("logit_0") is not None:
+        return _write_out(row)
+    if row.get("prediction") is not None:
+        metrics = dict(_metrics(row))
+        written = row["prediction"] if isinstance(row["prediction"], str) else None
+        return Sample("plain", identifier(row.get("doc_id")), row, doc=row, answer=written, metrics=metrics)
+    raise MalformedSamples(RESULT_FILE if row.get("results") is not None else NO_FORM)
+
+
+def _harness_04(row: dict[str, Any]) -> Sample:
+    requests = _requests(row.get("arguments"))
+    first, second = requests[0] if requests else ("", None)
+    doc, target = row.get("doc"), text(row.get("target"))
+    sample = Sample(
+        form_of(has_filter=row.get("filter") is not None, is_object=isinstance(row.get("arguments"), dict)),
+        identifier(row.get("doc_id")),
+        row,
+        doc,
+        text(row.get("doc_hash")) or document_hash(doc),
+        first,
+        text(row.get("prompt_hash")) or sha256(first),
+        target,
+        text(row.get("target_hash")) or sha256(target),
+        metrics=dict(_metrics(row)),
+        filter=text(row.get("filter")) or "none",
+    )
+    if requests and all(isinstance(one, str) for _, one in requests):
+        sample.continuations = tuple(one for _, one in requests)
+        sample.logprobs, sample.greedy = likelihoods(row.get("resps"), len(requests))
+    else:
+        sample.settings = second if isinstance(second, dict) else {}
+        filtered = row.get("filtered_resps")
+        sample.response = _generation(row.get("resps"))
+        sample.answer = _generation(filtered) if filtered is not None else sample.response
+    return sample
+
+
+def form_of(*, has_filter: bool, is_object: bool) -> str:
+    """Name the first release that wrote such rows: `filter` came with 0.4.7, `arguments` as an object with 0.4.3."""
+    if has_filter:
+        return "lm-eval-0.4.7"
+    return "lm-eval-0.4.3" if is_object else "lm-eval-0.4.0"
+
+
+def _requests(arguments: Any) -> list[tuple[str, Any]]:
+    """Return (context, continuation or settings) of each request; {"gen_args_0": {"arg_0": …}} since 0.4.3.
+
+    The first releases write the one pair of a request without a list around it.
+    """
+    if isinstance(arguments, dict):
+        arguments = [list(one.values()) for one in arguments.values() if isinstance(one, dict)]
+    if not isinstance(arguments, list):
+        return []
+    if arguments and isinstance(arguments[0], str):
+        arguments = [arguments]
+    pairs = [one for one in arguments if isinstance(one, list) and one and isinstance(one[0], str)]
+    return [(one[0], one[1] if len(one) > 1 else None) for one in pairs] if len(pairs) == len(arguments) else []
+
+
+def _generation(responses: Any) -> str | None:
+    """Return the one text inside the lists of one that the harness wraps it in, None if there is not one."""
+    while isinstance(responses, list) and len(responses) == 1:
+        responses = responses[0]
+    return responses if isinstance(responses, str) else None
+
+
+def likelihoods(responses: Any, requests: int) -> tuple[tuple[float, ...], tuple[bool, ...]]:
+    """Return log-probabilities and greedy flags; newer logs write both as text, older ones may lack the flag.
+
+    Both are empty where one is missing or not finite.
+    """
+    if not isinstance(responses, list) or len(responses) != requests:
+        return (), ()
+    flat = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in responses]
+    parts = [one if isinstance(one, list) and one else [one] for one in flat]
+    found = [number_in_text(part[0]) for part in parts]
+    known = tuple(one for one in found if one is not None)
+    if len(known) < len(found):
+        return (), ()
+    flagged = all(len(part) == 2 for part in parts)
+    return known, tuple(str(part[1]) == "True" for part in parts) if flagged else ()
+
+
+def _metrics(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in row.items():
+        if name not in NO_METRIC and (found := number(value)) is not None:
+            yield name, found
+
+
+def _write_out(row: dict[str, Any]) -> Sample:
+    """Read a row of 0.3: each prompt is its context and its continuation, or generation arguments, run together."""
+    count = sum(f"prompt_{i}" in row for i in range(len(row)))
+    prompts = tuple(text(row.get(f"prompt_{i}")) for i in range(count))
+    written = row.get("logit_0")
+    metrics = {
+        name: found
+        for name, value in row.items()
+        if name not in {"doc_id", "truth"} and not name.startswith(("prompt_", "logit_"))
+        if (found := number_in_text(value)) is not None
+    }
+    sample = Sample(
+        "lm-eval-0.3",
+        identifier(row.get("doc_id")),
+        row,
+        prompt=prompts[0] if prompts else "",
+        target=text(row.get("truth")),
+        response=written if isinstance(written, str) else None,
+        answer=written if isinstance(written, str) else None,
+        continuations=prompts,
+        metrics=metrics,
+    )
+    sample.prompt_hash = sha256(sample.prompt)
+    sample.logprobs, sample.greedy = likelihoods([row.get(f"logit_{i}") for i in range(count)], count)
+    return sample

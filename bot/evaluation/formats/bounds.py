@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.errors import MalformedResult
+from bot.evaluation.finding import in_units
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, MalformedField, Model, Result
 
 MAX_ROWS = 10_000  # leaves and groups of one file, or members of its groups; real files have some hundred
@@ -188,7 +189,7 @@ def _plain(result: Result) -> Result:
     )
     size = len(ENCODE([[leaf.numbers for leaf in plain.leaves.values()], [group.numbers for group in plain.groups]]))
     if size > MAX_ROW_BYTES:
-        why = f"holds rows of {size:,} bytes in all; more than {MAX_ROW_BYTES:,} are not read"
+        why = f"holds rows of {in_units(size)} in all; the limit is {in_units(MAX_ROW_BYTES)}"
         raise MalformedResult(why, pointer=result.pointer_to("leaves"))
     return plain
 

@@ -13,6 +13,7 @@ from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from bot.errors import MalformedResult
+from bot.evaluation.finding import in_units
 
 if sys.version_info >= (3, 14):
     from compression.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
@@ -76,7 +77,7 @@ class ZipMembers:
         if info.flag_bits & 1:
             raise MalformedResult(f"is an encrypted archive: its {name} cannot be read")
         if size > limit:
-            raise MalformedResult(f"holds a {name} of {size:,} bytes; more than {limit:,} are not read")
+            raise MalformedResult(f"holds a {name} of {in_units(size)}; the limit is {in_units(limit)}")
         if size > SMALL and size > MAX_RATIO * info.compress_size:
             raise MalformedResult(f"holds a {name} that is packed more than {MAX_RATIO:,} to 1")
         if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED, ZSTANDARD}:

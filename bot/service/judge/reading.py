@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, read_candidate
+from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of
 from bot.evaluation.submission import Parsed, Problem, unread_submission
@@ -150,7 +151,7 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
     size = max(file.size for file in candidate.files)
     if size <= limit:
         return None
-    return unread_submission(candidate.path, size, Problem(f"has {size:,} bytes; more than {limit:,} are not read"))
+    return unread_submission(candidate.path, size, Problem(f"has {in_units(size)}; the limit is {in_units(limit)}"))
 
 
 def is_named_as_result(path: str) -> bool:
