@@ -170,7 +170,7 @@ def test_an_entry_that_does_not_read_back_is_refused() -> None:
         checked(replace(ENTRY, average=nan))
     with pytest.raises(MalformedEntry):
         checked(replace(ENTRY, tasks=(replace(ENTRY.tasks[0], leaves=(leaf,)),)))
-    with pytest.raises(MalformedEntry, match=rf"\A{re.escape(ENTRY.path)} has .* 524,288 at most\Z"):
+    with pytest.raises(MalformedEntry, match=rf"\A{re.escape(ENTRY.path)} has .*; the limit is 512 KB\Z"):
         checked(replace(ENTRY, tool="x" * MAX_BYTES))
     with pytest.raises(MalformedEntry):
         parse_entry(b" " * (MAX_BYTES + 1))
