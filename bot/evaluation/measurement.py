@@ -76,10 +76,15 @@ class Measurement(msgspec.Struct, gc=False):
         """
         if self.samples is not None or self.stderr is None or not self.is_share:
             return self.samples
-        share = self.value / self.required.unit
-        behind = samples_behind(share, self.stderr / self.required.unit)
-        samples = None if behind is None else whole(behind)
-        return samples if samples is not None and right_answers(share, samples) is not None else None
+        return _recovered(self.value / self.required.unit, self.stderr / self.required.unit)
+
+
+@lru_cache(maxsize=1_024)  # several rules ask this of the same leaves
+def _recovered(share: float, error: float) -> int | None:
+    """The number of zeros and ones that a share and its standard error are of, None if they are of no such number."""
+    behind = samples_behind(share, error)
+    samples = None if behind is None else whole(behind)
+    return samples if samples is not None and right_answers(share, samples) is not None else None
 
 
 class Measurements(msgspec.Struct, frozen=True, gc=False):
