@@ -68,15 +68,15 @@ def page_with_datatables(page: str) -> str:
     """The same table, for DataTables in the place of our script and in one body, which is all that it takes."""
     page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
     page = re.sub(r"</tbody>\s*<tbody[^>]*>", "", page).replace('<tbody class="part">', "<tbody>")
-    page = page.replace(' class="board"', "")  # whose columns and bodies lie as ours need it
+    page = page.replace(' class="board tinted"', "")  # whose columns and bodies lie as ours need it
     script = '<script src="dataTables.min.js" defer></script><script src="start.js" defer></script>'
-    return re.sub(r'<script src="site\.[^"]*" defer></script>', script, page)
+    return re.sub(r'<script src="board\.[^"]*" defer></script>', script, page)
 
 
-# Each sorts by the seventh column as its own script does, and lays the page out.
+# Each sorts by the fifth column as its own script does, and lays the page out.
 SORTS = {
     "ours": "document.querySelector('th[data-name=bbh] button').click()",
-    "DataTables": "table.order([[6, 'desc']]).draw()",
+    "DataTables": "table.order([[4, 'desc']]).draw()",
 }
 READY = {"ours": "#controls:not([hidden])", "DataTables": ".dt-search", "empty": "p"}
 FILES = {"ours": "index.html", "DataTables": "peer.html", "empty": "empty.html"}

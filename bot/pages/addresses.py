@@ -10,7 +10,7 @@ from urllib.parse import quote
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.layout import NO_LINKS, Links
 
-ROWS, COLUMNS, BADGES, CARDS = "rows", "columns", "badges", "cards"
+ROWS, COLUMNS = "rows", "columns"
 REVISION = 40  # hexadecimal digits of a commit
 SHORT = 7  # of them in an address, as git shortens them
 HOSTS = {
@@ -52,16 +52,6 @@ def _digest(key: str) -> str:
 def row_page(name: str) -> str:
     """The path of a row's page."""
     return f"{ROWS}/{name}.html"
-
-
-def badge(name: str) -> str:
-    """The path of a row's badge."""
-    return f"{BADGES}/{name}.svg"
-
-
-def card(name: str) -> str:
-    """The path of a row's card."""
-    return f"{CARDS}/{name}.svg"
 
 
 def column_page(task_id: str) -> str:

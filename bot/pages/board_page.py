@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -9,8 +10,13 @@ from markupsafe import Markup
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
+from bot.pages.drawing import Figure, averages, fitting, over_time
 from bot.pages.environment import points, raw
 from bot.publishing.board import TIE, BoardRow, average_without
+
+TINTS = 6  # of a column's cells, the lowest without colour
+FEW = 2  # rows and days that a figure needs at least
+DAY = len("2026-03-02")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +47,40 @@ def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
     """The page of all rows; the incomplete ones stand apart."""
     board = content.board
     declared = board.leaderboard
-    lines = [_line(content, row, is_raw=is_raw) for row in board.rows]
-    ranked = sum(row.rank is not None for row in board.rows)
+    tints = {task.id: _tints(content, task) for task in declared.tasks}
+    longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in board.rows)
+    lines = [_line(content, row, tints, longest, is_raw=is_raw) for row in board.rows]
     return content.page(
         "board.html",
         "raw.html" if is_raw else "index.html",
         description=declared.description,
         is_raw=is_raw,
         columns=_columns(content),
-        rows=lines[:ranked],
-        holes=lines[ranked:],
-        ranked=ranked,
+        rows=lines[: content.ranked],
+        holes=lines[content.ranked :],
+        ranked=content.ranked,
+        models=len({row.entry.model.id for row in board.rows}),
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         quarantined=[task for task in declared.tasks if task.quarantined],
+        figures=() if is_raw else tuple(_figures(content)),
     )
+
+
+def _figures(content: PageContent) -> Iterator[Figure]:
+    """The averages with what chance leaves of them, and how they rose over time; none for a single row."""
+    rows = [row.entry for row in content.board.rows[: content.ranked]]
+    if len(rows) < FEW:
+        return
+    shown = [(entry.model.id or "(no name)", entry.average or 0.0, TIE * (entry.stderr or 0.0)) for entry in rows]
+    if any(reach for _, _, reach in shown):
+        yield averages("Averages; those on one band are not separable from its best.", shown)
+    dated = sorted(
+        (entry.date, name, value) for entry, (name, value, _) in zip(rows, shown, strict=True) if len(entry.date) >= DAY
+    )
+    if len({date[:DAY] for date, _, _ in dated}) >= FEW:
+        points = [(name, date, value) for date, name, value in dated]
+        axis = fitting("average (points)", [value for _, _, value in dated])
+        yield over_time("Averages by the day of measurement, and the best up to each day.", points, axis)
 
 
 def _columns(content: PageContent) -> list[Column]:
@@ -63,11 +89,11 @@ def _columns(content: PageContent) -> list[Column]:
     return [
         Column("rank", "Rank", "rank"),
         Column("model", "Model", "text"),
-        Column("precision", "Precision", "text"),
-        Column("chat", "Template", "text"),
         Column("average", "Average"),
         *without,
         *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
+        Column("precision", "Precision", "text"),
+        Column("chat", "Template", "text"),
         Column("date", "Measured", "text"),
         Column("warnings", "Warnings"),
     ]
@@ -77,28 +103,57 @@ def _title(task: Task) -> str:
     return f"{task.title} (quarantined)" if task.quarantined else task.title
 
 
-def _line(content: PageContent, row: BoardRow, *, is_raw: bool) -> Line:
+def _tints(content: PageContent, task: Task) -> tuple[float, float]:
+    """The lowest score of a column and the width of one tint."""
+    had = [score.score for row in content.board.rows for score in row.entry.tasks if score.id == task.id]
+    scores = [score for score in had if score is not None]
+    low = min(scores, default=0.0)
+    return low, (max(scores, default=0.0) - low) / TINTS
+
+
+def _tinted(score: float | None, tints: tuple[float, float]) -> str:
+    """The beginning of a cell, with the tint of its score."""
+    low, width = tints
+    level = 0 if score is None or not width else min(TINTS - 1, int((score - low) / width))
+    return f"<td class=q{level}>" if level else "<td>"
+
+
+def _line(
+    content: PageContent, row: BoardRow, tints: Mapping[str, tuple[float, float]], longest: float, *, is_raw: bool
+) -> Line:
     entry = row.entry
     scores = {score.id: score for score in entry.tasks}
-    found = [scores.get(task.id) for task in content.board.leaderboard.tasks]
-    if is_raw:
-        cells = [raw(score.raw if score else None) for score in found]
-    else:
-        cells = [_with_error(score.score, score.stderr) if score else _with_error(None, None) for score in found]
-    without = [points(average_without(entry, content.board.leaderboard))] if content.has_quarantined else []
+    cells = [_bar(entry.average, entry.stderr, longest) + _with_error(entry.average, entry.stderr)]
+    if content.has_quarantined:
+        cells.append(f"<td>{points(average_without(entry, content.board.leaderboard))}")
+    for task in content.board.leaderboard.tasks:
+        score = scores.get(task.id)
+        if score is None:
+            cells.append(f"<td>{points(None)}")
+        else:
+            text = raw(score.raw) if is_raw else _with_error(score.score, score.stderr)
+            cells.append(_tinted(score.score, tints[task.id]) + text)
     return Line(
         row.ranks,
         row_page(content.names[entry.key]),
         entry.model.id or "(no name)",
         entry.model.precision or "unknown",
         "chat" if entry.model.chat_template else "plain",
-        Markup("<td>".join((_with_error(entry.average, entry.stderr), *without, *cells))),  # noqa: S704 - numbers
-        entry.date[:10],
+        Markup("".join(cells)),  # noqa: S704 - numbers and the tints of this page
+        entry.date[:DAY],
         len(entry.warnings),
     )
+
+
+def _bar(value: float | None, stderr: float | None, longest: float) -> str:
+    """The beginning of a cell with a bar, as long as its share of the longest, and its interval."""
+    if value is None or value <= 0 or longest <= 0:
+        return "<td>"
+    reach = min(20, round(100 * TIE * (stderr or 0.0) / longest))
+    return f'<td class="bar w{round(100 * value / longest)}{f" e{reach}" if reach else ""}">'
 
 
 def _with_error(value: float | None, stderr: float | None) -> str:
     if value is None or stderr is None:
         return points(value)
-    return f"{value:.2f} ±{TIE * stderr:.1f}"
+    return f"{value:.2f} <small>±{TIE * stderr:.1f}</small>"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import groupby
 from uuid import UUID
 
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import Axis, over_time
+from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
 from bot.publishing.changes import BoardChange
 
@@ -19,16 +23,42 @@ def changes_page(content: PageContent) -> bytes:
     changes = content.changes
     values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
     dated = sorted(values, key=lambda value: value[1])
-    drawn = over_time("Average of the rows over time, and the best up to each date", dated, Axis("average", 0, 100))
+    axis = fitting("average", [value for _, _, value in dated])
+    drawn = over_time("Average of the rows over time, and the best up to each date", dated, axis)
     return content.page(
         "changes.html",
         "changes.html",
         figure_=drawn if dated else None,
-        changes=[(change, _page_of(content, change)) for change in changes[:SHOWN]],
+        weeks=[_week(content, week, list(some)) for week, some in groupby(changes[:SHOWN], key=_week_of)],
         more=max(0, len(changes) - SHOWN),
         from_history=content.history is not None,
         is_partial=content.is_partial,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """The changes of a calendar week, with the page of each row that is still there."""
+
+    title: str
+    sums: str
+    changes: list[tuple[BoardChange, str]]
+
+
+def _week_of(change: BoardChange) -> str:
+    """The Monday of the week of a change, "" if its date is unknown."""
+    try:
+        day = date.fromisoformat(change.date[:10])
+    except ValueError:
+        return ""
+    return (day - timedelta(days=day.weekday())).isoformat()
+
+
+def _week(content: PageContent, monday: str, changes: list[BoardChange]) -> Week:
+    counts = Counter(change.kind for change in changes)
+    sums = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed") if counts[kind])
+    title = f"Week of {monday}" if monday else "Unknown date"
+    return Week(title, sums, [(change, _page_of(content, change)) for change in changes])
 
 
 def _page_of(content: PageContent, change: BoardChange) -> str:

@@ -12,9 +12,8 @@ from bot.audits.ranks import places
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import Axis, Figure, histogram, scatter
+from bot.pages.drawing import Figure, fitting, histogram, scatter
 
-SCORE = (0.0, 100.0)
 MOVED = 20  # rows of the table of ranks
 
 
@@ -35,7 +34,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     scores = [score.score for row in board.rows for score in row.entry.tasks if score.id == task.id]
     values = [score for score in scores if score is not None]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
-    drawn = [histogram(f"{task.title}: number of rows by score", values, Axis("score (points)", *SCORE))]
+    drawn = [histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values))]
     drawn += _against_rest(content, task)
     return content.page(
         "column.html",
@@ -61,7 +60,8 @@ def _against_rest(content: PageContent, task: Task) -> Iterator[Figure]:
     titles = [f"{model.id or '(no name)'}, {model.precision or 'unknown precision'}" for model in models]
     points = list(zip(titles, others, columns[task.id], strict=True))
     title = f"{task.title} against the mean of the other columns"
-    yield scatter(title, points, Axis("mean of the others (points)", *SCORE), Axis(f"{task.title} (points)", *SCORE))
+    across, up = fitting("mean of the others (points)", others), fitting(f"{task.title} (points)", columns[task.id])
+    yield scatter(title, points, across, up)
 
 
 def _moved(content: PageContent, task: Task) -> list[Moved]:
@@ -97,9 +97,14 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
             interval = f" (95 % interval {figures.correlation_low:.2f} to {figures.correlation_high:.2f})"
         yield f"Its rank correlation with the mean of the other columns is {figures.correlation:.2f}{interval}."
     effect = figures.effect
+    first = (
+        f"{effect.first_without} is first instead of {effect.first_with}"
+        if effect.first_without != effect.first_with
+        else f"{effect.first_with} stays first"
+    )
     yield (
         f"Without it {effect.rows_moved} of {figures.rows} rows change their place in the order of averages, by up to "
-        f"{effect.largest_move}; first is {effect.first_without} instead of {effect.first_with}."
+        f"{effect.largest_move}; {first}."
         if effect.rows_moved
         else "Without it no row changes its place in the order of averages."
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,8 +17,28 @@ from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
-from bot.publishing.board import Board, BoardRow, board_of
+from bot.publishing.board import Board, BoardRow, board_of, standing
 from bot.publishing.changes import BoardChange, additions
+
+
+class FieldPlace(NamedTuple):
+    """Where a score lies from the lowest to the highest of its column, where the middle one does, and what it beats.
+
+    All in hundredths, rounded: small changes of others leave a row's page as it is.
+    """
+
+    own: int
+    median: int
+    better: int
+
+
+def _place(score: float, field: Sequence[float]) -> FieldPlace:
+    low, width = field[0], (field[-1] - field[0]) or 1.0
+    middle = field[len(field) // 2]
+    beaten = bisect_left(field, score)
+    return FieldPlace(
+        round(100 * (score - low) / width), round(100 * (middle - low) / width), 100 * beaten // len(field)
+    )
 
 
 @dataclass(frozen=True)
@@ -90,6 +111,25 @@ class PageContent:
         """The number of rows with a rank."""
         return sum(row.rank is not None for row in self.board.rows)
 
+    @cached_property
+    def fields(self) -> dict[str, list[float]]:
+        """The scores of each column, from the lowest up."""
+        return {
+            task: sorted(score for score in scores if score is not None) for task, scores in self.table.columns.items()
+        }
+
+    def standing(self, row: BoardRow) -> str:
+        """The sentence about a row's place on the board."""
+        return standing(row, self.board.rows, self.ranked)
+
+    def places_in_field(self, row: BoardRow) -> dict[str, FieldPlace]:
+        """Where a row's score of each task lies among all of them."""
+        return {
+            score.id: _place(score.score, self.fields[score.id])
+            for score in row.entry.tasks
+            if score.score is not None and self.fields.get(score.id)
+        }
+
     def head_of(self, model: str) -> str | None:
         """The commit at the main branch of a model, None if nobody knows."""
         return None if self.heads is None else self.heads.get(model)
@@ -98,7 +138,7 @@ class PageContent:
         """A digest of all that a row's page is made of: a page that bears it needs not be made again."""
         entry = row.entry
         parts = (
-            self.names[entry.key], entry, row.rank, row.worst, self.target,
+            self.names[entry.key], entry, self.standing(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id),
         )  # fmt: skip
@@ -109,7 +149,6 @@ class PageContent:
         fixed = {
             "root": root_of(path),
             "style": asset("site.css")[0],
-            "script": asset("site.js")[0],
             "board_title": self.board.leaderboard.title,
             "stamp": stamp,
         }

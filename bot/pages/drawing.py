@@ -1,23 +1,25 @@
 """Small charts as SVG: one style for all, readable text, colours from the style sheet.
 
 Altair draws the charts of the audits in 0.4 s each; a board's site has a dozen and is built again at every change, so
-these three are written directly. Nothing in them needs a style of its own, which the page's policy would refuse.
+these few are written directly. Nothing in them needs a style of its own, which the page's policy would refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, log10
+from itertools import pairwise
+from math import ceil, floor, hypot, log10
 
 from markupsafe import Markup
 
 from bot.reporting.escape import visible
 
-WIDTH, HEIGHT = 640, 280
+WIDTH, HEIGHT = 640, 180
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 44
 TICKS = 5
+LINE, LETTER, NAMES = 20, 7, 180  # pixels: of a line, a letter, and the longest name beside it
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
 
 
@@ -40,6 +42,82 @@ class Figure:
     rows: Sequence[tuple[str, ...]]
 
 
+def fitting(title: str, values: Sequence[float]) -> Axis:
+    """The axis of these values: from the last round number below them to the first above."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    ticks = _ticks(Axis(title, low, high if high > low else low + 1))
+    step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+    return Axis(title, floor(low / step) * step, max(ceil(high / step), floor(low / step) + 1) * step)
+
+
+def averages(title: str, rows: Sequence[tuple[str, float, float]], *, listed: int = 100) -> Figure:
+    """A dot with its interval for each (name, average, half of the interval), the best first; the table lists some.
+
+    Bands alternate between groups: a group ends at the first row that differs from the group's best by more than
+    chance explains.
+    """
+    y = fitting("average (points)", [end for _, value, reach in rows for end in (value - reach, value + reach)])
+    x = Axis("place", 0, len(rows) + 1)
+    across, up = _scales(x, y)
+    starts = _groups(rows)
+    edges = [*starts, len(rows)]
+    bands = "".join(
+        f'<path class="band" d="M{across(first + 0.5):.0f} {TOP}H{across(last + 0.5):.0f}V{HEIGHT - BOTTOM}'
+        f'H{across(first + 0.5):.0f}z"/>'
+        for first, last in list(pairwise(edges))[::2]
+    )
+    places = [across(place) for place in range(1, len(rows) + 1)]
+    reach = "".join(
+        f"M{at:.0f} {up(value - half):.0f}V{up(value + half):.0f}"
+        for at, (_, value, half) in zip(places, rows, strict=True)
+        if half
+    )
+    dots = _dots((at, up(value)) for at, (_, value, _) in zip(places, rows, strict=True))
+    drawn = f'<path class="reach" d="{reach}"/>{dots}' if reach else dots
+    table = [(name, f"{value:.2f}", f"±{half:.2f}" if half else "–") for name, value, half in rows[:listed]]
+    said = f"{title} {len(starts)} {'group' if len(starts) == 1 else 'groups'}."
+    return Figure(said, _svg(said, x, y, drawn, below=bands), ("row", y.title, "interval"), table)
+
+
+def _groups(rows: Sequence[tuple[str, float, float]]) -> list[int]:
+    """The places, from 0, at which groups of rows that chance cannot separate from their best begin."""
+    starts = [0]
+    for place, (_, value, reach) in enumerate(rows):
+        _, best, error = rows[starts[-1]]
+        if best - value > hypot(error, reach):
+            starts.append(place)
+    return starts
+
+
+def differences(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
+    """A dot with its interval for each (name, difference, half of the interval), around a line at zero."""
+    ends = [end for _, value, reach in rows for end in (value - reach, value + reach)]
+    x = fitting("difference (points)", [*ends, 0.0])
+    height = TOP + LINE * len(rows) + BOTTOM
+    names = max((len(name) for name, _, _ in rows), default=0)
+    left = min(NAMES, 16 + LETTER * names)
+
+    def across(value: float) -> float:
+        return left + (value - x.low) / (x.high - x.low) * (WIDTH - RIGHT - left)
+
+    parts = [
+        f'<path class="grid" d="M{across(tick):.1f} {TOP}V{height - BOTTOM}"/>'
+        f'<text x="{across(tick):.1f}" y="{height - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
+        for tick in _ticks(x)
+    ]
+    parts.append(f'<path class="axis" d="M{across(0):.1f} {TOP}V{height - BOTTOM}"/>')
+    parts.append(f'<text x="{(left + WIDTH) / 2:.0f}" y="{height - 6}" text-anchor="middle">{x.title}</text>')
+    for place, (name, value, reach) in enumerate(rows):
+        y = TOP + LINE * (place + 0.5)
+        shown = name if len(name) * LETTER < NAMES else f"{name[: NAMES // LETTER - 3]}…"
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{_text(shown)}</text>')
+        parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
+        parts.append(f'<path class="dots" d="M{across(value):.1f} {y:.1f}h0"/>')
+    frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
+    table = [(name, f"{value:+.2f}", f"±{reach:.2f}") for name, value, reach in rows]
+    return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("score", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
+
+
 def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -> Figure:
     """The number of values in each of equal parts of the axis; values outside count in the first or the last part."""
     counts = [0] * bins
@@ -48,7 +126,7 @@ def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -
         counts[min(bins - 1, max(0, int((value - axis.low) / width)))] += 1
     across, up = _scales(axis, Axis(COUNT, 0, max(1, *counts)))
     bars = "".join(
-        f'<rect class="bar" x="{across(axis.low + i * width) + 0.5:.1f}" y="{up(count):.1f}" '
+        f'<rect class="mass" x="{across(axis.low + i * width) + 0.5:.1f}" y="{up(count):.1f}" '
         f'width="{across(axis.low + width) - LEFT - 1:.1f}" height="{HEIGHT - BOTTOM - up(count):.1f}"/>'
         for i, count in enumerate(counts)
         if count
@@ -61,8 +139,7 @@ def histogram(title: str, values: Sequence[float], axis: Axis, bins: int = 20) -
 def scatter(title: str, points: Sequence[tuple[str, float, float]], x: Axis, y: Axis, *, listed: int = 100) -> Figure:
     """A dot for each (name, x, y); the table lists the first ones."""
     across, up = _scales(x, y)
-    dots = "".join(f"M{across(a):.1f} {up(b):.1f}h0" for _, a, b in points)
-    drawn = f'<path class="dots" d="{dots}"/>' if dots else ""
+    drawn = _dots((across(a), up(b)) for _, a, b in points)
     rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in points[:listed]]
     return Figure(title, _svg(title, x, y, drawn), ("row", x.title, y.title), rows)
 
@@ -78,10 +155,16 @@ def over_time(title: str, points: Sequence[tuple[str, str, float]], y: Axis) -> 
             line += f"M{across(day):.1f} {up(value):.1f}" if not line else f"H{across(day):.1f}V{up(value):.1f}"
             best = value
             rows.append((date[:10], name, f"{value:.2f}"))
-    dots = "".join(f"M{across(day):.1f} {up(point[2]):.1f}h0" for point, day in zip(points, days, strict=True))
-    drawn = f'<path class="dots" d="{dots}"/><path class="best" d="{line}H{WIDTH - RIGHT}"/>' if points else ""
+    dots = _dots((across(day), up(point[2])) for point, day in zip(points, days, strict=True))
+    drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>' if points else ""
     dates = (points[0][1][:10], points[-1][1][:10]) if points else ("", "")
     return Figure(title, _svg(title, x, y, drawn, dates), ("date", "new best row", y.title), rows)
+
+
+def _dots(places: Iterable[tuple[float, float]]) -> str:
+    """A dot at each place, to the pixel; dots that would cover each other are drawn once."""
+    shown = dict.fromkeys(f"M{x:.0f} {y:.0f}h0" for x, y in places)
+    return f'<path class="dots" d="{"".join(shown)}"/>' if shown else ""
 
 
 def _day(date: str) -> float:
@@ -104,7 +187,7 @@ def _scales(x: Axis, y: Axis) -> tuple[Callable[[float], float], Callable[[float
     return across, up
 
 
-def _svg(title: str, x: Axis, y: Axis, drawn: str, dates: tuple[str, str] | None = None) -> Markup:
+def _svg(title: str, x: Axis, y: Axis, drawn: str, dates: tuple[str, str] | None = None, *, below: str = "") -> Markup:
     across, up = _scales(x, y)
     low, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     parts = [
@@ -126,7 +209,7 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, dates: tuple[str, str] | None
         f"{title}. {x.title}: {x.low:g} to {x.high:g}; {y.title}: {y.low:g} to {y.high:g}." if dates is None else title
     )
     frame = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
-    return Markup(f"{frame}{''.join(parts)}{drawn}</svg>")  # noqa: S704 - every text in it is escaped
+    return Markup(f"{frame}{below}{''.join(parts)}{drawn}</svg>")  # noqa: S704 - every text in it is escaped
 
 
 def _below(x: float, text: str, anchor: str) -> str:

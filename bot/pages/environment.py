@@ -35,7 +35,7 @@ def templates() -> Environment:
         finalize=_shown,
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted}
-    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY}
+    environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "asset_name": asset_name}
     return environment
 
 
@@ -66,6 +66,11 @@ def asset(name: str) -> tuple[str, bytes]:
     data = files("bot.pages").joinpath("assets", name).read_bytes()
     stem, _, ending = name.rpartition(".")
     return f"{stem}.{sha256(data).hexdigest()[:8]}.{ending}", data
+
+
+def asset_name(name: str) -> str:
+    """The name under which pages load a file of the site."""
+    return asset(name)[0]
 
 
 @cache

@@ -20,7 +20,6 @@ def operator_page(template: str, path: str, **values: Any) -> bytes:
     fixed = {
         "root": root_of(path),
         "style": asset("site.css")[0],
-        "script": asset(SCRIPT)[0],
         "stamp": "",
         "referrer": "no-referrer",
         "moment": moment,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from bot.pages.addresses import badge, card, column_page, row_page
-from bot.pages.badge import badge_svg, card_svg
+from bot.pages.addresses import column_page, row_page
 from bot.pages.board_page import board_page
 from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
@@ -14,7 +13,7 @@ from bot.pages.compare_page import compare_data, compare_page
 from bot.pages.content import PageContent
 from bot.pages.environment import asset
 from bot.pages.row_page import row_page_of
-from bot.pages.words_pages import about_page, rules_page, scores_page
+from bot.pages.words_pages import about_page, design_page, rules_page, scores_page
 from bot.publishing.board import CSV_NAME, JSON_NAME, to_csv
 from bot.publishing.board_table import board_json
 from bot.publishing.changes import to_jsonl
@@ -23,7 +22,7 @@ Maker = Callable[[], bytes]
 
 
 class Site(Mapping[str, bytes]):
-    """The files of a board's site; the pages and pictures of rows have stamps, see `Content.stamp`."""
+    """The files of a board's site; the pages of rows have stamps, see `Content.stamp`."""
 
     def __init__(self, content: PageContent) -> None:
         self.content = content
@@ -42,20 +41,17 @@ class Site(Mapping[str, bytes]):
         return len(self._makers)
 
     def stamps(self) -> dict[str, str]:
-        """The stamp of each row's page, badge and card, by path."""
-        stamps = {name: self.content.stamp(row) for name, row in self.content.rows.items()}
-        return {path(name): stamp for name, stamp in stamps.items() for path in (row_page, badge, card)}
+        """The stamp of each row's page, by path."""
+        return {row_page(name): self.content.stamp(row) for name, row in self.content.rows.items()}
 
 
 def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     """How each file is made; the pages that lead to others come after them."""
-    for name in ("site.css", "site.js"):
+    for name in ("site.css", "board.js", "pick.js", "compare.js"):
         path, data = asset(name)
         yield path, partial(bytes, data)
     yield ".nojekyll", bytes  # GitHub Pages would leave out folders that begin with `_`
     for name, row in content.rows.items():
-        yield badge(name), partial(badge_svg, content, row)
-        yield card(name), partial(card_svg, content, row)
         yield row_page(name), partial(row_page_of, content, row)
     for task in content.board.leaderboard.tasks:
         yield column_page(task.id), partial(column_page_of, content, task)
@@ -69,5 +65,6 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
     yield "rules.html", partial(rules_page, content)
     yield "scores.html", partial(scores_page, content)
     yield "about.html", partial(about_page, content)
+    yield "design.html", partial(design_page, content)
     yield "raw.html", partial(board_page, content, is_raw=True)
     yield "index.html", partial(board_page, content)

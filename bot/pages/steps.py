@@ -11,15 +11,20 @@ from math import isfinite
 
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
+from bot.pages.environment import full, raw
 from bot.publishing.entry import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class LeafLine:
-    """A leaf's value of one metric, and where it comes from; `right` is `156 / 250`, or what else is known."""
+    """A leaf's value of one metric, and where it comes from; `right` is `156 / 250`, or what else is known.
+
+    `raw` has all digits, but where the counts of `right` give them.
+    """
 
     leaf: LeafScore
     right: str
+    raw: str
     shots: str
     version: str
     is_clipped: bool
@@ -27,27 +32,34 @@ class LeafLine:
 
 def leaf_lines(entry: Entry, score: TaskScore, task: Task | None) -> list[LeafLine]:
     """A line for each leaf and metric; `task` is None if the declaration has no such task any more."""
-    return [
-        LeafLine(
-            leaf,
-            _right(entry, leaf, task),
-            str(entry.num_fewshot.get(leaf.id, "–")),
-            entry.versions.get(leaf.id, "–"),
-            leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound)),
-        )
-        for leaf in score.leaves
-    ]
+    return [_line(entry, leaf, task) for leaf in score.leaves]
 
 
-def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> str:
+def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
+    right, is_exact = _right(entry, leaf, task)
+    return LeafLine(
+        leaf,
+        right,
+        raw(leaf.raw) if is_exact else full(leaf.raw),
+        str(entry.num_fewshot.get(leaf.id, "–")),
+        entry.versions.get(leaf.id, "–"),
+        leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound)),
+    )
+
+
+def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> tuple[str, bool]:
+    """How many answers are right, as text, and whether these counts give the raw value to its last digit."""
     metric = next((metric for metric in task.metrics if metric.name == leaf.metric), None) if task else None
     samples = leaf.samples or (metric.samples if metric else None) or entry.num_samples.get(leaf.id)
     if samples is None:
-        return "–"
+        return "–", False
     if task is None or metric is None or not metric.integral:
-        return f"mean of {samples}"
-    share = leaf.raw / (100 if task.unit == "percent" else 1)
-    return f"{round(share * samples)} / {samples}" if isfinite(share) else f"? / {samples}"
+        return f"mean of {samples}", False
+    whole = 100 if task.unit == "percent" else 1
+    if not isfinite(leaf.raw):
+        return f"? / {samples}", False
+    right = round(leaf.raw / whole * samples)
+    return f"{right} / {samples}", whole * right / samples == leaf.raw
 
 
 def way(score: TaskScore, task: Task | None) -> list[str]:
@@ -58,27 +70,11 @@ def way(score: TaskScore, task: Task | None) -> list[str]:
     lower, upper = Fraction(first.lower_bound), Fraction(first.upper_bound)
     if task is not None and task.normalize == "leaf":
         mean = "the mean weighted by samples" if task.aggregation == "size-weighted" else "the plain mean"
-        return [
-            "Each subtask: score = 100 × (raw - lower) / (upper - lower), and 0 below the lower bound.",
-            f"Task: {mean} of {len(score.leaves)} scores = {score.score:.4f}; of the raw values = {score.raw:.6f}.",
-        ]
+        count = len(score.leaves)
+        return [f"{mean.capitalize()} of {count} scores = {score.score:.4f}; of the raw values = {score.raw:.6f}."]
     count = len(score.leaves)
     pooled = "weighted by samples" if task is not None and task.aggregation == "size-weighted" else "plain"
     mean = f"the mean ({pooled}) of {count} raw values" if count > 1 else "the value itself"
     clip = ", and 0 below the lower bound" if score.score == 0 and score.raw != float(lower) else ""
     formula = f"100 × ({score.raw:.6f} - {lower}) / ({upper} - {lower})"
     return [f"Raw: {mean} = {score.raw:.6f}.", f"Score: {formula}{clip} = {score.score:.4f}."]
-
-
-def reasons(score: TaskScore, task: Task | None) -> list[str]:
-    """Why the bounds are what they are, each reason once."""
-    if task is None:
-        return []
-    declared = {leaf.id: leaf for leaf in task.leaves}
-    found = []
-    for leaf in score.leaves:
-        known = declared.get(leaf.id)
-        reason = (known.bound_reason if known else None) or task.bound_reason
-        if reason and Fraction(leaf.lower_bound):
-            found.append(f"{leaf.lower_bound}: {reason}")
-    return list(dict.fromkeys(found))

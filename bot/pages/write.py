@@ -13,12 +13,12 @@ from tempfile import mkdtemp
 
 from bot import HOME
 from bot.errors import CallError
-from bot.pages.addresses import BADGES, CARDS, COLUMNS, ROWS
+from bot.pages.addresses import COLUMNS, ROWS
 from bot.pages.site import Site
 from bot.processes import without_collector
 
 MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
-ASSET = re.compile(r"site\.[0-9a-f]{8}\.(?:css|js)")  # the style and script of any version
+ASSET = re.compile(r"(?:site|board|pick|compare)\.[0-9a-f]{8}\.(?:css|js)")  # the style and script of any version
 STAGE = ".leaderboard-bot-"
 STAMPED = 200  # bytes at the beginning of a page that hold its stamp
 FIRST = "index.html"
@@ -83,7 +83,7 @@ def _is_ours(folder: Path) -> bool:
 
 def _refuse_foreign(site: Site, folder: Path) -> None:
     """Refuse a folder where something stands in the way of a first site. Raises CallError."""
-    others = [name for name in (ROWS, COLUMNS, BADGES, CARDS) if (folder / name).exists()]
+    others = [name for name in (ROWS, COLUMNS) if (folder / name).exists()]
     if others:
         raise CallError(f"{folder} holds a folder {others[0]} but no site of leaderboard-bot; name another folder")
     for path in site:
@@ -133,11 +133,12 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
         for place, _, names in os.walk(folder / kind, topdown=False):
             gone = [path for path in _pages(place, names) if path not in wanted and MARK in Path(path).read_bytes()]
             for path in gone:
-                yield from _unlink(Path(path), folder)
+                Path(path).unlink()
+                yield path
             if gone or not names:
                 with suppress(OSError):  # its content is not part of the site
                     os.rmdir(place)  # noqa: PTH106 - the same
-    for old in folder.glob("site.*"):
+    for old in folder.glob("*.*"):
         if ASSET.fullmatch(old.name) and str(old) not in wanted:
             old.unlink()
             yield str(old)
@@ -145,18 +146,3 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
 
 def _pages(place: str, names: list[str]) -> list[str]:
     return [os.path.join(place, name) for name in names if name.endswith(".html")]  # noqa: PTH118 - the same
-
-
-def _unlink(page: Path, folder: Path) -> Iterator[str]:
-    """Remove a page, and the pictures of its row with the folders that are empty then."""
-    page.unlink()
-    yield str(page)
-    name = Path(*page.relative_to(folder).parts[1:])
-    for kind in (BADGES, CARDS):
-        picture = (folder / kind / name).with_suffix(".svg")
-        if picture.exists():
-            picture.unlink()
-            yield str(picture)
-            with suppress(OSError):  # until one is not empty
-                for parent in picture.parents[:2]:
-                    parent.rmdir()

@@ -12,7 +12,7 @@ import io
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum, inf, sqrt
+from math import fsum, hypot, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -57,6 +57,7 @@ CONTRADICTS = "contradicts-itself"  # the warning of a row whose own numbers do 
 SPELLED = "spelled-otherwise"  # the warning of a row beside one that a reader cannot tell from it
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
+NAMED = 2  # rows that the sentence about a row names
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,41 @@ def _without_average(entry: Entry, fault: Remark) -> Entry:
     return replace(entry, verdict="incomplete", average=None, stderr=None, warnings=(fault, *entry.warnings))
 
 
+def standing(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
+    """Where a row stands among the `ranked` first of `rows`, in one sentence; "" for a row without rank.
+
+    For example: "Rank 2 to 3 of 31; not separable from org/model; better than 28."
+    """
+    if row.rank is None or row.worst is None:
+        return ""
+    ranks = f"{row.rank}" if row.rank == row.worst else f"{row.rank} to {row.worst}"
+    tied, beaten = row.worst - row.rank, ranked - row.worst
+    parts = [f"Rank {ranks} of {ranked}"]
+    if tied:
+        names = [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= NAMED else []
+        parts.append(f"not separable from {' and '.join(names) or f'{tied} others'}")
+    if ranked > 1:
+        parts.append("better than all others" if beaten == ranked - 1 else f"better than {beaten or 'none'}")
+    return "; ".join(parts) + "."
+
+
+def _tied(row: BoardRow, rows: Sequence[BoardRow], count: int) -> list[BoardRow]:
+    """The rows that chance cannot separate from one, found from its own place outwards."""
+    found: list[BoardRow] = []
+    here = row.position - 1
+    for step in range(1, len(rows)):
+        near = [rows[place] for place in (here - step, here + step) if 0 <= place < len(rows)]
+        found += [other for other in near if other.rank is not None and not _differ(row.entry, other.entry)]
+        if len(found) >= count:
+            break
+    return sorted(found, key=lambda other: other.position)[:count]
+
+
+def _differ(one: Entry, other: Entry) -> bool:
+    reach = TIE * hypot(one.stderr or 0.0, other.stderr or 0.0)
+    return abs((one.average or 0.0) - (other.average or 0.0)) > reach
+
+
 def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     """The columns of the table, in order."""
     tasks = [task.id for task in leaderboard.tasks]
@@ -141,7 +177,8 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     front = (*front, "average", "average_stderr")
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, WITHOUT)
-    return (*front, *tasks, "verdict", "missing", "warnings", "entry")
+    behind = (f"{task}_{part}" for task in tasks for part in ("raw", "stderr"))
+    return (*front, *tasks, "verdict", "missing", "warnings", "entry", "date", *behind)
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
@@ -159,7 +196,7 @@ def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
     table, named = [], columns(board.leaderboard)
     for row in board.rows:
         entry = row.entry
-        scores = {task.id: task.score for task in entry.tasks}
+        scores = {task.id: task for task in entry.tasks}
         without = {WITHOUT: average_without(entry, board.leaderboard)} if WITHOUT in named else {}
         table.append(
             {
@@ -172,11 +209,17 @@ def records(board: Board) -> list[dict[str, str | int | float | bool | None]]:
                 "average": entry.average,
                 "average_stderr": entry.stderr,
                 **without,
-                **{task.id: scores.get(task.id) for task in board.leaderboard.tasks},
+                **{task.id: getattr(scores.get(task.id), "score", None) for task in board.leaderboard.tasks},
                 "verdict": entry.verdict,
                 "missing": " ".join(entry.coverage.missing),
                 "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
                 "entry": entry.path,
+                "date": entry.date,
+                **{
+                    f"{task.id}_{part}": getattr(scores.get(task.id), part, None)
+                    for task in board.leaderboard.tasks
+                    for part in ("raw", "stderr")
+                },
             }
         )
     return table
@@ -201,7 +244,8 @@ def to_parquet(board: Board) -> bytes | None:
     except ImportError:
         return None
     types: dict[str, type[pl.DataType]] = dict.fromkeys(columns(board.leaderboard), pl.String)
-    types |= dict.fromkeys(("average", "average_stderr", *(task.id for task in board.leaderboard.tasks)), pl.Float64)
+    tasks = [f"{task.id}{part}" for task in board.leaderboard.tasks for part in ("", "_raw", "_stderr")]
+    types |= dict.fromkeys(("average", "average_stderr", *tasks), pl.Float64)
     types |= {WITHOUT: pl.Float64} if WITHOUT in types else {}
     types |= {"rank_best": pl.Int64, "rank_worst": pl.Int64, "chat_template": pl.Boolean}
     out = io.BytesIO()

@@ -38,9 +38,13 @@ def board_markdown(board: Board) -> str:
 
 
 def board_json(board: Board) -> str:
-    """The rows with full doubles, keyed by the columns of the CSV; `schema` changes when a column goes or changes."""
-    rows = {"schema": SCHEMA, "leaderboard": board.leaderboard.id, "rows": records(board)}
-    return msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n"
+    """The rows with full doubles, one a line, keyed by the columns of the CSV.
+
+    `schema` changes when a column goes or changes.
+    """
+    head = msgspec.json.encode({"schema": SCHEMA, "leaderboard": board.leaderboard.id}).decode()
+    rows = ",\n".join(msgspec.json.encode(record).decode() for record in records(board))
+    return f'{head[:-1]},"rows":[\n{rows}\n]}}\n'
 
 
 def _table(board: Board) -> Table:

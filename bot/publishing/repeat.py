@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from bot.evaluation.leaderboard import load_shipped, shipped
 from bot.publishing.card import declaration_path
-from bot.publishing.entry import Declared, Evidence
+from bot.publishing.entry import Declared, EntryHarness, EntryModel, Evidence
 from bot.reporting.escape import visible
 
 HUB = "hf://"
@@ -27,6 +27,21 @@ def explain_command(file: Evidence, declared: Declared, target: str) -> str:
     """The call that shows how the numbers of a file became those of a row at a target."""
     place = f"{file.source}@{file.commit}/{file.path}" if file.source.startswith(HUB) and file.commit else file.path
     return f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(declaration_name(declared, [target]))}"
+
+
+def verify_command(target: str, entry: str) -> str:
+    """The call that fetches a row's files and compares every number of its entry; "" where no target is named."""
+    return f"leaderboard-bot verify {quoted(target)} {quoted(entry)}" if target else ""
+
+
+def measure_command(model: EntryModel, harness: EntryHarness, tasks: Iterable[str]) -> str:
+    """The call of lm-eval that measures tasks of a model in the setup of a row; "" for another harness."""
+    if harness.name != "lm-evaluation-harness":
+        return ""
+    args = {"pretrained": model.id, "revision": model.revision, "dtype": model.precision}
+    words = ["lm_eval", "--model", "hf", "--model_args", ",".join(f"{k}={v}" for k, v in args.items() if v)]
+    words += ["--apply_chat_template"] if model.chat_template else []
+    return " ".join(map(quoted, [*words, "--tasks", ",".join(tasks), "--output_path", "results"]))
 
 
 def declaration_name(declared: Declared, targets: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.pages.compare_table import compare_live
+from bot.pages.compare_page import compare_live
 from bot.pages.site import Site
 from bot.server.answers import Page, answer_page, page_of, type_of
 from bot.service.publish.boards import board_content

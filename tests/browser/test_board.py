@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.pages.compare_page import compare_live
 from tests.browser.conftest import Opener, launch
-from tests.pages.boards import board_of_rows, examples, generated, site_of
+from tests.pages.boards import board_of_rows, examples, found, generated, site_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -57,7 +58,7 @@ def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> N
     first = column(page, "model")
     page.click(f"{BBH} button")
     by_bbh = column(page, "model")
-    page.click("summary")
+    page.click("#filters summary")
     page.select_option("#org", "org-3")
     page.uncheck("input[value=gpqa]")
     page.fill("#q", "MODEL-01")
@@ -85,7 +86,7 @@ def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> N
 
 def test_filters_and_reset(watch: Opener) -> None:
     page = watch("generated").open("index.html")
-    page.click("summary")
+    page.click("#filters summary")
     page.fill("#since", "2026-03-01")
     dates = column(page, "date")
     assert 0 < len(dates) < 200
@@ -136,13 +137,13 @@ def test_an_incomplete_row_stands_apart_without_rank_and_average(watch: Opener) 
     page.click(f"{BBH} button")
     row = page.locator("table.board >> nth=1").locator("tbody tr td")
     assert row.nth(0).inner_text() == "–"
-    assert row.nth(3).inner_text() == "–"
+    assert row.nth(1).inner_text() == "–"
 
 
 def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
     page = watch("generated").open("index.html")
     reached = []
-    for _ in range(60):
+    for _ in range(70):
         page.keyboard.press("Tab")
         focused = page.evaluate(
             "[document.activeElement.id || document.activeElement.textContent.trim(), "
@@ -152,7 +153,7 @@ def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
         assert focused[1] != "none", focused  # where the focus is can be seen
         if focused[0] == "BBH":
             page.keyboard.press("Enter")
-        if focused[0] == "Filters and columns":
+        if focused[0].startswith("More filters"):
             page.keyboard.press("Enter")
         if focused[0] == "q":
             page.keyboard.type("model-0")
@@ -177,15 +178,16 @@ def test_the_keyboard_alone_does_everything(watch: Opener) -> None:
 
 def test_what_is_shown_can_be_copied_as_markdown(watch: Opener) -> None:
     page = watch("generated", permissions=["clipboard-read", "clipboard-write"]).open("index.html?q=model-00&hide=date")
+    page.click("#filters summary")
     page.click("#copy")
     page.wait_for_function("document.getElementById('status').textContent.includes('copied')")
     head, _, *lines = page.evaluate("navigator.clipboard.readText()").splitlines()
     first = next(row for row in board_of_rows(generated(200)).rows if "model-00" in row.entry.model.id)
     error = 1.96 * (first.entry.stderr or 0.0)
     assert len(lines) == 10
-    assert head.startswith("| Rank | Model | Precision | Template | Average | IFEval | BBH |")
+    assert head.startswith("| Rank | Model | Average | IFEval | BBH |")
     assert "Measured" not in head
-    start = f"| {first.ranks} | {first.entry.model.id} | bfloat16 | plain | {first.entry.average:.2f} ±{error:.1f} |"
+    start = f"| {first.ranks} | {first.entry.model.id} | {first.entry.average:.2f} ±{error:.1f} |"
     assert lines[0].startswith(start)
 
 
@@ -193,6 +195,7 @@ def test_the_rows_that_are_shown_can_be_saved_with_full_numbers(watch: Opener) -
     page = watch("generated").open("index.html?q=model-00&sort=bbh")
     shown = column(page, "model")
     expected = {row.entry.model.id: row.entry.average for row in board_of_rows(generated(200)).rows}
+    page.click("#filters summary")
     with page.expect_download() as saved:
         page.click("#csv")
     rows = list(csv.DictReader(io.StringIO(saved.value.path().read_text(encoding="utf-8"))))
@@ -206,22 +209,59 @@ def test_the_rows_that_are_shown_can_be_saved_with_full_numbers(watch: Opener) -
 
 
 @pytest.mark.parametrize("disk", [False, True], ids=["served", "disk"])
-def test_two_rows_are_compared_with_the_interval_of_the_difference(watch: Opener, *, disk: bool) -> None:
+def test_two_picked_rows_are_compared_with_the_sentence_that_the_server_makes(watch: Opener, *, disk: bool) -> None:
     content = site_of(examples()).content
-    (first, one), (second, other) = list(content.rows.items())[:2]
-    page = watch("examples", disk=disk).open("compare.html")
-    assert page.inner_text("#status") == "Choose two rows or more."
-    page.fill("#compare input >> nth=0", first)
-    page.fill("#compare input >> nth=1", second)
-    page.click("#compare button")
-    cells = page.locator("#found tbody tr >> nth=0").locator("td").all_inner_texts()
-    a, b = one.entry, other.entry
-    assert a.average is not None
-    assert b.average is not None
-    reach = 1.96 * ((a.stderr or 0) ** 2 + (b.stderr or 0) ** 2) ** 0.5
-    assert cells == [f"{a.average:.2f}", f"{b.average:.2f}", f"{b.average - a.average:+.2f} ±{reach:.2f}"]
-    axes = page.locator("#found table >> nth=1").locator("tbody tr").all_inner_texts()
-    assert axes[0].startswith("Harness")
-    assert all(line.endswith("same") for line in axes)
+    names = list(content.rows)[:2]
+    page = watch("examples", disk=disk).open("index.html")
+    for place in range(2):
+        page.check(f"#board tbody input >> nth={place}")
+    page.click("#picked a")
+    expected = found(compare_live(content, names))
+    assert page.locator("#found .lead").inner_text() in expected.text
+    lines = page.locator("#found table").last.locator("tbody tr")
+    shown = lines.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+    assert shown == expected.tables[-1][1:]
+    assert "Measured alike: Harness" in page.locator("#found").inner_text()
     page.reload()
-    assert page.locator("#found table").count() == 2
+    assert page.locator("#found figure svg").count() == 1
+
+
+def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
+    page = watch("generated").open("compare.html")
+    assert page.inner_text("#status") == "Choose two rows or more."
+    page.fill("#compare input >> nth=0", "model-012")
+    page.fill("#compare input >> nth=1", "ORG-3")
+    page.click("#compare button")
+    assert "“ORG-3” is in 29 names; the best of these rows is taken." in page.inner_text("#status")
+    assert "org-5/model-012" in page.locator("#found .lead").inner_text()
+
+
+def test_the_heads_the_name_and_the_average_stay_in_sight(watch: Opener) -> None:
+    page = watch("generated", width=360).open("index.html")
+    first = page.locator("#board tbody tr >> nth=0").locator("td").nth(1).bounding_box()
+    assert first is not None
+    assert first["y"] + first["height"] < 740
+    assert first["x"] + first["width"] <= 360
+    page.locator(".frame").first.evaluate("frame => { frame.scrollTop = 4000; frame.scrollLeft = 10000 }")
+    page.wait_for_timeout(300)  # the browser lays out the rows that came into sight
+    seen = """() => {
+        const frame = document.querySelector('.frame').getBoundingClientRect();
+        const head = document.querySelector('#board thead').getBoundingClientRect();
+        const at = y => [60, 200].map(x => document.elementFromPoint(frame.left + x, y)?.closest('th, td')?.cellIndex);
+        return [Math.round(head.top - frame.top), at(head.bottom - 8), at(head.bottom + 80)];
+    }"""
+    top, head, row = page.evaluate(seen)
+    assert top <= 1
+    assert head == row == [1, 2]
+
+
+def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:
+    page = watch("generated").open("index.html")
+    frame = page.locator(".frame").first
+    right = page.locator("th[data-name=mmlu_pro]").first.bounding_box()
+    box = frame.bounding_box()
+    assert right is not None
+    assert box is not None
+    assert right["x"] + right["width"] <= box["x"] + box["width"] <= 1280
+    cut = frame.evaluate("one => [...one.querySelectorAll('td')].filter(at => at.scrollWidth > at.clientWidth).length")
+    assert cut == 0

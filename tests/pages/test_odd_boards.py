@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from math import hypot
 
+import pytest
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
-from bot.pages.compare_table import compare_live
+from bot.pages.addresses import row_page
+from bot.pages.compare_page import compare_live, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.site import Site
+from bot.publishing.board import Board, BoardRow, rank_ranges, standing
 from bot.publishing.entry import Entry
+from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of
 
 
@@ -48,10 +53,10 @@ def test_one_row_is_told_in_the_singular() -> None:
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     site = site_of(tuple(map(without_first, generated(3))))
     assert "No row has a rank yet, 3 incomplete, measured" in text(site, "index.html")
-    row, card = pages_of(site, "rows/")[0], pages_of(site, "cards/")[0]
-    assert "because 1 subtask is missing: ifeval." in text(site, row)
-    assert "incomplete: no rank" in site[card].decode()
-    assert "average –" not in site[card].decode()
+    row = text(site, pages_of(site, "rows/")[0])
+    assert "because 1 subtask is missing: ifeval." in row
+    assert "lm_eval --model hf --model_args 'pretrained=org-0/model-000,revision=" in row
+    assert "--tasks ifeval --output_path results" in row
     assert "0 rows with a score, 3 without." in text(site, "columns/ifeval.html")
 
 
@@ -74,17 +79,47 @@ def test_two_rows_of_one_model_can_be_told_apart() -> None:
             assert address.removeprefix("../") in site
 
 
-def test_a_long_or_wide_name_stays_inside_of_its_card() -> None:
-    names = ("org/" + "long-name-" * 30, "W" * 40, "日本語" * 14, "org/short")
-    site = site_of(tuple(named(entry, name) for name, entry in zip(names, generated(4), strict=True)))
-    cards = [site[path].decode() for path in pages_of(site, "cards/")]
-    fitted = {re.findall('font-weight="bold"(.*?)>(.*?)<', card)[0] for card in cards}
-    assert {(bool(how), name) for how, name in fitted} == {
-        (True, f"{names[0][:47]}…"),
-        (True, names[1]),
-        (True, names[2]),
-        (False, names[3]),
-    }
+def test_the_sentence_of_a_row_says_what_chance_leaves() -> None:
+    one, two, three = generated(3)
+    entries = (replace(one, average=50.0, stderr=1.0), replace(two, average=49.0, stderr=1.0))
+    entries = (*entries, replace(three, average=20.0, stderr=1.0))
+    ranges = rank_ranges([entry.average or 0.0 for entry in entries], [1.0, 1.0, 1.0])
+    ranked = [BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, entries, strict=True), start=1)]
+    board = Board(declared(), tuple(ranked))
+    assert [standing(row, board.rows, 3) for row in board.rows] == [
+        f"Rank 1 to 2 of 3; not separable from {two.model.id}; better than 1.",
+        f"Rank 1 to 2 of 3; not separable from {one.model.id}; better than 1.",
+        "Rank 3 of 3; better than none.",
+    ]
+    assert standing(board_of_rows(generated(1)).rows[0], board.rows[:1], 1) == "Rank 1 of 1."
+    site = Site(PageContent(board))
+    for row in board.rows:
+        assert standing(row, board.rows, 3) in text(site, row_page(site.content.names[row.entry.key]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [("model-001", ("org-1/model-001/", 0)), ("MODEL-00", ("org-", 9)), ("nobody", ("", 0))],
+)
+def test_a_row_is_found_by_any_part_of_its_name(asked: str, expected: tuple[str, int]) -> None:
+    titles = titles_of(site_of(generated(12)).content)
+    name, others = find(titles, asked)
+    assert (name[: len(expected[0])], others) == expected
+
+
+def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_explain() -> None:
+    second, first = generated(2)
+    assert first.average is not None
+    assert second.average is not None
+    content = site_of((first, second)).content
+    page = found(compare_live(content, [first.model.id, second.model.id]))
+    reach = 1.96 * hypot(first.stderr or 0.0, second.stderr or 0.0)
+    amount = first.average - second.average
+    words = f"{second.model.id} is {amount:.2f} ± {reach:.2f} points below {first.model.id}: more than chance explains."
+    assert words in page.text
+    shown = [f"{first.average:.2f}", f"{second.average:.2f}", f"-{amount:.2f} ±{reach:.2f} lower"]
+    assert page.tables[-1][1] == ["Average", *shown]
+    assert "No row has “nobody” in its name." in found(compare_live(content, ["nobody"])).text
 
 
 def test_no_half_of_a_row_stands_at_an_axis_and_one_day_is_named_once() -> None:
@@ -113,6 +148,6 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     data = json.loads(site["compare-data.js"].partition(b"leaderboard = ")[2].rstrip(b";\n"))
     assert data["titles"] == {name: shown}
     page = compare_live(site.content, list(site.content.rows)).decode()
-    assert shown in found(page.encode()).tables[0][0]
+    assert "組織/模型" in found(page.encode()).tables[-1][0]
     assert f'<option value="{name}">{shown}</option>' in page
     assert '-bfloat16"></option>' in page

@@ -1,0 +1,233 @@
+// The board: sort, filter, choice of columns, state in the address, copying; all on what the page shows without this script.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const make = (name, text, attributes = {}) => {
+    const node = document.createElement(name);
+    node.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+
+  // ---- the state is the query of the address; from a disk, where a page may not change its query, the fragment ----
+  const read = () => new URLSearchParams(location.search || location.hash.slice(1));
+  const write = (state, isStep) => {
+    const query = state.toString().replaceAll("%2C", ",").replaceAll("%2F", "/");
+    const way = isStep ? "pushState" : "replaceState";
+    try {
+      history[way](null, "", query ? `?${query}` : location.pathname);
+    } catch {
+      history[way](null, "", `#${query}`);
+    }
+  };
+
+  const main = $("board");
+  const tables = [...document.querySelectorAll("table.board")];
+  const inOrder = tables.map((table) => [...table.tBodies].flatMap((body) => [...body.rows]));
+  const shown = inOrder.map((all) => [...all]); // as they stand on the page, from the top down
+  const rows = inOrder.flat();
+  const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
+  const heads = [...main.tHead.rows[0].cells];
+  const names = heads.map((head) => head.dataset.name);
+  // What not every visit needs is made when it is asked for the first time.
+  const once = (prepare) => {
+    let made;
+    return () => (made ??= prepare());
+  };
+  const collator = once(() => new Intl.Collator("en", { numeric: true }));
+  const text = (row, column) => row.cells[column].textContent;
+  const models = once(() => new Map(rows.map((row) => [row, text(row, 1).toLowerCase()])));
+  const columnOf = (name) => names.indexOf(name);
+  const CHOICES = ["precision", "chat", "rows", "org", "since"];
+  const filters = { precision: columnOf("precision"), chat: columnOf("chat") };
+  const organization = (row) => (text(row, 1).includes("/") ? text(row, 1).split("/")[0] : "");
+
+  const fill = (id, values) => {
+    for (const value of [...new Set(values)].filter(Boolean).sort(collator().compare)) $(id).append(make("option", value, { value }));
+  };
+  const offer = once(() => {
+    for (const [id, column] of Object.entries(filters)) fill(id, rows.map((row) => text(row, column)));
+    fill("org", rows.map(organization));
+    return true;
+  });
+
+  heads.forEach((head, column) => {
+    const title = head.querySelector("span");
+    const button = make("button", title.textContent, { type: "button" });
+    title.replaceWith(button);
+    button.addEventListener("click", () => {
+      const [sorted, falls] = sorting(read());
+      const first = head.dataset.kind === undefined;
+      change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
+    });
+    if (column === 1) return;
+    const label = make("label", ` ${title.textContent}`);
+    const box = make("input", "", { type: "checkbox", value: names[column] });
+    label.prepend(box);
+    $("columns").append(label, " ");
+    box.addEventListener("change", () => {
+      const boxes = [...$("columns").querySelectorAll("input:not(:checked)")];
+      change({ hide: boxes.map((one) => one.value).join(",") }, true);
+    });
+  });
+
+  const sorting = (state) => {
+    const asked = state.get("sort") || "";
+    const column = columnOf(asked.replace(/^-/, ""));
+    return [column, asked.startsWith("-")];
+  };
+  // A rank sorts by its best end; what is missing stands last, whichever way the others go.
+  const key = (row, column) => {
+    const value = text(row, column);
+    if (heads[column].dataset.kind === "text") return value;
+    const number = Number.parseFloat(value);
+    return Number.isNaN(number) ? null : number;
+  };
+  const compareKeys = (one, other) => (typeof one === "string" ? collator().compare(one, other) : one - other);
+  let sortedBy = "";
+  let sorted = inOrder;
+  const sort = (state) => {
+    const asked = state.get("sort") || "";
+    if (asked === sortedBy) return;
+    sortedBy = asked;
+    const [column, falls] = sorting(state);
+    sorted = column < 0 ? inOrder : inOrder.map((all) => all
+      .map((row) => [key(row, column), row])
+      .sort(([one], [other]) => {
+        if (one === null || other === null) return (one === null) - (other === null);
+        return falls ? compareKeys(other, one) : compareKeys(one, other);
+      })
+      .map(([, row]) => row));
+    for (const table of tables) {
+      [...table.tHead.rows[0].cells].forEach((head, place) => {
+        if (place === column) head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+        else head.removeAttribute("aria-sort");
+      });
+    }
+  };
+  // The bodies are filled and emptied aside, and come to the page at once.
+  const lay = (which, found) => {
+    const now = shown[which];
+    if (now.length === found.length && now.every((row, i) => row === found[i])) return;
+    shown[which] = found;
+    const bodies = [];
+    for (let i = 0; i === 0 || i < found.length; i += PART) {
+      const body = document.createElement("tbody");
+      body.append(...found.slice(i, i + PART));
+      if (i + PART <= found.length) body.className = "part";
+      bodies.push(body);
+    }
+    for (const body of [...tables[which].tBodies]) body.remove();
+    tables[which].append(...bodies);
+  };
+
+  const places = once(() => new Map(rows.map((row, place) => [row, place])));
+  const filter = (state) => {
+    const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    const since = state.get("since") || "";
+    const date = columnOf("date");
+    const kind = state.get("rows") || "";
+    const wanted = {
+      ranked: (row) => key(row, 0) !== null,
+      incomplete: (row) => key(row, 0) === null,
+      clean: (row) => text(row, columnOf("warnings")) === "0",
+    }[kind] || (() => true);
+    const equal = Object.entries(filters).map(([id, column]) => [column, state.get(id)]).filter(([, value]) => value);
+    const org = state.get("org");
+    const fits = (row) => wanted(row) && words.every((word) => models().get(row).includes(word))
+      && equal.every(([column, value]) => text(row, column) === value)
+      && (!org || organization(row) === org)
+      && (!since || text(row, date) >= since);
+    sorted.forEach((all, which) => lay(which, all.filter(fits)));
+    const [column, falls] = sorting(state);
+    const order = column < 0 ? "" : `, sorted by ${heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
+    $("status").textContent = `${shown.flat().length} of ${rows.length} rows shown${order}.`;
+  };
+
+  let hidden = new Set();
+  const choose = (state) => {
+    const wanted = new Set((state.get("hide") || "").split(",").filter((name) => columnOf(name) > -1 && columnOf(name) !== 1));
+    for (const box of $("columns").querySelectorAll("input")) box.checked = !wanted.has(box.value);
+    names.forEach((name, column) => {
+      if (wanted.has(name) === hidden.has(name)) return;
+      for (const row of [...tables.map((table) => table.tHead.rows[0]), ...rows]) row.cells[column].hidden = wanted.has(name);
+    });
+    hidden = wanted;
+  };
+
+  const show = () => {
+    const state = read();
+    if (["precision", "chat", "org"].some((id) => state.get(id))) offer();
+    for (const id of ["q", ...CHOICES]) if ($(id).value !== (state.get(id) || "")) $(id).value = state.get(id) || "";
+    const isTinted = state.get("tint") !== "off";
+    $("tint").setAttribute("aria-pressed", String(isTinted));
+    for (const table of tables) table.classList.toggle("tinted", isTinted);
+    choose(state);
+    sort(state);
+    filter(state);
+    for (const link of document.querySelectorAll("a.switch")) {
+      const mark = location.protocol === "file:" ? "#" : "?";
+      link.href = link.getAttribute("href").split(/[?#]/)[0] + (state.size ? mark + state : "");
+    }
+  };
+  const change = (values, isStep) => {
+    const state = read();
+    for (const [name, value] of Object.entries(values)) {
+      if (value) state.set(name, value);
+      else state.delete(name);
+    }
+    write(state, isStep);
+    show();
+  };
+
+  $("q").addEventListener("input", () => change({ q: $("q").value }, false));
+  for (const id of CHOICES) $(id).addEventListener("change", () => change({ [id]: $(id).value }, true));
+  for (const id of ["precision", "chat", "filters"]) for (const kind of ["focusin", "pointerdown"]) $(id).addEventListener(kind, offer);
+  $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
+  $("reset").addEventListener("click", () => {
+    write(new URLSearchParams(), true);
+    show();
+  });
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("popstate", show);
+  addEventListener("hashchange", show);
+
+  // ---- what is shown, to take away ----
+  const say = (words) => { $("status").textContent = words; };
+  $("copy").addEventListener("click", async () => {
+    const columns = heads.map((_, i) => i).filter((i) => !hidden.has(names[i]));
+    const cell = (node) => {
+      const words = (node.querySelector("button") || node).textContent.trim();
+      return words.replace(/[\\`*_{}[\]<>|~#!@&:]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+    };
+    const line = (cells) => `| ${cells.join(" | ")} |`;
+    const head = [line(columns.map((i) => cell(heads[i]))), line(columns.map(() => "---"))];
+    const found = shown.flat();
+    const markdown = [...head, ...found.map((row) => line(columns.map((i) => cell(row.cells[i]))))].join("\n");
+    try {
+      await navigator.clipboard.writeText(`${markdown}\n`);
+      say(`${found.length} rows copied as Markdown.`);
+    } catch {
+      say("The browser did not let the page write to the clipboard.");
+    }
+  });
+  const save = (name, type, data) => {
+    const link = make("a", "", { href: URL.createObjectURL(new Blob([data], { type })), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const load = async (name) => (await fetch(name)).text();
+  $("csv").addEventListener("click", async () => {
+    const [head, ...lines] = (await load("leaderboard.csv")).split("\n");
+    save("leaderboard.csv", "text/csv", [head, ...shown.flat().map((row) => lines[places().get(row)]), ""].join("\n"));
+  });
+  $("json").addEventListener("click", async () => {
+    const all = JSON.parse(await load("leaderboard.json"));
+    save("leaderboard.json", "application/json", JSON.stringify({ ...all, rows: shown.flat().map((row) => all.rows[places().get(row)]) }, null, 2));
+  });
+  // A page on a disk may not read the file beside it; the links to the whole files stand at its end.
+  for (const id of ["csv", "json"]) $(id).hidden = location.protocol === "file:";
+
+  $("controls").hidden = false;
+  show();
+})();

@@ -1,0 +1,183 @@
+// Compare rows by the data beside the page; what is compared is in the address.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const make = (name, text, attributes = {}) => {
+    const node = document.createElement(name);
+    node.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+
+  // ---- the state is the query of the address; from a disk, where a page may not change its query, the fragment ----
+  const read = () => new URLSearchParams(location.search || location.hash.slice(1));
+  const write = (state, isStep) => {
+    const query = state.toString().replaceAll("%2C", ",").replaceAll("%2F", "/");
+    const way = isStep ? "pushState" : "replaceState";
+    try {
+      history[way](null, "", query ? `?${query}` : location.pathname);
+    } catch {
+      history[way](null, "", `#${query}`);
+    }
+  };
+
+  const OFFERED = 2000; // names that the fields offer
+  const SCORES = "Differences to the first row with 1.96 standard errors of the difference; the verdict on a task allows for the number of tasks (Holm).";
+  const { names, titles: shown, rows, tasks, axes, texts } = globalThis.leaderboard;
+  const titleOf = (name) => shown[name] || name;
+  const byName = new Map(names.map((name, i) => [name, rows[i]]));
+  const fields = [...document.querySelectorAll("#compare input")];
+  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", shown[name] || "", { value: name }));
+  const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+  const signed = (value) => `${value >= 0 ? "+" : "-"}${points(Math.abs(value))}`;
+  const numeric = (words) => make("td", words, { class: "n" });
+
+  // The best row whose name has the text in it, and how many others do; the data has the best row first.
+  const find = (text) => {
+    if (byName.has(text)) return [text, 0];
+    const sought = text.toLowerCase();
+    const fitting = names.filter((name) => titleOf(name).toLowerCase().includes(sought) || name.toLowerCase().includes(sought));
+    const whole = fitting.find((name) => titleOf(name).toLowerCase().startsWith(`${sought}/`));
+    return [whole || fitting[0] || "", Math.max(0, fitting.length - 1)];
+  };
+
+  // ---- the arithmetic of bot/evaluation/statistics.py: two independent measurements, Holm's correction ----
+  const TIE = 1.96;
+  const contrast = (one, two) => {
+    if (one[0] === null || two[0] === null) return null;
+    const error = Math.hypot(one[1] || 0, two[1] || 0);
+    const difference = two[0] - one[0];
+    return { difference, error, p: error ? normalP(difference / error) : null };
+  };
+  // Two-sided, by the approximation 7.1.26 of Abramowitz and Stegun: at most 1.5e-7 off.
+  const normalP = (z) => {
+    const x = Math.abs(z) / Math.SQRT2;
+    const t = 1 / (1 + 0.3275911 * x);
+    const sum = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592].reduce((had, factor) => (had + factor) * t, 0);
+    return sum * Math.exp(-x * x);
+  };
+  const holm = (tests) => {
+    const known = tests.filter((test, place) => place && test && test.p !== null).sort((one, two) => one.p - two.p);
+    let least = 0;
+    known.forEach((test, place) => { least = Math.max(least, Math.min(1, test.p * (known.length - place))); test.adjusted = least; });
+  };
+  const sentence = (first, second, test) => {
+    if (!test) return `${second} and ${first} cannot be compared by their averages: a row is incomplete.`;
+    const amount = points(Math.abs(test.difference));
+    const side = test.difference > 0 ? "above" : "below";
+    if (!test.error) return `${second} is ${amount} points ${side} ${first}; the error of the difference is not known.`;
+    const known = Math.abs(test.difference) > TIE * test.error ? "more than chance explains" : "chance may explain it";
+    return `${second} is ${amount} ± ${points(TIE * test.error)} points ${side} ${first}: ${known}.`;
+  };
+  const difference = (test) => {
+    if (!test) return numeric("–");
+    if (!test.error) return numeric(signed(test.difference));
+    const isApart = (test.adjusted ?? test.p) < 0.05;
+    const verdict = isApart ? (test.difference > 0 ? "higher" : "lower") : "not separable";
+    const cell = numeric(`${signed(test.difference)} ±${points(TIE * test.error)} ${verdict}`);
+    if (isApart) cell.className = "n apart";
+    return cell;
+  };
+
+  // ---- what is shown ----
+  const table = (caption, titles, lines) => {
+    if (!lines.length) return make("p", caption, { class: "quiet" });
+    const made = document.createElement("table");
+    made.append(make("caption", caption));
+    const head = document.createElement("tr");
+    head.append(...titles.map((title) => make("th", title, { scope: "col", class: "wrap" })));
+    made.createTHead().append(head);
+    made.createTBody().append(...lines);
+    const region = make("div", "", { class: "wide", role: "region", tabindex: "0", "aria-label": titles[0] });
+    region.append(made);
+    return region;
+  };
+  const line = (title, cells) => {
+    const row = document.createElement("tr");
+    row.append(make("th", title, { scope: "row", class: "wrap" }), ...cells);
+    return row;
+  };
+  const draw = (name, attributes, text = "") => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    node.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+  // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
+  const figure = (title, tests) => {
+    const drawn = [["Average", tests[0]], ...tasks.map((task, i) => [task, tests[i + 1]])].filter(([, test]) => test);
+    const ends = drawn.flatMap(([, test]) => [test.difference - TIE * test.error, test.difference + TIE * test.error]);
+    const span = Math.max(...ends, 0) - Math.min(...ends, 0) || 1;
+    const step = [1, 2, 5, 10].map((factor) => factor * 10 ** Math.floor(Math.log10(span / 5))).find((one) => span / one <= 5);
+    const low = Math.floor(Math.min(...ends, 0) / step) * step;
+    const high = Math.max(Math.ceil(Math.max(...ends, 0) / step) * step, low + step);
+    const [left, right, top, height] = [140, 628, 12, 12 + 20 * drawn.length];
+    const across = (value) => left + ((value - low) / (high - low)) * (right - left);
+    const svg = draw("svg", { viewBox: `0 0 640 ${height + 44}`, role: "img", "aria-label": title });
+    for (let tick = low; tick <= high + step / 2; tick += step) {
+      svg.append(draw("path", { class: "grid", d: `M${across(tick)} ${top}V${height}` }));
+      svg.append(draw("text", { x: across(tick), y: height + 16, "text-anchor": "middle" }, String(Number(tick.toPrecision(6)))));
+    }
+    svg.append(draw("path", { class: "axis", d: `M${across(0)} ${top}V${height}` }));
+    svg.append(draw("text", { x: (left + right) / 2, y: height + 38, "text-anchor": "middle" }, "difference (points)"));
+    drawn.forEach(([name, test], place) => {
+      const y = top + 20 * (place + 0.5);
+      const reach = TIE * test.error;
+      svg.append(draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, name.length > 18 ? `${name.slice(0, 17)}…` : name));
+      svg.append(draw("path", { class: "reach", d: `M${across(test.difference - reach)} ${y}H${across(test.difference + reach)}` }));
+      svg.append(draw("path", { class: "dots", d: `M${across(test.difference)} ${y}h0` }));
+    });
+    const made = document.createElement("figure");
+    made.append(make("figcaption", title), svg);
+    return made;
+  };
+  const show = () => {
+    const asked = (read().get("rows") || "").split(",").map((text) => text.trim()).filter(Boolean).slice(0, 4);
+    const found = asked.map(find);
+    const chosen = [...new Set(found.map(([name]) => name).filter(Boolean))];
+    fields.forEach((field, i) => { field.value = (found[i] && found[i][0]) || asked[i] || ""; });
+    const said = found.flatMap(([name, others], i) => {
+      if (!name) return [`No row has “${asked[i]}” in its name.`];
+      return others ? [`“${asked[i]}” is in ${others + 1} names; the best of these rows is taken.`] : [];
+    });
+    $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : "Choose two rows or more."].join(" ");
+    $("found").replaceChildren();
+    if (chosen.length < 2) return;
+    const picked = chosen.map((name) => byName.get(name));
+    const short = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
+    const heads = new Set(short).size === short.length ? short : chosen.map(titleOf);
+    const pairs = picked.slice(1).map((row) => row.scores.map((score, i) => contrast(picked[0].scores[i], score)));
+    pairs.forEach(holm);
+    const values = axes.map((_, a) => picked.map((one) => texts[one.axes[a]]));
+    const same = axes.filter((_, a) => new Set(values[a]).size === 1);
+    const differ = axes.flatMap((axis, a) => (same.includes(axis) ? [] : [line(axis, values[a].map((value) => make("td", value, { class: "wrap" })))]));
+    const caption = [
+      differ.length ? "Measured differently; where this differs, the numbers may not be comparable." : "",
+      same.length ? `Measured alike: ${same.join(", ")}.` : "",
+    ].filter(Boolean).join(" ");
+    const lines = ["Average", ...tasks].map((task, i) => line(task, [
+      ...picked.map((row) => numeric(points(row.scores[i][0]))),
+      ...pairs.map((tests) => difference(tests[i])),
+    ]));
+    const figures = make("div", "", { class: "figures" });
+    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} less ${heads[0]}`, tests)));
+    $("found").append(
+      ...pairs.map((tests, i) => make("p", sentence(heads[0], heads[i + 1], tests[0]), { class: "lead" })),
+      table(caption, ["Circumstance", ...heads], differ),
+      figures,
+      table(SCORES, ["Score", ...heads, ...heads.slice(1).map((title) => `${title} less ${heads[0]}`)], lines),
+    );
+  };
+  $("compare").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const state = new URLSearchParams();
+    const wanted = fields.map((field) => field.value.trim()).filter(Boolean);
+    if (wanted.length) state.set("rows", wanted.join(","));
+    write(state, true);
+    show();
+  });
+  addEventListener("popstate", show);
+  addEventListener("hashchange", show);
+  $("compare").hidden = false;
+  show();
+})();

@@ -1,0 +1,41 @@
+// Boxes that pick rows of the board, and a bar that leads to their comparison.
+"use strict";
+(() => {
+  const MOST = 4; // rows that the comparison takes
+  const bar = document.getElementById("picked");
+  const picked = [];
+  const make = (name, text, attributes = {}) => {
+    const node = document.createElement(name);
+    node.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+  const nameOf = (row) => decodeURIComponent(row.cells[1].querySelector("a").getAttribute("href").slice("rows/".length, -".html".length));
+  const show = () => {
+    bar.hidden = picked.length === 0;
+    if (bar.hidden) return;
+    const clear = make("button", "Clear", { type: "button" });
+    clear.addEventListener("click", () => {
+      for (const box of picked.splice(0)) box.checked = false;
+      show();
+    });
+    const words = `${picked.length} of at most ${MOST} rows picked. `;
+    const mark = location.protocol === "file:" ? "#" : "?";
+    const names = picked.map((box) => encodeURIComponent(nameOf(box.closest("tr"))).replaceAll("%2F", "/"));
+    const compare = make("a", "Compare", { href: `compare.html${mark}rows=${names.join(",")}`, class: "switch" });
+    bar.replaceChildren(words, ...(picked.length > 1 ? [compare, " "] : ["Pick one more to compare. "]), clear);
+    bar.className = "tools";
+  };
+  for (const row of document.querySelectorAll("table.board tbody tr")) {
+    const box = make("input", "", { type: "checkbox", "aria-label": `Pick ${row.cells[1].textContent}` });
+    row.cells[0].append(box);
+  }
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    if (!box.matches("table.board input")) return;
+    if (box.checked) picked.push(box);
+    else picked.splice(picked.indexOf(box), 1);
+    if (picked.length > MOST) picked.shift().checked = false;
+    show();
+  });
+})();
