@@ -42,9 +42,9 @@ def board_json(board: Board) -> str:
 
     `schema` changes when a column goes or changes.
     """
-    head = msgspec.json.encode({"schema": SCHEMA, "leaderboard": board.leaderboard.id}).decode()
-    rows = ",\n".join(msgspec.json.encode(record).decode() for record in records(board))
-    return f'{head[:-1]},"rows":[\n{rows}\n]}}\n'
+    schema, name = (msgspec.json.encode(text).decode() for text in (SCHEMA, board.leaderboard.id))
+    rows = ",\n".join(f"    {msgspec.json.encode(record).decode()}" for record in records(board))
+    return f'{{\n  "schema": {schema},\n  "leaderboard": {name},\n  "rows": [\n{rows}\n  ]\n}}\n'
 
 
 def _table(board: Board) -> Table:
