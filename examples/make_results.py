@@ -18,18 +18,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent))
 
+from bot.evaluation.definition import released  # noqa: E402 - the folder above is found first
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard  # noqa: E402 - the folder above is found first
 from bot.evaluation.task import Task  # noqa: E402 - the folder above is found first
 
 VERSIONS = {"ifeval": 3.0, "bbh": 1.0, "math": 3.0, "gpqa": 1.0, "musr": 1.0, "mmlu_pro": 0.1}
-DATASETS = {
-    "ifeval": "wis-k/instruction-following-eval",
-    "bbh": "SaylorTwift/bbh",
-    "math": "DigitalLearningGmbH/MATH-lighteval",
-    "gpqa": "Idavidrein/gpqa",
-    "musr": "TAUR-Lab/MuSR",
-    "mmlu_pro": "TIGER-Lab/MMLU-Pro",
-}
 RELEASE, COMMIT = "0.4.9", "452749513"
 STARTED = 1_771_000_000.0
 
@@ -39,7 +32,7 @@ def make_result(
 ) -> dict[str, Any]:
     """One complete result of a model as good as `strength` (0 guesses, 1 knows all).
 
-    `padding` is the length of the prompt description in each task's configuration: it sets the size of the file.
+    `padding` is the length of the scorer's text in each task's configuration: it sets the size of the file.
     """
     declared = leaderboard or load_leaderboard("open-llm-v2")
     random = Random(f"{model} {seed}")  # noqa: S311 - drawn numbers, no secret
@@ -87,20 +80,30 @@ def _add_group(file: dict[str, Any], task: Task, group: str) -> None:
     file["group_subtasks"][group] = [leaf.id for leaf in task.leaves]
 
 
+def asked(name: str, leaf_id: str) -> dict[str, Any]:
+    """The fields of a leaf's definition as the newest release of a shipped file of definitions has them."""
+    shipped = released(name)
+    digests = {field: found[-1] for field, found in shipped["leaves"].get(leaf_id, {}).items() if found[-1]}
+    return {field: _read(shipped["values"][digest]) for field, digest in digests.items()}
+
+
+def _read(text: str) -> Any:
+    """A value of a definition: text as it is, all else from its JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def _config(task: Task, leaf_id: str, padding: int) -> dict[str, Any]:
     return {
         "task": leaf_id,
-        "dataset_path": DATASETS[task.id],
-        "dataset_name": leaf_id.removeprefix("leaderboard_").partition("_")[2] or None,
-        "test_split": "test",
-        "doc_to_text": "Q: {{input}}\nA:",
-        "doc_to_target": "{{target}}",
-        "description": ("Answer the question. " * (padding // 21 + 1))[:padding],
+        **asked("open-llm-v2-eleutherai", leaf_id),
+        "process_results": ("# Score the answer. " * (padding // 20 + 1))[:padding],
         "target_delimiter": " ",
         "fewshot_delimiter": "\n\n",
         "num_fewshot": task.num_fewshot,
         "metric_list": [{"metric": m.name, "aggregation": "mean", "higher_is_better": True} for m in task.metrics],
-        "output_type": "generate_until" if task.id in {"ifeval", "math"} else "multiple_choice",
         "repeats": 1,
         "should_decontaminate": False,
         "metadata": {"version": VERSIONS[task.id]},

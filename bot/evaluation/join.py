@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
+from bot.evaluation.definition import both, differing
 from bot.evaluation.finding import Finding, Status
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
+from bot.evaluation.result import AskedField
 from bot.evaluation.row_facts import row_facts
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
@@ -80,6 +82,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         blocked=_blocked(candidates, picked),
         repeats=tuple(_repeats(compared)),
         left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
+        prompts=_prompts(files, others),
     )
 
 
@@ -180,7 +183,44 @@ def _compatible(
     sets: dict[object, list[JoinCandidate]] = {}
     for candidate in candidates:
         sets.setdefault(_way_of_measuring(candidate.verdict, leaderboard, facts), []).append(candidate)
-    return list(sets.values())
+    return [part for found in sets.values() for part in _asking_the_same(found)]
+
+
+def _asking_the_same(candidates: Iterable[JoinCandidate]) -> list[list[JoinCandidate]]:
+    """The candidates in sets of which no two measured one leaf by different definitions, each newest first."""
+    sets: list[list[JoinCandidate]] = []
+    for candidate in candidates:
+        fitting = (one for one in sets if not any(_asked_otherwise(candidate, other) for other in one))
+        if (found := next(fitting, None)) is not None:
+            found.append(candidate)
+        else:
+            sets.append([candidate])
+    return sets
+
+
+def _asked_otherwise(one: JoinCandidate, other: JoinCandidate) -> str:
+    """How the definitions differ of the first leaf that both measured by different ones, "" where none is known to."""
+    for leaf_id in one.sound.keys() & other.sound.keys() if one is not other else ():
+        if why := _difference(one, other, leaf_id):
+            return why
+    return ""
+
+
+def _difference(one: JoinCandidate, other: JoinCandidate, leaf_id: str) -> str:
+    found, wanted = _definition(one, leaf_id), _definition(other, leaf_id)
+    if found is None or wanted is None or one.verdict.parsed.format != other.verdict.parsed.format:
+        return ""
+    accepted = {field: frozenset({value.digest}) for field, value in wanted.items()}
+    field = next(differing(found, accepted), "")
+    if not field:
+        return ""
+    value, instead = both(found.get(field), wanted.get(field))
+    return f"{leaf_id}: {field} is {value} and not {instead}"
+
+
+def _definition(candidate: JoinCandidate, leaf_id: str) -> dict[str, AskedField] | None:
+    result = candidate.verdict.result
+    return result.definition_of(candidate.sound[leaf_id][0].required.leaf_key) if result is not None else None
 
 
 def _way_of_measuring(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> object:
@@ -197,6 +237,13 @@ def _way_of_measuring(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) 
         possible = written or range(len(leaderboard.harness.accepted))
         span = possible[0] if len(possible) == 1 else None
     return span, "" if span is not None else result.format, tuple(sorted(result.settings.items()))
+
+
+def _prompts(files: Sequence[JoinCandidate], others: Sequence[JoinCandidate]) -> dict[str, str]:
+    """How files that are left out asked otherwise than those of the row, by their paths."""
+    found = {other.verdict.path: next(filter(None, (_asked_otherwise(other, one) for one in files)), "")
+             for other in others}  # fmt: skip
+    return {path: why for path, why in sorted(found.items()) if why}
 
 
 def _extent(candidates: Sequence[JoinCandidate]) -> tuple[int, tuple[float, str]]:
@@ -232,9 +279,10 @@ def _blocked(candidates: Sequence[JoinCandidate], picked: Mapping[str, JoinCandi
 def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
     """The leaves with several sound values, in the order of their names; candidates come newest first."""
     runs: dict[tuple[str, str], dict[tuple[float, ...], LeafRun]] = {}
+    newest: dict[str, JoinCandidate] = {}
     for candidate in candidates:
         for leaf_id, found in candidate.sound.items():
-            if _is_whole(found):
+            if _is_whole(found) and not _difference(candidate, newest.setdefault(leaf_id, candidate), leaf_id):
                 values = tuple(one.value for one in found)
                 run = LeafRun(candidate.verdict.path, fsum(values) / len(values))
                 runs.setdefault((found[0].required.task_id, leaf_id), {}).setdefault(values, run)

@@ -19,6 +19,7 @@ from pydantic import Field, PrivateAttr
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
+from bot.evaluation.definition import SHA256, released, released_names
 from bot.evaluation.task import DeclarationModel, FormatId, Id, Leaf, Revision, Task, Text
 from bot.evaluation.toml_file import Fault, parse_toml, spelled
 
@@ -71,11 +72,25 @@ def _bound(known: Guessable, task: Mapping[str, Any]) -> dict[str, str]:
     return {"lower_bound": str(bound), "bound_reason": known.why} if bound else {}
 
 
+class Definition(DeclarationModel):
+    """What some leaves must have asked: for each field of their definition the values that count.
+
+    `leaves` are ids, or shell patterns over them. A value is the text itself, or `sha256:` and its digest; "" stands
+    for a field without a value, as every field does that is not named. `formats` are those that record these fields,
+    any where there are none.
+    """
+
+    leaves: Annotated[tuple[Text, ...], Field(min_length=1)]
+    formats: tuple[FormatId, ...] = ()
+    fields: dict[Text, tuple[str, ...]]
+
+
 class Accepted(DeclarationModel):
     """A range of harness commits that results may come from; ends are inclusive, no `until` leaves it open.
 
     `commits` are known members of the range (checked without a network), `releases` names of the shipped table.
-    `formats` are those that the range writes, any where there are none.
+    `formats` are those that the range writes, any where there are none. `definitions` names a shipped file of what
+    the leaves ask in it.
     """
 
     repository: Annotated[str, spelled(r"[\w.-]+/[\w.-]+", "write org/name")]
@@ -84,6 +99,7 @@ class Accepted(DeclarationModel):
     commits: tuple[Revision, ...] = ()
     releases: tuple[Text, ...] = ()
     formats: tuple[FormatId, ...] = ()
+    definitions: Text | None = None
     reason: Text
 
 
@@ -102,6 +118,7 @@ class Harness(DeclarationModel):
     formats: Annotated[tuple[FormatId, ...], Field(min_length=1)]
     accepted: tuple[Accepted, ...] = ()
     known_bad: tuple[KnownBad, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     chat_template: Literal["any", "never", "always"] = "any"
     pins: Literal["any", "required"] = "any"
 
@@ -199,7 +216,31 @@ def _without_words(declared: Any) -> Any:
 def _prepared(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """The data with the leaves of groups, and what is wrong between its tables."""
     prepared, faults = with_group_leaves(data)
-    return prepared, [*faults, *_faults_between_tables(prepared)]
+    prepared, unknown = _with_definitions(prepared)
+    return prepared, [*faults, *unknown, *_faults_between_tables(prepared)]
+
+
+def _with_definitions(data: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """The data with the shipped definitions that its accepted ranges name, which the digests then cover."""
+    harness = data.get("harness")
+    faults: list[Fault] = []
+    found: list[Any] = []
+    for number, span in enumerate(_items(harness if isinstance(harness, dict) else {}, "accepted")):
+        name = span.get("definitions") if isinstance(span, dict) else None
+        if name in released_names():
+            found += _shipped_definitions(name)
+        elif isinstance(name, str):
+            known = ", ".join(sorted(released_names()))
+            faults.append((f"harness.accepted.{number}.definitions", f"there is no file {name!r}; there are {known}"))
+    if not isinstance(harness, dict) or not found:
+        return data, faults
+    return data | {"harness": harness | {"definitions": [*_items(harness, "definitions"), *found]}}, faults
+
+
+def _shipped_definitions(name: str) -> Iterator[dict[str, Any]]:
+    for leaf_id, fields in released(name)["leaves"].items():
+        spelled_fields = {field: [one and SHA256 + one for one in digests] for field, digests in fields.items()}
+        yield {"leaves": [leaf_id], "formats": ["lm-eval-0.4"], "fields": spelled_fields}
 
 
 def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from math import fsum, nan
 from operator import mul
@@ -11,6 +12,7 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_shares, right_answers, samples_behind, whole
+from bot.evaluation.definition import NONE, declared_digest
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
@@ -26,6 +28,7 @@ class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
     `samples` is the declared number of values behind it (None if none is declared) and `size` that of its leaf,
     `weight` its part in the task's mean; `lower` and `span` are
     lower_bound and upper_bound - lower_bound in the metric's unit, as the doubles next to the exact fractions.
+    `definition` has the digests that count for each field of the leaf's definition, empty where none is declared.
     """
 
     task: Task
@@ -50,6 +53,7 @@ class RequiredMetric(msgspec.Struct, frozen=True, gc=False):
     size: int | None
     versions: frozenset[float | str]
     has_older_versions: bool
+    definition: Mapping[str, frozenset[str]]
 
 
 class Measurement(msgspec.Struct, gc=False):
@@ -125,7 +129,22 @@ def required_metrics(leaderboard: Leaderboard, format_id: str) -> tuple[Required
 @lru_cache(maxsize=CACHED)
 def _required_metrics(declaration: _Declaration, format_id: str) -> tuple[RequiredMetric, ...]:
     leaves = declaration.leaderboard.leaves()
-    return tuple(_required(task, leaf, metric, format_id) for task, leaf in leaves for metric in task.metrics)
+    found = []
+    for task, leaf in leaves:
+        definition = _definition(declaration.leaderboard, leaf, format_id)
+        found += [_required(task, leaf, metric, format_id, definition) for metric in task.metrics]
+    return tuple(found)
+
+
+def _definition(leaderboard: Leaderboard, leaf: Leaf, format_id: str) -> dict[str, frozenset[str]]:
+    """The digests that any declared definition of a leaf accepts; a field that one of them lacks may be absent."""
+    fits = [
+        {field: set(map(declared_digest, values)) for field, values in one.fields.items()}
+        for one in leaderboard.harness.definitions
+        if format_id in (one.formats or (format_id,)) and any(fnmatchcase(leaf.id, name) for name in one.leaves)
+    ]
+    fields = dict.fromkeys(field for one in fits for field in one)
+    return {field: frozenset().union(*(one.get(field, {NONE}) for one in fits)) for field in fields}
 
 
 def sizes(leaderboard: Leaderboard, format_id: str) -> Mapping[str, int | None]:
@@ -148,7 +167,9 @@ def value_keys(leaderboard: Leaderboard, format_id: str) -> frozenset[str]:
     return _value_keys(_Declaration(leaderboard), format_id)
 
 
-def _required(task: Task, leaf: Leaf, metric: Metric, format_id: str) -> RequiredMetric:
+def _required(
+    task: Task, leaf: Leaf, metric: Metric, format_id: str, definition: Mapping[str, frozenset[str]]
+) -> RequiredMetric:
     lower = float(task.leaf_lower_bound(leaf))
     return RequiredMetric(
         task=task,
@@ -172,6 +193,7 @@ def _required(task: Task, leaf: Leaf, metric: Metric, format_id: str) -> Require
         weight=_weight(task, leaf),
         size=leaf.samples,
         has_older_versions=bool(task.older_versions),
+        definition=definition,
         versions=frozenset(spelling for version in task.versions_of(format_id) for spelling in _spellings(version)),
     )
 

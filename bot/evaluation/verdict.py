@@ -102,8 +102,9 @@ class Row:
     without errors; where no leaf at all is sound the scores are those of the best file, for information. `files` are
     the submissions that numbers come from, newest first; `lead` is the first of them, or the best of the key where none
     counts. `blocked` names the leaves that were measured with errors only, and the rules that found these; `left_out`
-    the paths of sound files that do not join. `findings` are about the row; those about a file are in the file's
-    verdict. `facts` are None where the files and the declaration decided alone.
+    the paths of sound files that do not join, `prompts` how those of them differ that asked something else.
+    `findings` are about the row; those about a file are in the file's verdict. `facts` are None where the files and the
+    declaration decided alone.
     """
 
     key: RowKey
@@ -116,6 +117,7 @@ class Row:
     blocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeats: tuple[Repeat, ...] = ()
     left_out: tuple[str, ...] = ()
+    prompts: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     facts: RowFacts | None = None
 

@@ -22,6 +22,7 @@ from bot.evaluation.submission import Parsed, Submission, one_file, parse_submis
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.publishing.entry import Entry, Evidence, entry_of
 from bot.reporting.locate import with_lines
+from examples.make_results import asked
 
 ROOT = Path(__file__).resolve().parents[2]
 KESTREL = next((ROOT / "examples" / "results" / "example-org__kestrel-7b").glob("*.json"))
@@ -78,7 +79,11 @@ def base_v1_today() -> dict[str, Any]:
         versions[key] = float(task.versions_of("lm-eval-0.4")[-1])
         shots[key], sizes[key] = task.num_fewshot or 0, {"original": leaf.samples, "effective": leaf.samples}
     head = {key: base()[key] for key in ("config", "model_name", "model_source", "date", "lm_eval_version", "git_hash")}
-    by_leaf = {"versions": versions, "n-shot": shots, "n-samples": sizes, "configs": {key: {} for key in results}}
+    configs = {
+        leaf.key("lm-eval-0.4"): asked("open-llm-v1-eleutherai", leaf.id)
+        for _, leaf in declared("open-llm-v1").leaves()
+    }
+    by_leaf = {"versions": versions, "n-shot": shots, "n-samples": sizes, "configs": configs}
     return head | {"results": results} | by_leaf
 
 

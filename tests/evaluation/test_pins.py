@@ -26,6 +26,8 @@ def demanding(**of_ifeval: Any) -> Leaderboard:
     """The shipped declaration with its pins demanded, and IFEval declared otherwise."""
     data = declared().model_dump()
     data["harness"]["pins"] = "required"
+    if not of_ifeval.get("versions", True):
+        data["harness"]["definitions"] = ()
     first, *others = data["tasks"]
     data["tasks"] = [first | of_ifeval, *others]
     return Leaderboard.model_validate(data)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from bot.evaluation.definition import Asked, picked
 from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import (
     arguments,
@@ -26,7 +27,8 @@ from bot.evaluation.formats.fields import (
     whole,
 )
 from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
-from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
+from bot.evaluation.formats.secrets import without_secrets
+from bot.evaluation.result import AskedField, GroupRow, HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
@@ -50,7 +52,18 @@ PLACES = {
     "num_fewshot": "/n-shot/{leaf}",
     "version": "/versions/{leaf}",
     "samples": "/n-samples/{leaf}",
+    "definition": "/configs/{leaf}",
 }
+# The fields of a task's configuration that decide what is asked, and the values that count as absent.
+DECIDING = (
+    "doc_to_text", "doc_to_target", "doc_to_choice", "doc_to_image", "doc_to_audio", "use_prompt", "description",
+    "gen_prefix", "dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "training_split",
+    "validation_split", "test_split", "fewshot_split", "process_docs", "target_delimiter", "fewshot_delimiter",
+    "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list",
+)  # fmt: skip
+DEFAULTS = {"target_delimiter": " ", "fewshot_delimiter": "\n\n", "repeats": 1}
+ALWAYS = ("doc_to_text", "dataset_path", "output_type")  # the harness writes them for each task
+FUNCTION = re.compile(r"<function ([\w.]+)")
 
 
 def recognise(content: Content) -> bool:
@@ -71,7 +84,8 @@ def parse(content: Content) -> Result:
     top, rows = document.top, document.results or EMPTY
     subtasks = subtasks_of(document)
     commit, version = text(top.get("git_hash")) or None, release(top.get("lm_eval_version")) or None
-    leaves = _leaves(document, subtasks.keys() | (document.table("groups") or EMPTY).keys())
+    asked = Asked()
+    leaves = _leaves(document, subtasks.keys() | (document.table("groups") or EMPTY).keys(), asked)
     return Result(
         format="lm-eval-0.4",
         model=model_of(document, config),
@@ -84,7 +98,44 @@ def parse(content: Content) -> Result:
         subtasks=subtasks,
         task_hashes=document.table("task_hashes") or EMPTY,
         places=PLACES,
+        asked=asked.fields(AskedField),
     )
+
+
+def definition_of(config: Mapping[str, Any]) -> dict[str, str] | None:
+    """The fields of a task's configuration that decide, as canonical texts; None where it is absent or cut short."""
+    if not all(name in config for name in ALWAYS):
+        return None
+    found = dict(config)
+    found["dataset_kwargs"] = _without(without_secrets(table(config.get("dataset_kwargs"))), "trust_remote_code")
+    found["generation_kwargs"] = _generation(table(config.get("generation_kwargs")))
+    found["fewshot_config"] = _examples(table(config.get("fewshot_config")), config)
+    return picked(found, DECIDING, DEFAULTS)
+
+
+def _without(members: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name not in names}
+
+
+def _generation(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of generation; a temperature of 0 is greedy, which is the default."""
+    if not settings.get("do_sample") and not settings.get("temperature"):
+        return _without(settings, "do_sample", "temperature")
+    return dict(settings)
+
+
+def _examples(settings: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """How examples are picked; release 0.4.11 and later repeat in it what the task says of its questions."""
+    task = {**DEFAULTS, **config, "split": config.get("fewshot_split"), "sampler": "default"}
+    return {
+        name: value for name, value in settings.items() if value is not None and not _is_same(value, task.get(name))
+    }
+
+
+def _is_same(value: Any, of_task: Any) -> bool:
+    """Tell whether a value is the task's, which of a function is its source and not its name."""
+    match = FUNCTION.match(value) if isinstance(value, str) else None
+    return value == of_task or (match is not None and f"def {match[1]}(" in text(of_task))
 
 
 def subtasks_of(document: Document) -> dict[str, tuple[str, ...]]:
@@ -137,7 +188,7 @@ def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]
     return {name: value for name, value in found.items() if value}
 
 
-def _leaves(document: Document, groups: Collection[str]) -> dict[str, LeafResult]:
+def _leaves(document: Document, groups: Collection[str], asked: Asked) -> dict[str, LeafResult]:
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
     results, configs = document.results or EMPTY, _configs(document)
     fewshot, versions, counts = (document.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
@@ -156,6 +207,7 @@ def _leaves(document: Document, groups: Collection[str]) -> dict[str, LeafResult
             whole(count.get("effective")),
             whole(count.get("original")),
             until=untils.get(key, ""),
+            asked=asked.add(definition_of(table(configs.get(key)))),
         )
     return leaves
 

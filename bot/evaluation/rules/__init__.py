@@ -21,6 +21,7 @@ from bot.evaluation.rules.mixed_reducers import mixed_reducers
 from bot.evaluation.rules.non_finite_value import non_finite_value
 from bot.evaluation.rules.not_comparable import not_comparable
 from bot.evaluation.rules.older_scorer_version import older_scorer_version
+from bot.evaluation.rules.other_task_definition import other_task_definition
 from bot.evaluation.rules.quantized_run import quantized_run
 from bot.evaluation.rules.quoted_result import quoted_result
 from bot.evaluation.rules.repeated_key import repeated_key
@@ -61,6 +62,7 @@ RULES: tuple[Rule, ...] = (
     wrong_sample_count,
     wrong_num_fewshot,
     unaccepted_task_version,
+    other_task_definition,
     unaccepted_harness_commit,
     known_bad_release,
     implementation_mismatch,

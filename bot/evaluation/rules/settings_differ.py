@@ -2,8 +2,8 @@
 
 ## What it does
 Joins only files that were measured by harness versions of one accepted range, with the same generation settings and the
-same chat template. Names the files that are left out of the row; the set with the most subtasks, or else the newest,
-counts.
+same chat template, and that have no leaf by two definitions: another prompt is another task. Names the files that are
+left out of the row; the set with the most subtasks, or else the newest, counts.
 
 ## Why is this bad?
 Numbers that were measured in different ways do not belong in one average.
@@ -22,19 +22,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.evaluation.finding import Severity, examples
+from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rule import RowCase, Violation, rule
 
 
 @rule(Severity.WARNING, subject="row")
 def settings_differ(case: RowCase) -> Iterator[Violation]:
-    """Yield one violation that names the files that are sound and left out."""
+    """Yield one violation each for other prompts and other settings of files that are sound and left out."""
     row = case.row
-    if row.left_out and case.leaderboard.join.settings == "same":
-        count = len(row.left_out)
+    left_out = [path for path in row.left_out if path not in row.prompts]
+    if row.prompts and case.leaderboard.join.settings == "same":
+        path, why = next(iter(row.prompts.items()))
+        more = f"; {len(row.prompts) - 1} more" if len(row.prompts) > 1 else ""
+        yield Violation(
+            f"the prompts differ, so these are no runs of one task: {shown(path)} has {why}{more}",
+            "measure a task with one definition for all runs of a row",
+            row.result.pointer_to("leaves"),
+        )
+    if left_out and case.leaderboard.join.settings == "same":
+        count = len(left_out)
         what = "file was" if count == 1 else "files were"
         yield Violation(
-            f"{count} {what} measured with another harness or other settings and not joined: {examples(row.left_out)}",
+            f"{count} {what} measured with another harness or other settings and not joined: {examples(left_out)}",
             "measure all tasks with the same release of the harness and the same settings",
             row.result.pointer_to("leaves"),
         )

@@ -1,9 +1,9 @@
-"""A file does not record a number of shots or a task version that the leaderboard requires.
+"""A file does not record shots, a task version or a task definition that the leaderboard requires.
 
 ## What it does
-Names the tasks whose number of shots or task version is declared but not recorded. Some formats never record them:
-docs/formats.md says which. `unverifiable-harness-commit` does the same for the harness, `unpinned-revision` for the
-model's commit. With `pins = "required"` in the declaration all three are errors.
+Names the tasks whose number of shots, task version or definition is declared but not recorded. Some formats never
+record them: docs/formats.md says which. `unverifiable-harness-commit` does the same for the harness, and
+`unpinned-revision` for the model's commit. With `pins = "required"` in the declaration all three are errors.
 
 ## Why is this bad?
 The result may be right, but the file does not prove it. Five shots and none differ by ten points.
@@ -26,16 +26,19 @@ from bot.evaluation.rules.rule import Case, Violation, leaves_of, rule
 
 @rule(Severity.NOTICE, is_pin=True)
 def unverifiable_pin(case: Case) -> Iterator[Violation]:
-    """Yield one violation for the shots and one for the versions that are declared and not recorded."""
+    """Yield one violation each for shots, versions and definitions that are declared and not recorded."""
     if not case.takes_format:
         return
     present = case.measurements.present
     versions = [one for one in present if one.leaf.version is None and one.required.versions]
     shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
+    definitions = [one for one in present if one.leaf.asked is None and one.required.definition]
     if versions:
         yield _violation(case, "task version", "version", versions)
     if shots:
         yield _violation(case, "number of shots", "num_fewshot", shots)
+    if definitions:
+        yield _violation(case, "definition (prompt, data set, settings)", "definition", definitions)
 
 
 def _violation(case: Case, what: str, field: str, found: list[Measurement]) -> Violation:
