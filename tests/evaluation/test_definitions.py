@@ -10,6 +10,7 @@ from bot.evaluation.definition import LONGEST, definition_digest
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats.lm_eval_04 import DECIDING
 from bot.evaluation.judge import judge_all
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Parsed, one_file, parse_submission
 from tests.evaluation.judging import base, declared, dumps
 
@@ -44,7 +45,7 @@ def findings(parsed: Parsed) -> list[Finding]:
 
 @pytest.mark.parametrize("field", DECIDING)
 def test_a_field_that_decides_is_found_and_named(field: str) -> None:
-    (found,) = findings(with_config({field: "something else"} if field != "repeats" else {field: 7}))
+    (found,) = findings(with_config({field: {"revision": "of the author"} if field.endswith("kwargs") else "another"}))
     assert found.rule == "other-task-definition"
     assert found.is_error
     assert f"{field} is " in found.message
@@ -95,10 +96,11 @@ def test_a_result_keeps_little_of_what_was_asked_and_reads_back() -> None:
 
 
 def test_files_that_asked_one_leaf_otherwise_are_no_runs_of_one_task() -> None:
-    free = declared().model_copy(update={"harness": declared().harness.model_copy(update={"definitions": ()})})
+    declaration = declared().model_dump()
+    declaration["harness"]["definitions"] = ()
+    free = Leaderboard.model_validate(declaration)
     data = base()
     data["configs"][LEAF]["doc_to_text"] = "{{Answer}}"
-    data["results"][LEAF]["acc_norm,none"] = 224 / 448
     other = parse_submission(one_file("results_y.json", dumps(data)))
     (row,) = judge_all([with_config({}), other], free).rows
     (told,) = [one.message for one in row.findings if one.rule == "settings-differ"]

@@ -107,9 +107,12 @@ def definition_of(config: Mapping[str, Any]) -> dict[str, str] | None:
     if not all(name in config for name in ALWAYS):
         return None
     found = dict(config)
-    found["dataset_kwargs"] = _without(without_secrets(table(config.get("dataset_kwargs"))), "trust_remote_code")
-    found["generation_kwargs"] = _generation(table(config.get("generation_kwargs")))
-    found["fewshot_config"] = _examples(table(config.get("fewshot_config")), config)
+    if data := table(config.get("dataset_kwargs")):
+        found["dataset_kwargs"] = _without(without_secrets(data), "trust_remote_code")
+    if generation := table(config.get("generation_kwargs")):
+        found["generation_kwargs"] = _generation(generation)
+    if shown := table(config.get("fewshot_config")):
+        found["fewshot_config"] = _examples(shown, config)
     return picked(found, DECIDING, DEFAULTS)
 
 
