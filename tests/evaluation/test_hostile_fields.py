@@ -131,5 +131,5 @@ def test_a_path_that_no_disk_has_is_a_finding() -> None:
 def test_an_entry_too_large_is_refused_and_named() -> None:
     row = outcome_of(base()).row
     assert row is not None
-    with pytest.raises(MalformedEntry, match="an entry has 524,288 at most"):
+    with pytest.raises(MalformedEntry, match="the limit is 512 KB"):
         entry_of(row, {"results_x.json": Evidence(path="x" * 100_000)})

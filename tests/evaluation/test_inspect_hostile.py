@@ -98,7 +98,7 @@ def test_a_log_of_json_that_is_too_large_says_how_to_convert_it() -> None:
     one = found_in({"logs/a.json": data})["logs/a.json"]
     assert isinstance(one, Parsed)
     assert one.problem is not None
-    assert "more than 8,388,608 are not read" in one.problem.why
+    assert "the limit is 8 MB" in one.problem.why
     assert one.problem.hint.startswith("convert it: inspect log convert --to eval")
 
 

@@ -15,7 +15,7 @@ def test_one_row_that_cannot_be_written_stops_no_other() -> None:
     assert len(made.refused) == 1
     [(key, why)] = made.refused.items()
     assert key.startswith("open-llm-v2/acme/large-1b/")
-    assert "an entry has 524,288 at most" in why
+    assert "the limit is 512 KB" in why
 
 
 def test_every_row_has_its_entry() -> None:

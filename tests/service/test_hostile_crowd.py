@@ -114,5 +114,5 @@ def test_a_row_that_cannot_be_written_keeps_no_other_from_its_next_change(tmp_pa
         refused += [one.text for one in outcomes if one.outcome == "rejected"]
         assert [key.split("/")[2] for key in published] == ["sound"]
     assert refused
-    assert all("an entry has 524,288 at most" in text for text in refused)
+    assert all("the limit is 512 KB" in text for text in refused)
     contexts.store.close()
