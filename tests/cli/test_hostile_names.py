@@ -84,3 +84,23 @@ def test_no_outcome_of_a_pass_is_a_command(tmp_path: Path, words: tuple[str, ...
     assert "[error]a.json" in out
     lines = re.split("[\\r\\n]", out + err)
     assert [line for line in lines if line.strip().startswith("::") or re.search(r"##\w*\[", line)] == []
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_row_that_verify_names_is_a_command(tmp_path: Path, form: str) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(base()))
+    assert bot("publish", "a.json", "--to", "./board", "--as", "commit", "-l", "open-llm-v2", cwd=tmp_path)[0] == 0
+    board = tmp_path / "board"
+    [path] = (board / "entries").rglob("*.json")
+    whole = json.loads(path.read_text())
+    whole["key"] = "##[error]\n::error::x"
+    whole["model"]["id"] = "::warning::y"
+    path.write_text(json.dumps(whole))
+    git(board, "commit", "-qam", "change")
+    status, out, err = bot(
+        "verify", "./board", "--format", form, cwd=tmp_path, env={**os.environ, "GITHUB_ACTIONS": "true"}
+    )
+    assert status == 1, err
+    assert "error" in out
+    lines = re.split("[\\r\\n]", out + err)
+    assert [line for line in lines if line.strip().startswith("::") or re.search(r"##\w*\[", line)] == []

@@ -191,6 +191,34 @@ def test_on_github_an_edited_comment_merges_nothing(github: GitHubServer, tmp_pa
     story.end()
 
 
+@pytest.mark.parametrize("is_wiped", [False, True])
+def test_an_approval_whose_answer_is_taken_away_counts_no_second_time(
+    hub: Hub, tmp_path: Path, *, is_wiped: bool
+) -> None:
+    story = Story(hub, tmp_path, form="commit", more="max_removed = 0")
+    for is_second in (False, True):
+        story.push()
+        story.settle()
+        story.remove()
+        [outcome] = [one for one in story.settle() if one.outcome == "held"]
+        digest = outcome.text.partition("approve plan ")[2].split(" ")[0]
+        [plans] = [one for one in hub.conversations(story.target) if one.title.startswith("Plans")]
+        if not is_second:
+            hub.comment(story.target, plans, f"/approve {digest}", "meg")
+            story.settle()
+            story.settle()
+    answers = [one for one in plans.events if "is approved by this comment" in str(one["data"].get("latest"))]
+    assert len(answers) == 1
+    plans.events.remove(answers[0])
+    if is_wiped:
+        story.lose_state()
+    story.settle()
+    story.settle()
+    assert not any("is approved by this comment" in text for text in plans.comments("bot"))
+    assert story.target.main.tree is not None
+    assert any(path.startswith("entries/") for path, _ in story.target.main.tree.files())
+
+
 def test_an_approval_is_used_once(hub: Hub, tmp_path: Path) -> None:
     story = Story(hub, tmp_path, form="commit", more="max_removed = 0")
     for is_approved in (False, True):

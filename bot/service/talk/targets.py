@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.platforms.discussions import Conversation, Conversations
+from bot.platforms.discussions import Comment, Conversation, Conversations
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, digest_of
-from bot.publishing.publication import plan_mark
+from bot.publishing.publication import find_marker, plan_mark
 from bot.publishing.verdict_texts import reply_text
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
@@ -33,6 +33,7 @@ from bot.service.talk.comments import answers_of, unanswered
 from bot.service.watch.outcome import Report
 
 MERGED_AT = re.compile(r"Merged at `([0-9a-f]{12})`\.")
+KEPT = 1_000  # comments about plans whose ids are remembered
 MERGED = "merged"  # what the answer about another merged commit is about, in the place of a comment
 
 
@@ -133,8 +134,20 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     replies = target.read_replies(mark)
     if is_declined(plan[0], replies, target.account, maintainers):
         context.store.decline_plan(context.name, plan[0])
-    asked = unanswered(replies, target.account, names_of(PLAN))
-    answer_commands(PLAN, place, [one for one in asked if one.comment.author in maintainers])
+    used = json.loads(context.store.cursor(context.name, "plan comments", target=to) or "[]")
+    shown = max((one.changed for one in replies if _shows_plan(one, target.account, plan[0])), default=0.0)
+    for one in unanswered(replies, target.account, names_of(PLAN)):
+        # Whoever takes the bot's answer away must not make a command count once more, nor for a later plan.
+        if one.comment.author in maintainers and one.comment.id not in used and one.comment.at >= shown:
+            answer_commands(PLAN, place, [one])
+            used = [*used, one.comment.id][-KEPT:]
+            context.store.set_cursor(context.name, "plan comments", json.dumps(used), target=to)
+
+
+def _shows_plan(comment: Comment, us: str, digest: str) -> bool:
+    """Tell whether a comment is the bot's text about this plan; a command that is older was about another plan."""
+    mark = find_marker(comment.text) if comment.author == us else None
+    return mark is not None and mark.kind == "plan" and digest in comment.text
 
 
 # the rows that were declined

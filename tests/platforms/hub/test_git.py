@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -185,3 +187,32 @@ def test_a_large_board_is_read_over_git(hub: Hub, client: HubClient, repository:
 
     assert found == files
     assert [call.raw_path for call in hub.calls if "/resolve/" in call.raw_path] == []
+
+
+def test_a_fetch_gives_git_no_secret_but_the_token_of_that_host(
+    source: HubSource, repository: Repository, head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recorder stands as git first on PATH: it sees what every process of git is started with.
+
+    The Hub of the tests serves by git in this very process; only its calls have GIT_PROTOCOL.
+    """
+    recorder, real, seen = tmp_path / "bin" / "git", shutil.which("git"), tmp_path / "recorded"
+    recorder.parent.mkdir()
+    recorder.write_text(f'#!/bin/sh\n[ "${{GIT_PROTOCOL+x}}" ] || {{ echo "$@"; env; }} >> {seen}\nexec {real} "$@"\n')
+    recorder.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(recorder.parent), os.environ["PATH"]]))
+    for name in ("HF_TOKEN", "GITHUB_TOKEN", "OPERATOR_TOKEN", "WEBHOOK_SECRET", "DATABASE_URL"):
+        monkeypatch.setenv(name, f"secret-{name}")
+    source.client.token = "hf_bot"
+    with source.in_bulk(head, MANY + 1) as bulk:
+        assert bulk.read("org__m7/results_7.json", head, 100) == b'{"n": 7}'
+
+    text = seen.read_text()
+    assert "fetch" in text
+    assert "secret-" not in text
+    given = base64.b64encode(b"leaderboard-bot:hf_bot").decode()
+    lines = [line for line in text.splitlines() if given in line or "hf_bot" in line]
+    assert lines
+    assert set(lines) == {f"GIT_CONFIG_VALUE_0=Authorization: Basic {given}"}
+    keys = {line for line in text.splitlines() if line.startswith("GIT_CONFIG_KEY_0=")}
+    assert keys == {f"GIT_CONFIG_KEY_0=http.{source.client.endpoint}/.extraHeader"}
