@@ -40,8 +40,7 @@ CursorKind = Literal[
     "declined",  # key of a row: the digests of what people declined, as JSON
     "gone",  # key of a row that somebody took from main: its digest; of no row: whether the history of main was lost
     "ledger",  # the last ledger of a target, as JSON (it has no subject)
-    "plan comments",  # the comments that approved or declined a plan, as JSON
-    "declined",  # key of a row: the digests of what maintainers declined, as JSON
+    "plan comments",  # the comments that approved or declined a plan at a target, as JSON (no subject)
 ]
 
 
