@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -13,17 +13,18 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.errors import BotError
-from bot.pages.addresses import row_page
+from bot.pages.addresses import row_page, target_url
 from bot.pages.environment import asset
 from bot.pages.operator_page import SCRIPT, operator_page
 from bot.server.access import refuse_change, who_may
 from bot.server.answers import answer_page, page_of, read_body, type_of
-from bot.server.models import VerdictView, moment
+from bot.server.models import VerdictView, WatchView, moment
 from bot.server.views import PAGE, Views, place_of
-from bot.service.store.views import STATES, ItemPlace, ItemState
+from bot.service.store.views import STATES, Cause, ItemPlace, ItemState
 
 LONGEST = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
+CAUSES = 20  # of failures, for each watch
 STATUSES = ("accepted", "rejected", "unread")
 PLAN_PAGE = 200  # rows of a plan on one page
 HTML = type_of("index.html")
@@ -63,7 +64,35 @@ class OperatorRoutes:
 
     def _watches(self, _: Request) -> bytes:
         watches = self.views.overview()[1]
-        return self._page("watches.html", "", watches=watches, budgets=self.views.budgets())
+        causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
+        return self._page(
+            "watches.html",
+            "",
+            watches=watches,
+            budgets=self.views.budgets(),
+            causes=causes,
+            sentences=list(self._situation(watches, causes)),
+            may=who_may(self.token, self.bound_to),
+            link=target_url,
+            clock_of=moment,
+            referrer="same-origin",
+        )
+
+    def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[Cause]]) -> Iterator[str]:
+        """How things stand, in sentences: what waits for a person, what fails and when it is tried again."""
+        plans = sum(held.waits for watch in watches for held in self.views.store.held_plans(watch.name))
+        if plans:
+            yield f"{counted_words(plans, 'plan')} for you."
+        for watch in watches:
+            if watch.failure:
+                yield f"{watch.name}: {watch.failure.rstrip('.')}."
+            for cause in causes[watch.name][:1]:
+                others = len(causes[watch.name]) - 1
+                rest = f" {others} more causes below." if others else ""
+                due = (moment(cause.due) or "")[11:16]
+                yield f"{cause.reason.rstrip('.')}; {counted_words(cause.count, 'item')}; next try {due} UTC.{rest}"
+            if watch.settled is None:
+                yield f"{watch.name} is looked at for the first time."
 
     def _items(self, request: Request) -> bytes | None:
         names, watch = self._chosen(request)
@@ -162,11 +191,24 @@ class OperatorRoutes:
         if refused is not None:
             return self._refusal(refused.status_code)
         watch, place = fields.get("watch", ""), place_of(fields.get("item", ""))
+        if "cause" in fields:
+            return await self._try_cause(fields["cause"])
         if self.views.watch(watch) is None or place is None or not await run_in_threadpool(self._retry, watch, place):
             text = "There is no such item any more, or it waits for an approval."
             return self._message("items/try", 404, "Not there", text)
         self.hint(watch)
         return RedirectResponse(f"../{_address('items', watch=watch, state=fields.get('state', ''), tried='1')}", 303)
+
+    async def _try_cause(self, text: str) -> Response:
+        """Let all items that fail for one reason be tried; `text` is the watch, a space and the reason."""
+        name, _, reason = text.partition(" ")
+        store = self.views.store
+        if self.views.watch(name) is None or not await run_in_threadpool(
+            store.retry_cause, name, reason, self.views.clock()
+        ):
+            return self._message("items/try", 404, "Not there", "Nothing fails for this reason any more.")
+        self.hint(name)
+        return RedirectResponse("../", 303)
 
     def _retry(self, watch: str, place: ItemPlace) -> bool:
         return self.views.store.retry_item(watch, place, self.views.clock())
@@ -206,6 +248,11 @@ def _asset_route(name: str) -> Route:
         return answer_page(request, page_of(data), type_of(path))
 
     return Route(f"/{path}", endpoint)
+
+
+def counted_words(count: int, noun: str) -> str:
+    """A number of things that wait: `1 plan waits`, `2 plans wait`."""
+    return f"{count} {noun} waits" if count == 1 else f"{count} {noun}s wait"
 
 
 def _address(path: str, **query: str) -> str:

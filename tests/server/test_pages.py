@@ -253,3 +253,20 @@ def test_a_page_reads_as_much_with_a_thousand_times_as_much_in_the_state(web: Te
         pages += 1
         address = next((link for link in page.links if "after=" in link), "")
     assert pages == 40
+
+
+def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web: TestClient, service: Service) -> None:
+    store, reason = service.contexts.store, "the Hub refuses writes"
+    store.mark("open-llm", [Mark("row", f"open-llm-v2/x/{i}", "board") for i in range(12)], NOW)
+    for one in store.all("open-llm"):
+        if one.subject.startswith("open-llm-v2/x/"):
+            store.fail(one, reason, NOW + 240)
+    text = " ".join(read(web, "/").text.split())
+    assert "1 plan waits for you." in text
+    assert f"{reason}; 12 items wait; next try 23:" in text
+    assert "8 more causes below." in text
+    assert "All well." not in text
+    answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})
+    assert (answer.status_code, answer.headers["location"]) == (303, "../")
+    assert {one.due for one in store.all("open-llm") if one.reason == reason} == {NOW}
+    assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import msgspec
-from sqlalchemy import ColumnElement, and_, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, tuple_, update
 
 from bot.publishing.plan import Plan
 from bot.service.items import Item
@@ -28,6 +28,15 @@ class SubmissionLine:
     key: str | None
     commit: str
     committed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A reason for which items fail, how many do, and when the first of them is tried again (Unix seconds)."""
+
+    reason: str
+    count: int
+    due: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,25 @@ class Listings(Database):
         found = select(items).where(*where).order_by(items.c.kind, items.c.target, items.c.subject).limit(limit)
         with self.transaction() as connection:
             return [Item(**row) for row in connection.execute(found).mappings()]
+
+    def causes(self, watch: str, limit: int) -> list[Cause]:
+        """Why items of a watch fail, the most frequent cause first."""
+        count = func.count()
+        found = (
+            select(items.c.reason, count, func.min(items.c.due))
+            .where(items.c.watch == watch, _in_state("failing"))
+            .group_by(items.c.reason)
+            .order_by(count.desc(), items.c.reason)
+            .limit(limit)
+        )
+        with self.transaction() as connection:
+            return [Cause(*row) for row in connection.execute(found)]
+
+    def retry_cause(self, watch: str, reason: str, now: float) -> int:
+        """Let all items that fail for one reason be tried at once; how many there are."""
+        where = (items.c.watch == watch, items.c.reason == reason, _in_state("failing"))
+        with self.transaction() as connection:
+            return int(connection.execute(update(items).where(*where).values(due=now)).rowcount)
 
     def retry_item(self, watch: str, place: ItemPlace, now: float) -> bool:
         """Let one item be tried at once; whether there is one that waits for nobody's approval."""
