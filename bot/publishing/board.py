@@ -12,7 +12,9 @@ import io
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import fsum, hypot, inf, sqrt
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -280,6 +282,11 @@ def raws_of(entry: Entry) -> tuple[float, ...] | None:
     """The raw values of all tasks in order, None where one is missing."""
     raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
     return raws if raws and len(raws) == len(entry.tasks) else None
+
+
+def digest_of_raws(raws: Iterable[float]) -> str:
+    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
+    return sha256(b"".join(pack("<d", raw + 0.0) for raw in raws)).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
@@ -17,10 +17,11 @@ from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
-from bot.publishing.board import first_spellings
+from bot.publishing.board import digest_of_raws, first_spellings
 from bot.service.settings.config import Watch
-from bot.service.store import Store, StoredSubmission
-from bot.service.store.boards import digest_of_raws
+
+if TYPE_CHECKING:  # commands and the Action judge without a database
+    from bot.service.store import Store, StoredSubmission
 
 LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]
 

@@ -9,14 +9,13 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from struct import pack
 from typing import Any
 
 import msgspec
 from sqlalchemy import delete, select
 
 from bot.evaluation.row_key import reading_of
-from bot.publishing.board import raws_of
+from bot.publishing.board import digest_of_raws, raws_of
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, parse_entry
 from bot.service.store.engine import Database, batches
@@ -178,9 +177,3 @@ def _stored(watch: str, target: str, entry: Entry, digest: str) -> dict[str, Any
         "measured": entry.date,
         "data": zlib.compress(msgspec.json.encode(entry)),
     }
-
-
-def digest_of_raws(raws: Iterable[float]) -> str:
-    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
-    data = b"".join(pack("<d", raw + 0.0) for raw in raws)
-    return hashlib.sha256(data).hexdigest()[:32]
