@@ -62,7 +62,7 @@ def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     [issue] = issues(github)
     assert (issue.state, issue.author) == ("open", "github-actions[bot]")
     assert ran[0].outputs["pull-request"] == f"{BOARD}#{issue.number}"
-    assert "**differs**, `the evidence gives other numbers`" in issue.body
+    assert "**differs**, `the evidence gives another row`" in issue.body
     assert len(ran[0].commands("error")) == 1
     report = json.loads(Path(ran[0].outputs["report"]).read_text())
     assert [(row["outcome"], row["differences"][0]["published"]) for row in report] == [("differs", 99.0)]
