@@ -80,17 +80,21 @@
   };
 
   // ---- what is shown ----
-  const table = (caption, titles, lines) => {
-    if (!lines.length) return make("p", caption, { class: "quiet" });
+  const plain = (label, titles, lines) => {
     const made = document.createElement("table");
-    made.append(make("caption", caption));
     const head = document.createElement("tr");
     head.append(...titles.map((title) => make("th", title, { scope: "col", class: "wrap" })));
     made.createTHead().append(head);
     made.createTBody().append(...lines);
-    const region = make("div", "", { class: "wide", role: "region", tabindex: "0", "aria-label": titles[0] });
+    const region = make("div", "", { class: "wide", role: "region", tabindex: "0", "aria-label": label });
     region.append(made);
     return region;
+  };
+  const table = (caption, titles, lines) => {
+    if (!lines.length) return make("p", caption, { class: "quiet" });
+    const made = plain(titles[0], titles, lines);
+    made.firstChild.prepend(make("caption", caption));
+    return made;
   };
   const line = (title, cells) => {
     const row = document.createElement("tr");
@@ -128,7 +132,15 @@
       svg.append(draw("path", { class: "dots", d: `M${across(test.difference)} ${y}h0` }));
     });
     const made = document.createElement("figure");
-    made.append(make("figcaption", title), svg);
+    const details = document.createElement("details");
+    const head = ["score", "difference (points)", "interval"];
+    details.append(make("summary", "The numbers of this chart"), plain(`Numbers: ${title}`, head, drawn.map(([name, test]) => {
+      const row = document.createElement("tr");
+      const reach = `±${points(TIE * test.error)}`;
+      row.append(...[name, signed(test.difference), reach].map((text) => make("td", text)));
+      return row;
+    })));
+    made.append(make("figcaption", title), svg, details);
     return made;
   };
   const show = () => {
