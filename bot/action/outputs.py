@@ -23,7 +23,7 @@ SUMMARY_LIMIT = 1_000_000  # bytes; GitHub drops a step's summary past 1 MiB
 CUT = "\n… cut: the report has all submissions.\n"
 
 
-class Claim(msgspec.Struct):
+class ClaimedReport(msgspec.Struct):
     """What is read of somebody else's report; all else of it is skipped, and takes no memory."""
 
     digest: str
@@ -92,7 +92,7 @@ def read_claim(path: str) -> str | None:
     """
     try:
         with Path(path).open("rb") as file:
-            return msgspec.json.decode(file.read(CLAIM_LIMIT), type=Claim).digest
+            return msgspec.json.decode(file.read(CLAIM_LIMIT), type=ClaimedReport).digest
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return None
 

@@ -12,7 +12,7 @@ import typer
 
 from bot.cli.judging import LEADERBOARD, judge_paths, parse_places, say
 from bot.errors import CallError
-from bot.evaluation.compare import Comparison, MeasuredRun, Pairs, compare, run_of_results, run_of_scores
+from bot.evaluation.compare import MeasuredRun, Pairs, RunComparison, compare, run_of_results, run_of_scores
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
@@ -85,7 +85,7 @@ def compare_measurements(
     raise typer.Exit(1 if fail_on and any(_is_lower(one, margin) for one in compared) else 0)
 
 
-def _is_lower(comparison: Comparison, margin: float) -> bool:
+def _is_lower(comparison: RunComparison, margin: float) -> bool:
     shown = [*comparison.tasks, *([comparison.average] if comparison.average else [])]
     return any(one.conclusion == "lower" and -one.contrast.difference * (one.points or 1) > margin for one in shown)
 

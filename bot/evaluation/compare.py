@@ -41,7 +41,7 @@ ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
 
-class Effect(msgspec.Struct, frozen=True):
+class KnownEffect(msgspec.Struct, frozen=True):
     """What a difference in one setting is known to do, with its source; `breaks` says that no test is possible."""
 
     setting: str
@@ -129,7 +129,7 @@ class ComparedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Two measurements side by side; `average` is None where the tasks have no common scale."""
 
     first: str
@@ -141,7 +141,7 @@ class Comparison:
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
-def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] | None = None) -> Comparison:
+def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] | None = None) -> RunComparison:
     """Compare two measurements; `pairs` has the paired answers of the tasks whose sample logs were read.
 
     Raises CallError if they have no task in common.
@@ -159,7 +159,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] 
     tasks = tuple(_concluded(one, adjusted.get(task)) for task, one in tests.items())
     only = tuple(tuple(task for task in one.tasks if task not in other.tasks) for one, other in
                  ((first, second), (second, first)))  # fmt: skip
-    return Comparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]))
+    return RunComparison(first.name, second.name, differing, equal, tasks, _average(tasks), (only[0], only[1]))
 
 
 def _tested(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None, broken: str) -> ComparedTask:
@@ -276,10 +276,10 @@ def _setting(name: str) -> str:
 
 
 @cache
-def effects() -> tuple[Effect, ...]:
+def effects() -> tuple[KnownEffect, ...]:
     """What differences are known to do, those that matter most first."""
     text = files("bot").joinpath("data", "effects.toml").read_text(encoding="utf-8")
-    return tuple(msgspec.toml.decode(text, type=dict[str, tuple[Effect, ...]])["effects"])
+    return tuple(msgspec.toml.decode(text, type=dict[str, tuple[KnownEffect, ...]])["effects"])
 
 
 def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = ()) -> MeasuredRun:

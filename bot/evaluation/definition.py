@@ -74,7 +74,7 @@ def known_values() -> Mapping[str, str]:
     return {digest: text for name in sorted(released_names()) for digest, text in released(name)["values"].items()}
 
 
-class Asked:
+class AskedDefinition:
     """Collects the definitions of one result's leaves; each value is kept once, and its text only where needed."""
 
     def __init__(self) -> None:

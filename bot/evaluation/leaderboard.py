@@ -152,7 +152,7 @@ ModelName = Annotated[
 # The columns of a board's table and of a table of scores that are not tasks.
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
-                     "entry"})  # fmt: skip
+                     "entry", "date"})  # fmt: skip
 ID_REASON = "the file's name is the id; leave the key out"
 # What is said to people and decides neither verdicts nor scores.
 WORDS = frozenset({"title", "description", "homepage", "reason", "bound_reason", "who", "quarantined", "hub"})

@@ -290,7 +290,7 @@ def digest_of_raws(raws: Iterable[float]) -> str:
 
 
 @dataclass(frozen=True)
-class EntryRows:
+class KnownBoardRows:
     """The rows of a board as those with which submissions are compared; `keys` are by their readings."""
 
     values: Mapping[tuple[float, ...], str]
@@ -305,14 +305,14 @@ class EntryRows:
         return {one: (-inf, self.keys[one]) for one in readings if one in self.keys}
 
 
-def known_rows(entries: Iterable[Entry]) -> EntryRows:
+def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
     """The rows of a board; of those with the same values the first by key, of twins the one that is ranked."""
     found = sorted(entries, key=lambda one: one.key)
     values: dict[tuple[float, ...], str] = {}
     for entry in found:
         if (raws := raws_of(entry)) is not None:
             values.setdefault(raws, entry.model.id)
-    return EntryRows(values, first_spellings((one.date, one.key) for one in found))
+    return KnownBoardRows(values, first_spellings((one.date, one.key) for one in found))
 
 
 def first_spellings(rows: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bot.evaluation.compare import ComparedTask, Comparison, SettingDifference
+from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import LEVEL
@@ -20,7 +20,7 @@ MOST_TASKS = 6  # that one line names
 SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not comparable": "≠"}
 
 
-def sentence_of(comparison: Comparison) -> str:
+def sentence_of(comparison: RunComparison) -> str:
     """What it comes to: how they were measured differently first, then which is higher, and whether by chance."""
     known = [one for one in comparison.settings if one.effect]
     names = ", ".join(dict.fromkeys(one.name for one in known))
@@ -28,7 +28,7 @@ def sentence_of(comparison: Comparison) -> str:
     return before + _result(comparison)
 
 
-def _result(comparison: Comparison) -> str:
+def _result(comparison: RunComparison) -> str:
     whole = comparison.average
     if whole is None:
         return _counted_tasks(comparison.tasks)
@@ -69,7 +69,7 @@ def _half(task: ComparedTask) -> str:
     return _points((high - low) / 2, task)
 
 
-def comparison_text(comparison: Comparison) -> str:
+def comparison_text(comparison: RunComparison) -> str:
     """The whole comparison for a terminal."""
     lines = [f"A  {visible(comparison.first)}", f"B  {visible(comparison.second)}", "", sentence_of(comparison), ""]
     if comparison.settings:
@@ -88,7 +88,7 @@ def _setting_line(one: SettingDifference) -> str:
     return f"  {visible(one.name)}: {visible(values)}  [{visible(named)}]{effect}"
 
 
-def _table(comparison: Comparison) -> Table:
+def _table(comparison: RunComparison) -> Table:
     shown = [*comparison.tasks, *([comparison.average] if comparison.average and len(comparison.tasks) > 1 else [])]
     rows = tuple(tuple(_cells(one)) for one in shown)
     return Table(("task", "A", "B", "B - A", "95 % interval", "p", "", "method"), rows)
@@ -113,7 +113,7 @@ def _cells(one: ComparedTask) -> list[str]:
     ]
 
 
-def _flips(comparison: Comparison) -> list[str]:
+def _flips(comparison: RunComparison) -> list[str]:
     """The first questions on which paired runs differ, with both answers."""
     lines = []
     for task in comparison.tasks:
@@ -126,12 +126,12 @@ def _flips(comparison: Comparison) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _alone(comparison: Comparison) -> list[str]:
+def _alone(comparison: RunComparison) -> list[str]:
     return [f"Only {name} has {', '.join(map(visible, tasks[:MOST_TASKS]))}."
             for name, tasks in zip("AB", comparison.only, strict=True) if tasks]  # fmt: skip
 
 
-def comparison_markdown(comparison: Comparison) -> str:
+def comparison_markdown(comparison: RunComparison) -> str:
     """The same as Markdown, for a comment."""
     lines = [f"**A** {code(brief(comparison.first))}  ", f"**B** {code(brief(comparison.second))}", "",
              sentence_of(comparison), ""]  # fmt: skip
@@ -152,7 +152,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def comparison_json(comparison: Comparison, against: Sequence[Comparison] = ()) -> dict[str, Any]:
+def comparison_json(comparison: RunComparison, against: Sequence[RunComparison] = ()) -> dict[str, Any]:
     """All of it as values that JSON can hold; see docs/compare.md. `against` are comparisons of A with C and D."""
     return {
         "schema": SCHEMA,

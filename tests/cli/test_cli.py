@@ -93,7 +93,7 @@ def test_check_as_markdown_and_for_github() -> None:
 
     status, commands, _ = bot("check", EXAMPLES[1], "-f", "github")
     assert status == 1
-    assert commands.startswith(f"::error title=limited-run,file={EXAMPLES[1]},line=1645::the run was limited to 50")
+    assert commands.startswith(f"::error title=limited-run,file={EXAMPLES[1]},line=2382::the run was limited to 50")
 
 
 def test_score_as_csv_and_json_gives_full_doubles() -> None:
@@ -179,7 +179,9 @@ def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: 
     assert bot(*call, "--dry-run")[:2] == (0, f"would open-request  {key}\n")
     assert not (tmp_path / "board").exists()
     status, out, err = bot(*call)
-    assert (status, err) == (0, "  a new request proposes it\n")
+    assert status == 0
+    assert err.startswith("  a new request proposes it\nevidence lies on this machine: ")
+    assert "--sources DIR" in err
     assert out.startswith(f"open-request  {key}  ")
     assert bot(*call)[:2] == (0, f"unchanged  {key}\n")
 

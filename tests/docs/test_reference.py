@@ -48,6 +48,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "`[join]`": leaderboard.Join,
     "`[harness]`": leaderboard.Harness,
     "`[[harness.accepted]]`": leaderboard.Accepted,
+    "`[[harness.definitions]]`": leaderboard.Definition,
     "`[[harness.known_bad]]`": leaderboard.KnownBad,
     "`[[tasks]]`": task.Task,
     "`[[tasks.not_comparable]]`": task.NotComparable,

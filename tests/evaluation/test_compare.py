@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.errors import CallError
-from bot.evaluation.compare import Comparison, MeasuredRun, MeasuredTask, compare, effects, run_of_results
+from bot.evaluation.compare import MeasuredRun, MeasuredTask, RunComparison, compare, effects, run_of_results
 from bot.evaluation.result import Result
 from bot.evaluation.statistics import LEVEL
 from bot.evaluation.submission import one_file, parse_submission
@@ -47,7 +47,7 @@ def changed(**places: Any) -> dict[str, Any]:
     return data
 
 
-def named(comparison: Comparison) -> list[str]:
+def named(comparison: RunComparison) -> list[str]:
     return [one.name for one in comparison.settings]
 
 

@@ -95,7 +95,7 @@ def a_row_is_proposed_updated_and_withdrawn_on_github(live: LiveGitHub) -> None:
     [again] = pulls(target)
     assert (again.number, "61.67" in again.title) == (pull.number, True)
 
-    source.push({path_of(): None, "README.md": b"# Results\n"})
+    source.push({path_of(): None, "notes.json": b"{}"})  # an emptied source waits for a person
     live.settle()
     assert pulls(target) == []
 

@@ -51,7 +51,7 @@ def a_changed_result_updates_the_request(live: LiveHub) -> None:
 def a_withdrawn_result_closes_the_request(live: LiveHub) -> None:
     source, target = begin(live)
     live.eventually(lambda: live.talks(target))
-    live.push(source, {path_of(): None})
+    live.push(source, {path_of(): None, "notes.json": b"{}"})  # an emptied source waits for a person
     live.settle()
     live.eventually(lambda: not live.talks(target))
 

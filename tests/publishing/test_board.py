@@ -214,7 +214,7 @@ def test_csv_and_parquet_say_the_same() -> None:
 
 
 def test_no_task_may_have_the_name_of_a_column() -> None:
-    tasks = {task.id for task in BOARD.tasks}
+    tasks = {f"{task.id}{end}" for task in BOARD.tasks for end in ("", "_raw", "_stderr")}
     assert (set(columns(BOARD)) | set(columns(DOUBTED)) | {"path"}) - tasks == COLUMNS
 
 
@@ -226,7 +226,12 @@ def test_an_empty_board_has_its_columns_and_their_types(leaderboard: Leaderboard
     assert data is not None
     table = pl.read_parquet(io.BytesIO(data))
     assert tuple(table.columns) == columns(leaderboard)
-    numbers = {"average", "average_stderr", WITHOUT, *(task.id for task in BOARD.tasks)}
+    numbers = {
+        "average",
+        "average_stderr",
+        WITHOUT,
+        *(f"{task.id}{end}" for task in BOARD.tasks for end in ("", "_raw", "_stderr")),
+    }
     types = {name: pl.Float64 if name in numbers else pl.String for name in table.columns}
     assert table.schema == types | {"rank_best": pl.Int64, "rank_worst": pl.Int64, "chat_template": pl.Boolean}
 

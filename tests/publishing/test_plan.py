@@ -98,6 +98,7 @@ def test_a_plan_for_programs_has_counts_reasons_and_rows() -> None:
         "added": 1,
         "changed": 2,
         "removed": 1,
+        "restored": 0,
         "unchanged": 7,
         "digest": PLAN.digest,
         "reasons": {"y": 2, "x": 1},

@@ -57,8 +57,9 @@ def test_a_plan_that_waits() -> None:
     assert (
         said(text, PLAN_MARK)
         == """\
-1 row would be removed and 1 changed, more than the settings allow without approval. Nothing changes until a \
-maintainer writes `/approve a5a7ddf741677ad23f6da4a3872bac02` here. Source: `hf://datasets/acme/results`.
+1 row would be removed and 1 changed, which the settings do not allow without approval. Nothing changes until a \
+maintainer writes `/approve a5a7ddf741677ad23f6da4a3872bac02` here; `/decline a5a7ddf741677ad23f6da4a3872bac02` \
+leaves the rows as they are. Source: `hf://datasets/acme/results`.
 
 - 1 row: the declaration changed
 - 1 row: its file is gone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.publishing.publication import find_marker
-from bot.publishing.verdict_texts import FOOT, SHOWN, BrokenRow, broken_rows_text, verify_mark
+from bot.publishing.verdict_texts import ISSUE_FOOT, SHOWN, BrokenRow, broken_rows_text, verify_mark
 
 TARGET = "hf://datasets/acme/my board"
 ROW = BrokenRow("tiny/acme/m/0-bfloat16", "differs", "average: 58.3 there, 61.7 from the evidence")
@@ -16,7 +16,7 @@ def test_the_issue_names_each_row_and_the_command_that_checks_again() -> None:
     assert text.title == "Rows of the board do not follow from their evidence"
     assert text.body.startswith(f"1 row of `{TARGET}` does not follow from the evidence:\n\n")
     assert "\n- `tiny/acme/m/0-bfloat16`: **differs**, `average: 58.3 there, 61.7 from the evidence`\n" in text.body
-    assert f"from the evidence`\n\nCheck again: `leaderboard-bot verify '{TARGET}'`\n\n{FOOT}" in text.body
+    assert f"from the evidence`\n\nCheck again: `leaderboard-bot verify '{TARGET}'`\n\n{ISSUE_FOOT}" in text.body
     assert find_marker(text.body) == mark
     assert "more." not in text.body
 

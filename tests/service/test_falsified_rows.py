@@ -19,7 +19,7 @@ from bot.evaluation.verdict import CommitFact
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access
 from bot.platforms.registry import Opener
-from bot.publishing.board import EntryRows
+from bot.publishing.board import KnownBoardRows
 from bot.publishing.card import declaration_path
 from bot.publishing.changes import CANNOT_FOLLOW
 from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
@@ -72,7 +72,7 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
         {"other/": ("acme",)},
         {"./x": f"{MODEL}@{revision_of(MODEL)}"},
         lambda texts, _: {text: CommitFact("accepted", TOOL, "it is") for text in texts},
-        EntryRows({(0.55, 0.7): "acme/borea-1b"}),
+        KnownBoardRows({(0.55, 0.7): "acme/borea-1b"}),
     )
     return row(source, declared, "facts.json", judge, data)
 

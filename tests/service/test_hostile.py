@@ -146,6 +146,6 @@ def test_the_largest_file_is_a_setting(hub: Hub, tmp_path: Path) -> None:
     story.push()
     story.settle()
 
-    assert "more than 300 are not read" in story.discussions[0].description
+    assert "the limit is 300 bytes" in story.discussions[0].description
     assert story.acts() == ["discussion"]
     story.end()

@@ -37,7 +37,7 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "control": (lambda data: data["config"].__setitem__("model_dtype", "\x1b[2J\n::error::x"), "printable ASCII"),
     "rows": (
         lambda data: data["results"].update({f"t{number}": {"a": 1} for number in range(700_000)}),
-        "MB in all; the limit is",
+        "MB; the limit is 8 MB",
     ),
     "values": (lambda data: data["config"].update(x=[[]] * 600_000), "JSON values; more than"),
 }

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from bot.evaluation.definition import Asked, picked
+from bot.evaluation.definition import AskedDefinition, picked
 from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import (
     arguments,
@@ -84,7 +84,7 @@ def parse(content: Content) -> Result:
     top, rows = document.top, document.results or EMPTY
     subtasks = subtasks_of(document)
     commit, version = text(top.get("git_hash")) or None, release(top.get("lm_eval_version")) or None
-    asked = Asked()
+    asked = AskedDefinition()
     leaves = _leaves(document, subtasks.keys() | (document.table("groups") or EMPTY).keys(), asked)
     return Result(
         format="lm-eval-0.4",
@@ -191,7 +191,7 @@ def settings_of(document: Document, config: Mapping[str, Any]) -> dict[str, str]
     return {name: value for name, value in found.items() if value}
 
 
-def _leaves(document: Document, groups: Collection[str], asked: Asked) -> dict[str, LeafResult]:
+def _leaves(document: Document, groups: Collection[str], asked: AskedDefinition) -> dict[str, LeafResult]:
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
     results, configs = document.results or EMPTY, _configs(document)
     fewshot, versions, counts = (document.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))

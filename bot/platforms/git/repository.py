@@ -44,7 +44,7 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GitLayout:
     """Where a repository lies: HEAD and index in `git_dir`, objects and refs in `common`, its files in `tree`.
 
     `formats` are the ways in which it keeps objects and refs, where they are not the usual ones.
@@ -56,7 +56,7 @@ class Layout:
     formats: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_layout(folder: Path) -> Layout | None:
+def find_layout(folder: Path) -> GitLayout | None:
     """The repository whose root, or bare directory, is this folder; None if there is none. No git is started.
 
     A file `.git` leads to the directory of a linked work tree or of a submodule.
@@ -79,7 +79,7 @@ def find_layout(folder: Path) -> Layout | None:
     found = {key.lower(): value.lower() for key, value in FORMAT.findall(text)}
     formats = {key: found[key] for key, values in FORMATS.items() if found.get(key) in values}
     is_bare = git_dir == folder or found.get("bare") == "true"
-    return Layout(git_dir.resolve(), common.resolve(), None if is_bare else folder.resolve(), formats)
+    return GitLayout(git_dir.resolve(), common.resolve(), None if is_bare else folder.resolve(), formats)
 
 
 def root_of(folder: Path) -> Path | None:
@@ -106,7 +106,7 @@ def name_of_remote(url: str) -> str:
     return f"github://{path}" if host == "github.com" else f"https://{host}/{path}"
 
 
-def is_closed(layout: Layout, within: Path) -> bool:
+def is_closed(layout: GitLayout, within: Path) -> bool:
     """Tell whether all that git would read of a repository lies below a folder: no link and no alternate leads out."""
     root = within.resolve()
     objects, inside = layout.common / "objects", [layout.git_dir, layout.common]
@@ -132,11 +132,11 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._layout: Layout | None = None
+        self._layout: GitLayout | None = None
         self._ours: Path | None = None
 
     @property
-    def layout(self) -> Layout | None:
+    def layout(self) -> GitLayout | None:
         """Where it lies, None as long as there is none."""
         if self._layout is None:
             self._layout = find_layout(self.folder)
@@ -443,7 +443,7 @@ def _close(ours: Path, *talks: program.Talk) -> None:
     rmtree(ours, ignore_errors=True)
 
 
-def _link(ours: Path, layout: Layout) -> None:
+def _link(ours: Path, layout: GitLayout) -> None:
     """Fill a directory of ours with links to the objects and refs of a repository, and settings of our own."""
     (ours / "logs").mkdir()
     for name in LINKED:

@@ -18,7 +18,7 @@ from bot.evaluation.verdict import RowFacts
 from bot.pages.addresses import evidence_links
 from bot.platforms.registry import Opener
 from bot.platforms.target import Target
-from bot.publishing.board import EntryRows, raws_of
+from bot.publishing.board import KnownBoardRows, raws_of
 from bot.publishing.card import declaration_path
 from bot.publishing.changes import OF_DECLARATION, Difference, differences
 from bot.publishing.entry import Entry, Evidence
@@ -204,7 +204,7 @@ def _judge_of(entry: Entry, declared: Leaderboard, look_up: LookUp) -> Judge:
         facts.owners,
         facts.names,
         lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
-        EntryRows({raws: facts.same_values}) if facts.same_values and raws is not None else None,
+        KnownBoardRows({raws: facts.same_values}) if facts.same_values and raws is not None else None,
     )
 
 

@@ -18,9 +18,9 @@ from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
 from bot.publishing.board import digest_of_raws, first_spellings
-from bot.service.settings.config import Watch
 
-if TYPE_CHECKING:  # commands and the Action judge without a database
+if TYPE_CHECKING:  # commands and the Action judge without a database and without the Hub's client
+    from bot.service.settings.config import Watch
     from bot.service.store import Store, StoredSubmission
 
 LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]

@@ -22,7 +22,7 @@ from bot.reporting.escape import brief, code
 from bot.reporting.explanation import explain
 from bot.service.context import WatchContext
 from bot.service.judge.reading import row_digests
-from bot.service.talk.comments import Asked, answered_to
+from bot.service.talk.comments import RequestedCommand, answered_to
 from bot.service.watch.outcome import Report
 
 Who = Literal["anybody", "maintainers"]
@@ -40,7 +40,7 @@ EDITED = (
 NOT_A_MAINTAINER = "Only the maintainers that the bot's settings name may write this command."
 
 
-class Place(Protocol):
+class CommandPlace(Protocol):
     """Where commands are written, with all that is needed to carry them out."""
 
     @property
@@ -57,7 +57,7 @@ class Place(Protocol):
         """Add an answer."""
 
 
-P_contra = TypeVar("P_contra", bound=Place, contravariant=True)
+P_contra = TypeVar("P_contra", bound=CommandPlace, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class Command(Generic[P_contra]):
     who: Who
     does: str
     words: re.Pattern[str]
-    do: Callable[[P_contra, Asked, re.Match[str]], str]
+    do: Callable[[P_contra, RequestedCommand, re.Match[str]], str]
     hint: str = ""
 
-    def answer(self, place: P_contra, asked: Asked) -> str:
+    def answer(self, place: P_contra, asked: RequestedCommand) -> str:
         """Carry the command out if it may be, and give the answer."""
         if self.who == "maintainers" and asked.comment.author not in place.maintainers:
             return NOT_A_MAINTAINER
@@ -88,7 +88,7 @@ class Command(Generic[P_contra]):
         return self.do(place, asked, words)
 
 
-def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, asked: Iterable[Asked]) -> int:
+def answer_commands(commands: Iterable[Command[P_contra]], place: P_contra, asked: Iterable[RequestedCommand]) -> int:
     """Answer these commands in their order, each in a comment of its own; how many answers were posted here."""
     table, posted = {command.name: command for command in commands}, 0
     for one in asked:
@@ -129,12 +129,12 @@ class SourcePlace:
     post: Callable[[str], None]
 
 
-def recheck(place: SourcePlace, _: Asked, __: re.Match[str]) -> str:
+def recheck(place: SourcePlace, _: RequestedCommand, __: re.Match[str]) -> str:
     """Say how the files are judged now: this very pass judged them again."""
     return "Checked again: " + (", ".join(place.states) or "there is no result file to check") + "."
 
 
-def explain_scores(place: SourcePlace, asked: Asked, _: re.Match[str]) -> str:
+def explain_scores(place: SourcePlace, asked: RequestedCommand, _: re.Match[str]) -> str:
     """Show how each number became a score, or those of one task."""
     rows, task = [row for judgement in place.judgements for row in judgement.rows], asked.words
     known = {score.id for row in rows for score in row.scores.tasks}
@@ -144,7 +144,7 @@ def explain_scores(place: SourcePlace, asked: Asked, _: re.Match[str]) -> str:
     return "\n\n".join(parts) or "There is no score to explain."
 
 
-def ignore(place: SourcePlace, asked: Asked, words: re.Match[str]) -> str:
+def ignore(place: SourcePlace, asked: RequestedCommand, words: re.Match[str]) -> str:
     """Waive a rule for exactly the files that the maintainer saw, or say why nothing is waived."""
     rule, reason = words[1], brief(words[3], REASON_LIMIT)
     if rule in NEVER_WAIVED:
@@ -210,7 +210,7 @@ class RequestPlace:
         self.conversations.answer(self.request.name, text)
 
 
-def merge(place: RequestPlace, asked: Asked, words: re.Match[str]) -> str:
+def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
     """Merge a request at the commit that the maintainer saw or named, or say why not."""
     request = place.request
     if why := _why_not_merged(request, asked.comment, words[1] or ""):
@@ -240,7 +240,7 @@ def _why_not_merged(request: Conversation, comment: Comment, commit: str) -> str
     return ""
 
 
-def decline(place: RequestPlace, _: Asked, words: re.Match[str]) -> str:
+def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> str:
     """Leave a row out of a request that holds many."""
     mark, key = place.request.mark, words[1]
     if mark is None or not mark.is_shared:
@@ -274,7 +274,7 @@ class PlanPlace:
     post: Callable[[str], None]
 
 
-def approve(place: PlanPlace, asked: Asked, words: re.Match[str]) -> str:
+def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
     """Approve the plan that waits; the answer is posted first, so that no comment approves twice."""
     if not place.digest.startswith(words[1]):
         return _other_plan(place, words[1])
@@ -291,7 +291,7 @@ def _other_plan(place: PlanPlace, digits: str) -> str:
     return f"No plan with the digest {code(digits)} waits here. The plan that waits is {code(place.digest)}."
 
 
-def decline_plan(place: PlanPlace, asked: Asked, words: re.Match[str]) -> str:
+def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> str:
     """Leave the rows of the plan that waits as they are."""
     if not place.digest.startswith(words[1]):
         return _other_plan(place, words[1])

@@ -14,7 +14,7 @@ COMMAND = re.compile(r" {0,3}/([a-z]+)(?![^ \t\r])")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedCommand:
     """A command that somebody wrote: its name and the words after it."""
 
     name: str
@@ -38,11 +38,11 @@ def answers_of(comments: Iterable[Comment], us: str) -> dict[str, Comment]:
     return {mark.key: one for mark, one in ours if mark is not None and mark.kind == "reply"}
 
 
-def unanswered(comments: Sequence[Comment], us: str, names: Container[str]) -> list[Asked]:
+def unanswered(comments: Sequence[Comment], us: str, names: Container[str]) -> list[RequestedCommand]:
     """The commands of these names in the comments of others that the bot has not answered."""
     answers = answers_of(comments, us)
     open_ones = ((one, command_in(one.text)) for one in comments if one.author != us and one.id not in answers)
-    return [Asked(*found, one) for one, found in open_ones if found is not None and found[0] in names]
+    return [RequestedCommand(*found, one) for one, found in open_ones if found is not None and found[0] in names]
 
 
 def answered_to(comments: Sequence[Comment], us: str, people: Container[str]) -> Iterator[tuple[str, str]]:
