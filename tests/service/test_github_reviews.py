@@ -61,7 +61,7 @@ def test_a_broken_request_is_told_what_is_wrong_until_it_is_corrected(
 
 
 def test_a_request_that_nobody_touched_costs_its_line_in_the_lists(story: GitHubStory) -> None:
-    story.push_to("main", {path_of("acme/other"): result()})  # a source without files is listed in each pass
+    story.source.git.push("heads/main", {"notes.json": b"{}"})  # a source without files is listed each time
     request = story.propose()
     for _ in range(3):
         story.settle()
