@@ -23,7 +23,7 @@ from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.score import LeafScore, TaskScore
+from bot.evaluation.score import HUGE, LeafScore, TaskScore
 from bot.evaluation.statistics import (
     LEVEL,
     Contrast,
@@ -38,6 +38,7 @@ from bot.evaluation.statistics import (
 Method = Literal["paired-exact", "paired-t", "independent"]
 Conclusion = Literal["higher", "lower", "not separable", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
+MOST_QUESTIONS = 1_000_000  # of one leaf; an exact test of more would take minutes, and no benchmark has as many
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
 
@@ -311,7 +312,7 @@ def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < HUGE and isfinite(value)
 
 
 def _groups(results: Sequence[Result], metrics: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -340,7 +341,7 @@ def _task_of(
     values = [float(leaves[key].numbers[metric]) for key in keys]
     name, comma, answer_filter = metric.partition(",")
     errors = [leaves[key].numbers.get(f"{name}_stderr{comma}{answer_filter}") for key in keys]
-    numbers = [float(one) if isinstance(one, float) and isfinite(one) else None for one in errors]
+    numbers = [float(one) if isinstance(one, float) and _is_number(one) else None for one in errors]
     counts = [
         _counts(value, error, leaves[key].samples, is_share=not is_mean_of_shares(key, name))
         for key, value, error in zip(keys, values, numbers, strict=True)
@@ -367,7 +368,7 @@ def _counts(value: float, stderr: float | None, samples: int | None, *, is_share
         return None
     asked = recovered or samples
     right = right_answers(value, asked) if asked else None
-    return (right, asked) if right is not None and asked else None
+    return (right, asked) if right is not None and asked and asked <= MOST_QUESTIONS else None
 
 
 def _run_settings(model: Model, harness: HarnessVersion) -> dict[str, str]:

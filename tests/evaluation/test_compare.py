@@ -168,6 +168,27 @@ def test_hostile_names_stay_text() -> None:
     assert "\n::error" not in comparison_markdown(comparison)
 
 
+@pytest.mark.parametrize(
+    ("row", "samples"),
+    [
+        ({"acc,none": 1e308, "acc_stderr,none": 1e308}, 12_032),
+        ({"acc,none": 0.5, "acc_stderr,none": 1e-9}, None),
+        ({"acc,none": 0.5, "acc_stderr,none": "N/A"}, 10**15),
+        ({"acc,none": 10**400}, 12_032),
+        ({"acc,none": -3.0, "acc_stderr,none": -1.0}, 0),
+    ],
+)
+def test_impossible_numbers_neither_crash_nor_take_long(row: dict[str, Any], samples: int | None) -> None:
+    data = base()
+    data["results"]["leaderboard_mmlu_pro"] |= row
+    data["n-samples"].pop("leaderboard_mmlu_pro")
+    if samples is not None:
+        data["n-samples"]["leaderboard_mmlu_pro"] = {"original": samples, "effective": samples}
+    comparison = compare(run(base()), run(data))
+    assert comparison_text(comparison)
+    assert json.dumps(comparison_json(comparison), allow_nan=False)
+
+
 @needs_reference
 def test_two_implementations_of_mmlu_are_not_comparable() -> None:
     folder = Path(REFERENCE)
