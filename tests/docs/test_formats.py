@@ -18,6 +18,11 @@ def test_every_kind_that_is_named_has_its_line() -> None:
     assert sorted(named) == sorted({kind.id for kind in (*kinds(), OTHER)})
 
 
+def test_every_format_has_its_line_in_the_table_of_what_was_asked() -> None:
+    table = PAGE.partition("## What a file records of the question")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == [known.id for known in BUILT_IN]
+
+
 def test_every_format_has_its_section_in_the_order_of_recognition() -> None:
     sections = {found["id"]: found["text"] for found in SECTION.finditer(PAGE)}
     assert list(sections) == [known.id for known in BUILT_IN]

@@ -7,10 +7,11 @@ metric (the converter for lm-eval writes "acc", or "acc (filter: strict-match)")
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from bot.evaluation.definition import NONE, AskedDefinitions, picked, read_definition
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import free_name, items, number, revision, table, text, whole
 from bot.evaluation.formats.format import Format
@@ -30,6 +31,13 @@ PLACES = {
     "date": "/evaluation_timestamp",
     "quoted_from": "/source_metadata/source_type",
     "leaves": "/evaluation_results",
+    "definition": "/evaluation_results/{leaf}",
+}
+# What decides what was asked: the data set, and how answers were generated, if the record says that.
+DATA, GENERATION = "source_data", "generation_config/generation_args"
+DECIDING = {
+    DATA: ("dataset_name", "hf_repo", "hf_split"),
+    GENERATION: ("temperature", "top_p", "top_k", "max_tokens", "reasoning", "prompt_template", "max_attempts"),
 }
 
 
@@ -53,17 +61,21 @@ def parse(content: Content) -> Result:
     top = content.document.bare
     library, source = table(top.get("eval_library")), table(top.get("source_metadata"))
     info, release = table(top.get("model_info")), text(library.get("version"))
+    leaves, asked = _leaves(items(top.get("evaluation_results"))), AskedDefinitions()
     return Result(
         format="every-eval-ever",
         model=_model(table(without_secrets(info))),
         harness=HarnessVersion(
             text(library.get("name")) or UNKNOWN, None, None if release in {"", UNKNOWN} else release
         ),
-        leaves=_leaves(items(top.get("evaluation_results"))),
+        leaves={name: _leaf(found, asked) for name, found in leaves.items()},
         date=_date(text(top.get("evaluation_timestamp"))),
         places=PLACES,
         secrets=secrets_in(info, "/model_info"),
         quoted_from=_quoted_from(source) if source.get("source_type") == QUOTED else "",
+        original_keys={name: str(found[0].number) for name, found in leaves.items()},
+        definitions=asked.definitions,
+        asked=asked.asked,
     )
 
 
@@ -86,7 +98,7 @@ def _model(info: Mapping[str, Any]) -> Model:
     )
 
 
-def _leaves(listed: list[Any]) -> dict[str, LeafResult]:
+def _leaves(listed: list[Any]) -> dict[str, list[Measured]]:
     """The results by their names; two of one name and metric are two leaves."""
     leaves: dict[str, list[Measured]] = {}
     for place, members in enumerate(listed):
@@ -98,7 +110,7 @@ def _leaves(listed: list[Any]) -> dict[str, LeafResult]:
         if any(other.key == one.key for other in known):
             known = leaves.setdefault(free_name(name, leaves), [])
         known.append(one)
-    return {name: _leaf(found) for name, found in leaves.items()}
+    return leaves
 
 
 def _metric(config: Mapping[str, Any]) -> str:
@@ -107,7 +119,7 @@ def _metric(config: Mapping[str, Any]) -> str:
     return text(config.get("metric_id")) or text(config.get("metric_name")) or (word[1] if word else SCORE)
 
 
-def _leaf(found: list[Measured]) -> LeafResult:
+def _leaf(found: list[Measured], asked: AskedDefinitions) -> LeafResult:
     """The values of one name, with their standard errors, and how many samples are behind them."""
     numbers: dict[str, Any] = {}
     pointers: dict[str, str] = {}
@@ -120,13 +132,24 @@ def _leaf(found: list[Measured]) -> LeafResult:
             numbers[stderr_key(one.key)] = error
             pointers[stderr_key(one.key)] = f"{above}/uncertainty/standard_error/value"
     first = found[0].members
+    generation = table(first.get("generation_config"))
+    definition = read_definition([first.get(DATA), generation.get("generation_args")], deciding)
     return LeafResult(
         {key: value for key, value in numbers.items() if type(value) not in {dict, list}},
-        _shots(table(table(first.get("generation_config")).get("additional_details")).get("num_fewshot")),
+        _shots(table(generation.get("additional_details")).get("num_fewshot")),
         samples=whole(table(table(first.get("score_details")).get("uncertainty")).get("num_samples")),
-        original=whole(table(first.get("source_data")).get("samples_number")),
+        original=whole(table(first.get(DATA)).get("samples_number")),
         pointers=pointers,
+        definition=asked.add(definition),
     )
+
+
+def deciding(values: Sequence[Any]) -> dict[str, str]:
+    """What decides as canonical texts, by the data and the generation settings; NONE where the latter are not told."""
+    found: dict[str, str] = {}
+    for (place, names), members in zip(DECIDING.items(), values, strict=True):
+        found |= {f"{place}/{name}": value for name, value in picked(members, names, {}).items()}
+    return found if values[1] else found | {GENERATION: NONE}
 
 
 def _shots(value: object) -> int | None:

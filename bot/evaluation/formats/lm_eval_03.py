@@ -6,9 +6,11 @@ task and a prompt.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bot.evaluation.formats.content import Content
+from bot.evaluation.definition import AskedDefinitions, canonical, picked, read_definition
+from bot.evaluation.formats.content import Content, Document
 from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version
 from bot.evaluation.formats.fields import shots as same_shots
 from bot.evaluation.formats.format import Format, Rerun, command_line, pinned_arguments
@@ -29,7 +31,12 @@ PLACES = {
     "value": "/results/{leaf}/{value}",
     "num_fewshot": "/config/num_fewshot",
     "version": "/versions/{leaf}",
+    "definition": "/config",
 }
+LISTED_PLACES = {**PLACES, "leaf": "/results", "value": "/results", "definition": "/results/{leaf}"}
+# The members of a listed row that decide what is asked; of other files the description in front of a task's prompts.
+DECIDING = ("dataset_path", "dataset_name", "subset", "prompt_jinja", "fixed_answer_choice_list")
+DESCRIPTION = "description_dict"
 
 
 def recognise(content: Content) -> bool:
@@ -50,10 +57,12 @@ def recognise(content: Content) -> bool:
 
 
 class ListedRow(NamedTuple):
-    """The metrics of a task and a prompt in a list of results, and where each lies."""
+    """The metrics of a task and a prompt in a list of results, where each lies, and the first row and its number."""
 
     metrics: dict[str, Any]
     pointers: dict[str, str]
+    first: dict[str, Any]
+    number: int
 
 
 def _listed(content: Content) -> dict[str, ListedRow]:
@@ -63,7 +72,7 @@ def _listed(content: Content) -> dict[str, ListedRow]:
         task, prompt = text(table(one).get("task_name")), text(table(one).get("prompt_name"))
         if task:
             metrics = {key: value for key, value in one.items() if type(value) in {int, float}}
-            known = found.setdefault(f"{task}+{prompt}" if prompt else task, ListedRow({}, {}))
+            known = found.setdefault(f"{task}+{prompt}" if prompt else task, ListedRow({}, {}, one, place))
             known.metrics.update(metrics)
             known.pointers.update({key: f"/results/{place}/{escape_pointer(key)}" for key in metrics})
     return found
@@ -76,6 +85,7 @@ def parse(content: Content) -> Result:
     pairs, args = arguments(config.get("model_args"))
     shots = same_shots(config.get("num_fewshot"))
     named = pairs.get("pretrained") or pairs.get("engine") or ""
+    listed, asked = _listed(content) if document.results is None else {}, AskedDefinitions()
     return Result(
         format="lm-eval-0.3",
         model=Model(
@@ -88,21 +98,57 @@ def parse(content: Content) -> Result:
             is_named=bool(named),
         ),
         harness=HarnessVersion("lm-evaluation-harness"),
-        leaves=_leaves(content, shots),
+        leaves=_listed_leaves(document, shots, listed, asked) if listed else _leaves(document, shots, asked),
         limit=number(config.get("limit")),
-        places=PLACES if document.results is not None else {**PLACES, "leaf": "/results", "value": "/results"},
+        places=LISTED_PLACES if listed else PLACES,
+        original_keys={key: str(one.number) for key, one in listed.items()},
+        definitions=asked.definitions,
+        asked=asked.asked,
     )
 
 
-def _leaves(content: Content, shots: int | None) -> dict[str, LeafResult]:
-    """The rows of `results`, an object or a list."""
-    results, versions = content.document.results, content.document.table("versions") or {}
-    if results is not None:
-        return {key: LeafResult(row(results, key, "/results"), shots, version(versions.get(key))) for key in results}
+def _leaves(document: Document, shots: int | None, asked: AskedDefinitions) -> dict[str, LeafResult]:
+    """The rows of `results`."""
+    results, versions, config = document.results or {}, document.table("versions") or {}, document.config or {}
+    descriptions = table(config.get(DESCRIPTION))
     return {
-        key: LeafResult(one.metrics, shots, version(versions.get(key)), pointers=one.pointers)
-        for key, one in _listed(content).items()
+        key: LeafResult(
+            row(results, key, "/results"),
+            shots,
+            version(versions.get(key)),
+            definition=asked.add(read_definition([descriptions.get(key) or {}], _described))
+            if DESCRIPTION in config
+            else "",
+        )
+        for key in results
     }
+
+
+def _listed_leaves(
+    document: Document, shots: int | None, listed: Mapping[str, ListedRow], asked: AskedDefinitions
+) -> dict[str, LeafResult]:
+    """The rows of a list, by task and prompt."""
+    versions = document.table("versions") or {}
+    return {
+        key: LeafResult(
+            one.metrics,
+            shots,
+            version(versions.get(key)),
+            pointers=one.pointers,
+            definition=asked.add(read_definition([*map(one.first.get, DECIDING)], _deciding)),
+        )
+        for key, one in listed.items()
+    }
+
+
+def _described(values: Sequence[Any]) -> dict[str, str]:
+    """The description in front of the prompts of a task; an empty object where it had none."""
+    return {DESCRIPTION: canonical(values[0])}
+
+
+def _deciding(values: Sequence[Any]) -> dict[str, str]:
+    """The members that decide as canonical texts, by the values of `DECIDING`."""
+    return picked(dict(zip(DECIDING, values, strict=True)), DECIDING, {})
 
 
 def rerun(wanted: Rerun) -> str:

@@ -60,7 +60,7 @@ DECIDING = (
     "doc_to_text", "doc_to_target", "doc_to_choice", "doc_to_image", "doc_to_audio", "use_prompt", "description",
     "gen_prefix", "dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "training_split",
     "validation_split", "test_split", "fewshot_split", "process_docs", "target_delimiter", "fewshot_delimiter",
-    "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list",
+    "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list", "lmms_eval_specific_kwargs",
 )  # fmt: skip
 DEFAULTS = {"target_delimiter": " ", "fewshot_delimiter": "\n\n", "repeats": 1}
 ALWAYS = ("doc_to_text", "dataset_path", "output_type")  # the harness writes them for each task
@@ -119,6 +119,10 @@ def deciding(values: Sequence[Any]) -> dict[str, str]:
         found["generation_kwargs"] = _generation(generation)
     if shown := table(config.get("fewshot_config")):
         found["fewshot_config"] = _examples(shown, config)
+    if prompts := table(config.get("lmms_eval_specific_kwargs")):  # by model, and beside them those of this model
+        found["lmms_eval_specific_kwargs"] = {
+            name: one for name, one in prompts.items() if type(one) is dict
+        } or prompts
     return picked(found, DECIDING, DEFAULTS) | {name: NONE for name in ALWAYS if name not in found}
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import number, revision, row, text, version, whole
+from bot.evaluation.definition import AskedDefinitions, picked, read_definition
+from bot.evaluation.formats.content import Content, Document
+from bot.evaluation.formats.fields import number, revision, row, table, text, version, whole
 from bot.evaluation.formats.format import Format
 from bot.evaluation.formats.lm_eval_03 import rerun
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 ALL, SUITE = "all", "harness"
+# Of the hashes of a task that of its questions, as they stand in the prompts: the other hashes change with the model.
+DECIDING = "hash_examples"
 
 
 def recognise(content: Content) -> bool:
@@ -41,7 +44,8 @@ def parse(content: Content) -> Result:
     rows: Mapping[str, Any] = document.results if document.results is not None else document.top
     above = "/results" if document.results is not None else ""
     config = document.table("config_general") or document.config or {}
-    original_keys, leaves = _leaves(rows, above, document.table("versions") or {})
+    asked = AskedDefinitions()
+    original_keys, leaves = _leaves(document, rows, above, asked)
     model = text(config.get("model_name"))
     return Result(
         format="open-llm-v1",
@@ -57,13 +61,16 @@ def parse(content: Content) -> Result:
         limit=number(config.get("max_samples")),
         places=_places(above, "/config" if document.table("config_general") is None else "/config_general"),
         original_keys=original_keys,
+        definitions=asked.definitions,
+        asked=asked.asked,
     )
 
 
 def _leaves(
-    rows: Mapping[str, Any], above: str, versions: Mapping[str, Any]
+    document: Document, rows: Mapping[str, Any], above: str, asked: AskedDefinitions
 ) -> tuple[dict[str, str], dict[str, LeafResult]]:
     """The keys of the file by the leaves that are called otherwise, and the leaves."""
+    versions, summaries = document.table("versions") or {}, document.table("summary_tasks") or {}
     leaves: dict[str, LeafResult] = {}
     original_keys: dict[str, str] = {}
     for key in rows:
@@ -71,10 +78,17 @@ def _leaves(
             continue
         name, shots = _task_and_shots(key)
         name = key if name in leaves else name
-        leaves[name] = LeafResult(row(rows, key, above), shots, version(versions.get(key)))
+        hashes = table(table(summaries.get(key)).get("hashes"))
+        definition = asked.add(read_definition([hashes.get(DECIDING)], deciding))
+        leaves[name] = LeafResult(row(rows, key, above), shots, version(versions.get(key)), definition=definition)
         if name != key:
             original_keys[name] = key
     return original_keys, leaves
+
+
+def deciding(values: Sequence[Any]) -> dict[str, str]:
+    """The hash of the questions as a canonical text."""
+    return picked({DECIDING: values[0]}, [DECIDING], {})
 
 
 def _places(above: str, config: str) -> dict[str, str]:
@@ -89,6 +103,7 @@ def _places(above: str, config: str) -> dict[str, str]:
         "leaf": f"{above}/{{leaf}}",
         "value": f"{above}/{{leaf}}/{{value}}",
         "version": "/versions/{leaf}",
+        "definition": "/summary_tasks/{leaf}/hashes",
     }
 
 
