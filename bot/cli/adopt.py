@@ -36,6 +36,7 @@ from bot.publishing.tables.adopt import (
     draft_columns,
     match_columns,
     name_column,
+    rows_by_numbers,
     rows_of_models,
     sorting,
     task_column,
@@ -131,6 +132,9 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     known = load_shipped(like) if like else None
     readings = declared_readings(known) if known else task_readings([one.result for one in parsed if one.result])
     matching = match_columns(found, readings)
+    by_numbers = {} if keys else rows_by_numbers(matching, readings, models, rows)
+    rows |= by_numbers
+    found = replace(found, rows=dict(found.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
         why = "; ".join(
             f"{'.'.join(column_path)}: {reason}" for column_path, reason in list(matching.unsure.items())[:8]
@@ -146,7 +150,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     options = TableOptions.model_validate(tomllib.loads(mapping)["table"])
     report = _Recomputed(board, options, declared)
     source, paths = _source_of(results)
-    notes = tuple(_notes(board, columns, ambiguous))
+    notes = tuple(_notes(board, columns, ambiguous, by_numbers))
     return Adopted(text, _as_target(mapping), source, paths, tuple(report.lines()), notes)
 
 
@@ -406,14 +410,21 @@ class _Recomputed:
             yield f"not compared: {self._name(key)}: {visible(why)}"
         rejected = [row for row in self.board.rows if row not in self.judged]
         if rejected:
-            yield f"their results are rejected: {_few([self._text(row) for row in rejected])}"
+            names = _few([self._text(row) for row in rejected])
+            yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
         without = [row for row in range(len(self.board.found.grid)) if row not in self.board.rows]
         if without:
             yield f"without a result: {_few([self._text(row) for row in without])}"
 
+    def _rejection(self, row: int) -> str:
+        """Why a row has no result that counts: the first error of its files, or of the row that they make."""
+        files, judgement = {file.path for file in self.board.rows[row].files}, self.board.judgement
+        found = [one for verdict in judgement.verdicts if verdict.path in files for one in verdict.findings]
+        found += [one for judged in judgement.rows if judged.lead.path in files for one in judged.findings]
+        return visible(next((one.message for one in found if one.severity == "error"), "no file of it counts"))
+
     def _text(self, row: int) -> str:
-        grid = self.board.found.grid
-        return visible(brief(grid.plain(str(grid.cell(row, self.board.found.name))), 60))
+        return visible(brief(self.board.found.text(row), 60))
 
     def _name(self, key: str) -> str:
         return self._text(self.at[key])
@@ -463,7 +474,9 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + more
 
 
-def _notes(board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int]) -> Iterator[str]:
+def _notes(
+    board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
+) -> Iterator[str]:
     """What was mapped, and what is left to a person."""
     mapped = {column.label: column.keys for column in columns if column.keys is not None}
     shown = ", ".join(f"{label} = {keys.get('value') or keys.get('template')}" for label, keys in mapped.items())
@@ -471,7 +484,13 @@ def _notes(board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[
     for column in columns:
         if column.keys is None and column.note != "people fill it":
             yield visible(f"TODO {column.label}: {column.note}")
+    if by_numbers:
+        pairs = _few([f"{board.found.text(row)} = {one.model.id}" for row, one in by_numbers.items()])
+        yield visible(f"{counted(len(by_numbers), 'row')} found by the numbers, not by the name: {pairs}")
     if ambiguous:
-        grid = board.found.grid
-        names = _few([grid.plain(str(grid.cell(row, board.found.name))) for row in ambiguous])
+        names = _few([board.found.text(row) for row in ambiguous])
         yield visible(f"TODO several results may be meant by {names}: add a column to `key` that tells them apart")
+    there = {row.key.text for row in board.judged().values()}
+    new = [entry.model.id for key, entry in board.entries().items() if key not in there]
+    if new:
+        yield visible(f"{counted(len(new), 'model')} of the results would be a new row: {_few(new)}")

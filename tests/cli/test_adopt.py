@@ -176,6 +176,18 @@ def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:
     assert "without a result: else/where-9b" in done.stdout
 
 
+def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_path: Path) -> None:
+    """Otherwise the results of a row under another name would be proposed as a second row of the same model."""
+    ninth = dict(zip(COLUMNS, (37.0, 41.0, 29.0), strict=True))
+    table = [*numbers(), {"Model": "<b>Number Nine</b> (prompt)", **ninth, "Avg": 35.7}]
+    files = {path_of("acme/nine"): result("acme/nine", right=(37, 41, 29)), path_of("acme/new"): result("acme/new")}
+    done = adopted(tmp_path, "list.json", json.dumps(table), **files)
+    assert "3 of 4 rows reproduced" in done.stdout
+    assert "1 row found by the numbers, not by the name: Number Nine (prompt) = acme/nine" in done.stderr
+    assert "1 model of the results would be a new row: acme/new" in done.stderr
+    assert mapping(tmp_path).columns["Model"].names == {"acme/nine": "<b>Number Nine</b> (prompt)"}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [

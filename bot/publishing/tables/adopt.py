@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import comb
+from math import comb, prod
 from typing import Any
 
 from bot.evaluation.draft.columns import DraftColumn
@@ -157,8 +158,7 @@ def _tried(
 
 def _by_chance(column: NumberColumn, one: Matched, tried: int) -> float:
     """How many of the tried readings would fit as many rows by chance."""
-    top = 100.0 if column.is_percent else 1.0
-    each = min(1.0, CLUSTERED * column.unit / top)
+    each = min(1.0, CLUSTERED * column.unit / column.top)
     return tried * comb(one.covered, one.fitting) * each**one.fitting
 
 
@@ -294,7 +294,10 @@ def text_columns(table: FoundTable, views: Mapping[int, RowView], taken: set[Col
 
 
 def name_column(table: FoundTable, models: Mapping[int, ModelFiles], written: TableFormat) -> MappingColumn:
-    """The column of names: the value or template that gives most of its cells, and the texts of the other rows."""
+    """The column of names: the value or template that gives most of its cells, and the texts of the other rows.
+
+    A template that gives less than half of them would misspell the names of new models, so it is none.
+    """
     cells = {row: as_text(table.grid.cell(row, table.name)) for row in models}
     tried = [{"value": "model.id"}, {"value": "model.name"}, *_templates(cells, models, written)]
 
@@ -302,7 +305,8 @@ def name_column(table: FoundTable, models: Mapping[int, ModelFiles], written: Ta
         template = keys.get("template") or "{" + keys["value"] + "}"
         return says(table.grid, cells[row], _filled(template, models[row], written))
 
-    best = max(tried, key=lambda keys: sum(gives(keys, row) for row in models))
+    given = [sum(gives(keys, row) for row in models) for keys in tried]
+    best = max(zip(given, tried, strict=True), key=lambda each: each[0] if each[0] * 2 >= len(models) else 0)[1]
     names = {models[row].model.id: cell for row, cell in cells.items() if not gives(best, row)}
     return MappingColumn(table.name, {**best, **({"names": names} if names else {})})
 
@@ -368,6 +372,32 @@ def rows_of_models(table: FoundTable) -> tuple[dict[int, ModelFiles], tuple[tupl
                 }
     ambiguous = [row for row, models in rows.items() if len(models) > 1]
     return {row: models[0] for row, models in rows.items() if len(models) == 1}, tuple(keys), ambiguous
+
+
+def rows_by_numbers(
+    matching: Matching, readings: Sequence[TaskReading], models: Sequence[ModelFiles], rows: Mapping[int, ModelFiles]
+) -> dict[int, ModelFiles]:
+    """Further rows, whose names say nothing: each has the numbers of one model that no other row has."""
+    table, values = matching.table, _Values(readings)
+    others = [row for row in range(len(table.grid)) if row not in rows and row not in table.rows]
+    known = {id(one) for one in rows.values()}
+    free = [one for one in models if id(one) not in known]
+    tried = len(others) * len(free)
+    found = {row: [one for one in free if _has_numbers(matching.matched, row, one, values, tried)] for row in others}
+    times = Counter(id(one) for found_models in found.values() for one in found_models)
+    return {row: one[0] for row, one in found.items() if len(one) == 1 and times[id(one[0])] == 1}
+
+
+def _has_numbers(matched: Sequence[Matched], row: int, one: ModelFiles, values: _Values, tried: int) -> bool:
+    """Tell whether a model has the numbers of a row, all but one at most, and not by chance."""
+    covered = [
+        (each, value) for each in matched if row in each.column.numbers for value in values.of(each.reading, [one])
+    ]
+    fitting = [
+        each.column for each, value in covered if each.column.fits(row, value, is_fraction=each.reading.is_fraction)
+    ]
+    chance = tried * prod(min(1.0, CLUSTERED * column.unit / column.top) for column in fitting)
+    return len(fitting) >= max(3, len(covered) - 1) and chance < SURE
 
 
 def _holds(

@@ -81,6 +81,10 @@ class FoundTable:
         """The rows."""
         return self.place.grid
 
+    def text(self, row: int) -> str:
+        """The name in a row as people read it, without links and other HTML."""
+        return plain(self.grid.plain(as_text(self.grid.cell(row, self.name))))
+
 
 def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], at: str = "") -> FoundTable:
     """The table of a file in which most rows name one of the models; `at` as in a mapping takes that one.
@@ -129,7 +133,7 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
         if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()):
             continue
         linked = ON_THE_HUB.search(cell)
-        texts = [grid.plain(cell), *([linked[1]] if linked else [])]
+        texts = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
         found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()))
         if found:
             rows[row] = tuple(found)
@@ -276,6 +280,11 @@ class NumberColumn:
     def unit(self) -> float:
         """One step of the last printed digit; of full doubles a millionth of a millionth."""
         return 1e-9 if self.decimals is None else 10.0**-self.decimals
+
+    @property
+    def top(self) -> float:
+        """The most that a number of the column can be."""
+        return 100.0 if self.is_percent else 1.0
 
     def fits(self, row: int, value: float, *, is_fraction: bool = True) -> bool:
         """Tell whether a value, 0 to 1 if it is a fraction, is the number of a row to its printed digits."""
