@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-UV = os.path.expanduser(os.environ.get("UV", "uv"))
+UV = os.environ.get("UV", "uv")
 UV = str(ROOT / UV) if os.sep in UV else UV  # the Makefile's own copy has a relative path
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 MOST_SECONDS, MOST_MEGABYTES, MOST_WHEEL = 0.6, 120, 3_000_000
