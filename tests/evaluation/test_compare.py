@@ -27,7 +27,7 @@ from bot.evaluation.compare import (
     run_of_results,
 )
 from bot.evaluation.result import Result
-from bot.evaluation.statistics import LEVEL, independent, paired_exact
+from bot.evaluation.statistics import LEVEL, Contrast, independent, paired_exact
 from bot.evaluation.submission import one_file, parse_submission
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text, sentence_of
 from tests.evaluation.judging import base
@@ -160,6 +160,22 @@ def test_a_task_that_is_not_comparable_makes_no_other_less_clear() -> None:
     few, clear = compare(one, other).tasks
     assert (few.conclusion, few.p_adjusted) == ("not comparable", None)
     assert clear.p_adjusted == clear.contrast.p
+
+
+@pytest.mark.parametrize(("p", "conclusion"), [(LEVEL, "not separable"), (LEVEL - 1e-9, "higher")])
+def test_a_difference_counts_where_p_is_below_the_level(p: float, conclusion: str) -> None:
+    one, contrast = shares({"task": (0.5, 100)}), Contrast(0.1, 0.05, p, lambda _: (0.0, 0.2))
+    [task] = compare(one, one, {"task": Pairs(contrast, "paired-t", 100, 100)}).tasks
+    assert (task.p_adjusted, task.conclusion) == (p, conclusion)
+
+
+def test_the_average_with_a_task_that_is_not_comparable_has_no_p() -> None:
+    one, other = shares({"a": (0.5, 1000), "b": (0.5, 1000)}), shares({"a": (0.5, 100), "b": (0.3, 1000)})
+    average = compare(one, other).average
+    assert average is not None
+    assert average.contrast.p is not None
+    assert (average.p_adjusted, average.conclusion) == (None, "not comparable")
+    assert average.why == "a: only 100 of 1000 questions are shared"
 
 
 def test_a_margin_is_in_points() -> None:

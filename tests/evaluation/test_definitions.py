@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.definition import LONGEST
+from bot.evaluation.definition import LONGEST, canonical
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats import (
     Content,
@@ -81,6 +81,14 @@ def test_an_address_in_memory_is_no_difference() -> None:
         assert parsed.result is not None
         digests.add(parsed.result.leaves[LEAF].definition)
     assert len(digests) == 1
+
+
+def test_a_value_is_compared_24_levels_deep() -> None:
+    def nested(levels: int, innermost: int) -> Any:
+        return [nested(levels - 1, innermost)] if levels else innermost
+
+    assert canonical(nested(24, 1)) != canonical(nested(24, 2))
+    assert canonical(nested(25, 1)) == canonical(nested(25, 2))
 
 
 def test_both_values_are_shown_where_they_differ() -> None:

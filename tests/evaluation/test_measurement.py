@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.evaluation.definition import AcceptedDefinition
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.measurement import (
     Measurement,
@@ -14,6 +15,7 @@ from bot.evaluation.measurement import (
     by_task,
     coverage_of,
     raw_values,
+    required_metric,
     required_metrics,
     sizes,
     take_measurements,
@@ -108,6 +110,19 @@ def test_a_version_is_known_as_text_and_as_a_number(board: Leaderboard) -> None:
     first, *_, last = required_metrics(board, "lm-eval-0.4")
     assert first.versions == {"2", 2.0, "v3"}
     assert (last.versions, last.has_older_versions) == (frozenset(), False)
+
+
+def test_the_versions_of_a_definition_are_those_of_all_that_declare_it(board: Leaderboard) -> None:
+    def versions(*found: tuple[str, set[str]]) -> dict[str, frozenset[str]]:
+        definitions = tuple(AcceptedDefinition({}, frozenset(some), digest) for digest, some in found)
+        task = board.tasks[0]
+        made = required_metric(task, task.leaves[0], task.metrics[0], "lm-eval-0.4", definitions)
+        return dict(made.versions_by_definition)
+
+    assert versions(("d", {"1"}), ("d", {"2"}), ("e", {"3"})) == {"d": {"1", "2"}, "e": {"3"}}
+    assert versions(("", {"1"})) == {}
+    for either in [("d", set()), ("d", {"1"})], [("d", {"1"}), ("d", set())]:
+        assert versions(*either) == {"d": frozenset()}
 
 
 def test_keys_are_those_of_the_format(board: Leaderboard) -> None:

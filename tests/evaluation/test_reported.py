@@ -117,6 +117,26 @@ def test_a_plain_mean_of_three_categories_is_found() -> None:
     assert any("plain mean of 3 subtasks" in step for step in found.fitting[0].steps)
 
 
+def test_a_mean_over_samples_needs_the_number_of_each_subtask() -> None:
+    rows = {"one": {"alias": "one", "accuracy,none": 0.2}, "two": {"alias": "two", "accuracy,none": 0.8}}
+    for samples, found in ({"one": 100, "two": 300}, True), ({"two": 300}, False), ({"one": 100, "two": 100}, False):
+        file = json.dumps(lm_eval(rows, {"both": list(rows)}, samples)).encode()
+        steps = [one.steps[1] for one in asked(judged(file), "65.0").fitting if one.task == "both"]
+        assert steps == ["mean over the samples of 2 subtasks = 0.65"] * found
+
+
+def test_a_mean_without_a_clip_differs_where_a_subtask_is_below_guessing() -> None:
+    tried = {}
+    for low in (0.5, 0.05):  # of four choices, and of two
+        rows = {"arc_challenge": {"alias": "arc_challenge", "acc,none": low}}
+        rows |= {"winogrande": {"alias": "winogrande", "acc,none": 0.75}}
+        file = json.dumps(lm_eval(rows, {"both": list(rows)})).encode()
+        readings = asked(judged(file), "11.67", "both")
+        tried[low] = (readings.tried, [one.steps[1] for one in readings.fitting])
+    unclipped = "each subtask normalized, also below guessing"
+    assert (tried[0.5], tried[0.05]) == ((4, []), (6, [unclipped]))  # the plain mean, and that over the samples
+
+
 def lm_eval(
     rows: dict[str, Any], groups: dict[str, list[str]] | None = None, samples: dict[str, int] | None = None
 ) -> dict[str, Any]:
