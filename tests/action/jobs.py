@@ -11,7 +11,7 @@ import pytest
 
 from bot.publishing.publication import find_marker
 from tests.platforms.github.fixtures import BOARD
-from tests.world.github_runner import Runner
+from tests.world.github_runner import HereRunner, Runner
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -61,6 +61,12 @@ def runner(github: GitHubServer, temp: Path, tmp_path: Path) -> Runner:
     workspace.mkdir()
     (workspace / "tiny.toml").write_text(TINY)
     return Runner(temp, workspace, github.url, BOARD, tmp_path / "scratch")
+
+
+@pytest.fixture
+def here(runner: Runner) -> HereRunner:
+    """The same job without processes of its own."""
+    return HereRunner(runner.temp, runner.workspace, runner.api_url, runner.repository, runner.scratch)
 
 
 def propose(server: GitHubServer, files: dict[str, bytes], fork: str = "") -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tests.action.jobs import (
     NONE,
     bad_result,
     comments,
+    here,
     propose,
     runner,
     temp,
@@ -25,11 +26,11 @@ from tests.action.jobs import (
     workflow_run,
 )
 from tests.platforms.github.fixtures import BOARD, github
-from tests.world.github_runner import ROOT, Ran, Runner
+from tests.world.github_runner import ROOT, HereRunner, Ran, Runner
 from tests.world.github_server import GitHubServer
 from tests.world.results import result
 
-__all__ = ["github", "runner", "temp"]
+__all__ = ["github", "here", "runner", "temp"]
 
 
 def test_a_proposal_with_good_results_passes_quietly(github: GitHubServer, runner: Runner) -> None:
@@ -50,10 +51,10 @@ def test_a_proposal_with_good_results_passes_quietly(github: GitHubServer, runne
     assert comments(github) == []
 
 
-def test_a_proposal_with_bad_results_is_annotated_and_commented_and_fails(github: GitHubServer, runner: Runner) -> None:
+def test_a_proposal_with_bad_results_is_annotated_commented_and_fails(github: GitHubServer, here: HereRunner) -> None:
     event = propose(github, {GOOD: result(), BAD: bad_result(), "README.md": b"no result"})
 
-    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
 
     assert ran.status == 1
     assert without_report(ran.outputs) == NONE | {"verdict": "rejected", "accepted": "1", "rejected": "1"}
@@ -68,13 +69,13 @@ def test_a_proposal_with_bad_results_is_annotated_and_commented_and_fails(github
     assert comment.index("❌ rejected") < comment.index("✅ accepted")
 
 
-def test_a_comment_is_edited_when_the_results_are_mended_and_posted_once(github: GitHubServer, runner: Runner) -> None:
+def test_a_comment_is_edited_when_the_results_are_corrected(github: GitHubServer, here: HereRunner) -> None:
     event = propose(github, {BAD: bad_result()})
-    runner.run("pull_request", event, token="app-token", **DECLARED)
+    here.run("pull_request", event, token="app-token", **DECLARED)
     git = github.state.repos[BOARD].git
     event["pull_request"]["head"]["sha"] = git.push("heads/results", {BAD: result("acme/bolt-1b")})
 
-    runs = [runner.run("pull_request", event, token="app-token", **DECLARED) for _ in range(2)]
+    runs = [here.run("pull_request", event, token="app-token", **DECLARED) for _ in range(2)]
 
     assert [ran.status for ran in runs] == [0, 0]
     (comment,) = comments(github)
@@ -99,11 +100,11 @@ def test_two_runs_at_once_leave_one_comment(github: GitHubServer, runner: Runner
 
 @pytest.mark.parametrize("token", ["", "read-token"])
 def test_a_fork_without_rights_gets_its_verdict_and_one_line_about_the_comment(
-    github: GitHubServer, runner: Runner, token: str
+    github: GitHubServer, here: HereRunner, token: str
 ) -> None:
     event = propose(github, {BAD: bad_result()}, fork="bob/leaderboard")
 
-    ran = runner.run("pull_request", event, token=token, **DECLARED)
+    ran = here.run("pull_request", event, token=token, **DECLARED)
 
     assert ran.status == 1
     assert ran.outputs["verdict"] == "rejected"
@@ -115,38 +116,38 @@ def test_a_fork_without_rights_gets_its_verdict_and_one_line_about_the_comment(
         assert "no comment: there is no token" in ran.log
 
 
-def test_the_second_workflow_comments_on_a_forks_proposal(github: GitHubServer, runner: Runner) -> None:
+def test_the_second_workflow_comments_on_a_forks_proposal(github: GitHubServer, here: HereRunner) -> None:
     event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
 
-    ran = runner.run("workflow_run", event, token="app-token", fail_on="never", **DECLARED)
+    ran = here.run("workflow_run", event, token="app-token", fail_on="never", **DECLARED)
 
     assert (ran.status, ran.outputs["verdict"], len(comments(github))) == (0, "rejected", 1)
 
 
 @pytest.mark.campaign
-def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: GitHubServer, runner: Runner) -> None:
+def test_the_second_workflow_says_nothing_about_a_head_that_has_moved(github: GitHubServer, here: HereRunner) -> None:
     event = workflow_run(propose(github, {BAD: bad_result()}, fork="bob/leaderboard"), "bob")
     github.state.repos["bob/leaderboard"].git.push("heads/results", {"more.txt": b"1"})
 
-    ran = runner.run("workflow_run", event, token="app-token", **DECLARED)
+    ran = here.run("workflow_run", event, token="app-token", **DECLARED)
 
     assert (ran.status, ran.outputs["verdict"], comments(github)) == (0, "none", [])
 
 
-def test_a_schedule_without_a_payload_checks_the_workspace(github: GitHubServer, runner: Runner) -> None:
-    path = runner.workspace / "runs" / GOOD
+def test_a_schedule_without_a_payload_checks_the_workspace(github: GitHubServer, here: HereRunner) -> None:
+    path = here.workspace / "runs" / GOOD
     path.parent.mkdir(parents=True)
     path.write_bytes(result())
 
-    ran = runner.run("schedule", None, token="app-token", **DECLARED)
+    ran = here.run("schedule", None, token="app-token", **DECLARED)
 
     assert (ran.status, ran.outputs["verdict"], ran.log.splitlines()) == (0, "accepted", [f"accepted: runs/{GOOD}"])
 
 
-def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, runner: Runner) -> None:
+def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, here: HereRunner) -> None:
     event = propose(github, {"README.md": b"words"})
 
-    ran = runner.run("pull_request", event, token="app-token", **DECLARED)
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
 
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     (line,) = ran.log.splitlines()

@@ -7,34 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from tests.action.jobs import GOOD, PUBLISH, hub, push, runner, temp
+from tests.action.jobs import GOOD, PUBLISH, here, hub, push, runner, temp
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.stories import TABLE_TARGET
-from tests.world.github_runner import Ran, Runner
+from tests.world.github_runner import HereRunner, Ran
 from tests.world.github_server import GitHubServer
 from tests.world.github_state import Issue
 from tests.world.hub import Hub
 from tests.world.results import result
 
-__all__ = ["github", "hub", "runner", "temp"]
+__all__ = ["github", "here", "hub", "runner", "temp"]
 
 VERIFY = {"mode": "verify", "to": f"github://{BOARD}", "leaderboard": "tiny.toml"}
 
 
 @pytest.fixture
-def published(github: GitHubServer, runner: Runner, hub: Hub) -> str:
+def published(github: GitHubServer, here: HereRunner, hub: Hub) -> str:
     """A board with one row; gives the path of its file."""
-    runner.variables["HF_ENDPOINT"] = hub.url
+    here.variables["HF_ENDPOINT"] = hub.url
     event, sha = push(github, {GOOD: result(date=1_760_000_000.0)})  # before its commit
-    ran = runner.run("push", event, token="app-token", sha=sha, **PUBLISH | {"as": "commit"})
+    ran = here.run("push", event, token="app-token", sha=sha, **PUBLISH | {"as": "commit"})
     assert ran.status == 0, ran.log
     git = github.state.repos[BOARD].git
     [path] = [path for path in git.files(git.refs["heads/main"]) if path.startswith("entries/")]
     return path
 
 
-def verify(runner: Runner, **more: str) -> Ran:
-    return runner.run("schedule", None, token="app-token", **VERIFY | more)
+def verify(here: HereRunner, **more: str) -> Ran:
+    return here.run("schedule", None, token="app-token", **VERIFY | more)
 
 
 def edit(github: GitHubServer, path: str, average: float) -> None:
@@ -49,15 +49,15 @@ def issues(github: GitHubServer) -> list[Issue]:
 
 
 def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
-    github: GitHubServer, runner: Runner, published: str
+    github: GitHubServer, here: HereRunner, published: str
 ) -> None:
     good = json.loads(github.state.repos[BOARD].git.read("heads/main", published))["average"]
-    first = verify(runner, badge="badge.svg")
+    first = verify(here, badge="badge.svg")
     assert (first.status, first.outputs["verdict"], issues(github)) == (0, "accepted", []), first.log
-    assert "1 of 1" in (runner.workspace / "badge.svg").read_text()
+    assert "1 of 1" in (here.workspace / "badge.svg").read_text()
 
     edit(github, published, 99.0)
-    ran = [verify(runner) for _ in range(2)]
+    ran = [verify(here) for _ in range(2)]
     assert [one.status for one in ran] == [1, 1], ran[0].log
     [issue] = issues(github)
     assert (issue.state, issue.author) == ("open", "github-actions[bot]")
@@ -68,57 +68,57 @@ def test_one_issue_is_open_as_long_as_a_row_does_not_follow(
     assert [(row["outcome"], row["differences"][0]["published"]) for row in report] == [("differs", 99.0)]
 
     edit(github, published, good)
-    assert verify(runner).status == 0
+    assert verify(here).status == 0
     assert [one.state for one in issues(github)] == ["closed"]
     edit(github, published, 98.0)
-    assert verify(runner, fail_on="never").status == 0
+    assert verify(here, fail_on="never").status == 0
     assert [one.state for one in issues(github)] == ["open"]
 
 
 def test_what_a_person_closed_stays_closed_until_something_else_is_wrong(
-    github: GitHubServer, runner: Runner, published: str
+    github: GitHubServer, here: HereRunner, published: str
 ) -> None:
     edit(github, published, 99.0)
-    verify(runner)
+    verify(here)
     [issue] = issues(github)
     github.state.close(BOARD, issue.number)
-    assert verify(runner).status == 1
+    assert verify(here).status == 1
     assert issue.state == "closed"
 
     git = github.state.repos[BOARD].git
     whole = json.loads(git.read("heads/main", published))
     whole["evidence"][0]["source"] = ""
     git.push("heads/main", {published: json.dumps(whole).encode()})
-    verify(runner)
+    verify(here)
     assert (issue.state, len(issues(github))) == ("open", 1)
     assert "**untraceable**" in issue.body
 
 
 def test_a_service_that_does_not_answer_closes_and_opens_nothing(
-    github: GitHubServer, runner: Runner, published: str, hub: Hub
+    github: GitHubServer, here: HereRunner, published: str, hub: Hub
 ) -> None:
     edit(github, published, 99.0)
-    verify(runner)
+    verify(here)
     github.state.order("GET", "/git/blobs|/contents/acme", times=100, status=502)
-    ran = verify(runner)
+    ran = verify(here)
     github.state.faults.clear()
 
     assert ran.status == 3, ran.log
     assert [one.state for one in issues(github)] == ["open"]
 
 
-def test_a_token_that_may_not_write_issues_is_a_warning(github: GitHubServer, runner: Runner, published: str) -> None:
+def test_a_token_that_may_not_write_issues_is_a_warning(github: GitHubServer, here: HereRunner, published: str) -> None:
     edit(github, published, 99.0)
-    ran = runner.run("schedule", None, token="read-token", **VERIFY)
+    ran = here.run("schedule", None, token="read-token", **VERIFY)
 
     assert (ran.status, issues(github)) == (1, [])
     assert "the issue could not be written" in ran.commands("warning")[0]
 
 
 @pytest.mark.parametrize("kind", ["pull_request", "issue_comment", "pull_request_target"])
-def test_strangers_events_verify_nothing(github: GitHubServer, runner: Runner, kind: str) -> None:
+def test_strangers_events_verify_nothing(github: GitHubServer, here: HereRunner, kind: str) -> None:
     event = {"pull_request": {"number": 1, "head": {"sha": "a" * 40}}}
-    ran = runner.run(kind, event, token="app-token", **VERIFY)
+    ran = here.run(kind, event, token="app-token", **VERIFY)
 
     assert ran.status == 2
     assert "`mode: verify` is for merged results" in ran.commands("error")[0]
@@ -135,17 +135,17 @@ to = "github://{BOARD}"
 
 
 def test_the_table_that_the_settings_describe_is_compared_cell_by_cell(
-    github: GitHubServer, runner: Runner, published: str
+    github: GitHubServer, here: HereRunner, published: str
 ) -> None:
     git = github.state.repos[BOARD].git
-    (runner.workspace / "bot.toml").write_text(SETTINGS)
+    (here.workspace / "bot.toml").write_text(SETTINGS)
     git.push("heads/main", {"board.csv": b"Model,Average\nolympus/zeus,90.10\nacme/atlas-7b,58.33\n"})
-    sound = verify(runner, config="bot.toml")
+    sound = verify(here, config="bot.toml")
     assert (sound.status, sound.outputs["verdict"]) == (0, "accepted"), sound.log
 
     git.push("heads/main", {"board.csv": b"Model,Average\nolympus/zeus,90.10\nacme/atlas-7b,98.33\n"})
-    ran = verify(runner, config="bot.toml")
-    assert (ran.status, verify(runner).status) == (1, 0), ran.log
+    ran = verify(here, config="bot.toml")
+    assert (ran.status, verify(here).status) == (1, 0), ran.log
     report = json.loads(Path(ran.outputs["report"]).read_text())
     assert [row["outcome"] for row in report] == ["table"]
     assert report[0]["differences"] == [{"name": "Average", "published": "98.33", "computed": "58.33"}]
@@ -160,11 +160,11 @@ def test_the_table_that_the_settings_describe_is_compared_cell_by_cell(
     ],
 )
 def test_settings_that_describe_no_table_are_said(
-    github: GitHubServer, runner: Runner, published: str, text: str | None, why: str
+    github: GitHubServer, here: HereRunner, published: str, text: str | None, why: str
 ) -> None:
     if text is not None:
-        (runner.workspace / "bot.toml").write_text(text)
-    ran = verify(runner, config="bot.toml")
+        (here.workspace / "bot.toml").write_text(text)
+    ran = verify(here, config="bot.toml")
 
     assert ran.status == 2, ran.log
     [said] = ran.commands("error")

@@ -34,6 +34,8 @@ LOW, HIGH = leaf("low", 0.1, 0.0), leaf("high", 0.7, 60.0)
 def test_a_score_follows_from_the_raw_value_or_from_the_subtasks() -> None:
     assert said(0.4, 20.0, LOW, HIGH) == ""  # (0.4 - 0.25) / 0.75
     assert said(0.4, 30.0, LOW, HIGH) == ""  # (0 + 60) / 2
+    easier = replace(HIGH, lower_bound="0", score=70.0)  # 0.4 is 20 by the bounds of the first, and 40 by its own
+    assert said(0.4, 20.0, replace(LOW, samples=10), replace(easier, samples=10)) == ""
     assert said(0.4, 31.0, replace(LOW, samples=10), replace(HIGH, samples=10)).startswith("one: the score is 31")
 
 

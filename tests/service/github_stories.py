@@ -110,10 +110,12 @@ class GitHubStory:
 
     def end(self) -> None:
         """Another settlement changes nothing, and neither does one without a state."""
-        self.settle()
         before = self.world()
         self.settle()
-        assert self.world() == before
+        if self.world() != before:  # the story ended before it was settled
+            before = self.world()
+            self.settle()
+            assert self.world() == before
         self.lose_state()
         self.settle()
         assert self.world() == before
