@@ -176,6 +176,18 @@ def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:
     assert "without a result: else/where-9b" in done.stdout
 
 
+def test_rows_are_those_of_the_models_and_not_of_their_children_or_namesakes(tmp_path: Path) -> None:
+    """A column of base models names more rows than the column of models; another organization may take a name."""
+    fine_tuned = [{"Model": f"tuner/atlas-7b-v{number}", "Avg": 10.0 + number} for number in range(5)]
+    others = [*fine_tuned, {"Model": "other/lynx-1b", "Avg": 12.5}]
+    gaps = dict.fromkeys(COLUMNS, 1.0)
+    table = [{"Base": row["Model"], **row} for row in numbers()]
+    table += [{"Base": "acme/atlas-7b", **gaps, **row} for row in others]
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert done.stdout.startswith("2 of 3 rows reproduced to the printed digit; 1 cell of 1 row differs:"), done.output
+    assert mapping(tmp_path).key == ("Model",)
+
+
 def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_path: Path) -> None:
     """Otherwise the results of a row under another name would be proposed as a second row of the same model."""
     ninth = dict(zip(COLUMNS, (37.0, 41.0, 29.0), strict=True))

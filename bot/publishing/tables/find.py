@@ -31,6 +31,7 @@ from bot.publishing.yaml_text import load as load_yaml
 MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
 MOST_DIGITS = 6  # a column with more decimals holds full doubles
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 LETTERS = re.compile(r"[^a-z0-9+]+")
 LABELS = ("model", "name", "Model", "display_name", "row")  # what the names of a keyed table may be called
 SELECTORS = ("name", "id", "title", "key", "split")
@@ -116,12 +117,16 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
     return best
 
 
-def _rank(found: FoundTable) -> tuple[int, int, int]:
-    """More rows first; then a column with a text of its own in each row, then one that has nothing but the name."""
-    texts = [found.grid.plain(as_text(found.grid.cell(row, found.name))) for row in found.rows]
-    exact = sum(text in {one.model.id, one.model.id.rpartition("/")[2]} for text, one in zip(
-        texts, (models[0] for models in found.rows.values()), strict=True))  # fmt: skip
-    return len(found.rows), len(set(texts)), exact
+def _rank(found: FoundTable) -> tuple[int, float, int, int]:
+    """More models first, then a text of its own in each row, more rows, and nothing but the name in more cells.
+
+    A column of base models names each model many times.
+    """
+    grid = found.grid
+    texts = {row: grid.plain(as_text(grid.cell(row, found.name))) for row in range(len(grid))}
+    models = {id(one) for named in found.rows.values() for one in named}
+    exact = sum(texts[row] in {one[0].model.id, one[0].model.id.rpartition("/")[2]} for row, one in found.rows.items())
+    return len(models), len(set(texts.values())) / max(1, len(texts)), len(found.rows), exact
 
 
 def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Sequence[ModelFiles]]) -> FoundTable:
@@ -134,11 +139,17 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
             continue
         linked = ON_THE_HUB.search(cell)
         texts = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
-        found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()))
+        found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()) if _may_be(one, texts))
         if found:
             rows[row] = tuple(found)
             links |= {row: linked[1]} if linked else {}
     return FoundTable(place, column_path, rows, links)
+
+
+def _may_be(one: ModelFiles, texts: Sequence[str]) -> bool:
+    """Tell whether a cell that gives whole ids means this model: one of another organization is another model."""
+    ids = [text for text in texts if HUB_ID.fullmatch(text)]
+    return not ids or not HUB_ID.fullmatch(one.model.id) or form_of(one.model.id) in map(form_of, ids)
 
 
 def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
