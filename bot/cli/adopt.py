@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -42,12 +43,13 @@ from bot.publishing.tables.adopt import (
     task_column,
     text_columns,
 )
-from bot.publishing.tables.cells import ColumnPath
+from bot.publishing.tables.cells import ColumnPath, as_text
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_table
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
 from bot.publishing.tables.sheet import LARGEST
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
+from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, unit_of
 from bot.reporting.draft import draft_text, toml_key, toml_text
 from bot.reporting.escape import brief, visible
@@ -57,18 +59,23 @@ from bot.service.settings.environment import read_access
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
+RESULTS = "results"  # what the rows of a template board are called where they are read as one table
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table's file: where its repository is (a target), its path there, its bytes, and the files around it."""
+    """A table's file: where its repository is (a target), its path there, its bytes, and the files around it.
+
+    The result files of a template board are read as one table, a JSON line for each row; `path` is their folder.
+    """
 
     target: str
     path: str
     data: bytes
     written: TableFormat
     around: Mapping[str, bytes]
+    is_template: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,9 @@ class Adopted:
 
 
 def open_table(name: str) -> TableFile:
-    """Read a table here or in a dataset on the Hub. Raises CallError."""
+    """Read a table, or the results of a template board, here or in a dataset on the Hub. Raises CallError."""
+    if Path(name).is_dir() or (name.startswith("hf://") and not PurePosixPath(name).suffix):
+        return _template_board(name)
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise CallError(f"{name}: a table is a file that ends in {', '.join(SUFFIXES)}")
@@ -100,6 +109,20 @@ def open_table(name: str) -> TableFile:
     card = {"README.md": root / "README.md"} if (root / "README.md").is_file() else {}
     read = {where: read_file(str(file), LARGEST) or b"" for where, file in {**around, **card}.items()}
     return TableFile(os.path.relpath(root), place.relative_to(root).as_posix(), data, SUFFIXES[suffix], read)
+
+
+def _template_board(name: str) -> TableFile:
+    """The results repository of a board of the demo-leaderboard template. Raises CallError."""
+    files = [(file.path, one.read) for one in find_places([name], read_access()) for file in one.candidate.files]
+    rows = rows_of_template({path: read(path, LARGEST) or b"" for path, read in files if path.endswith(".json")})
+    if not rows:
+        raise CallError(f"{name}: no JSON file in it is a result of the demo-leaderboard template; name a table's file")
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    place = Path(name).resolve()
+    root = None if name.startswith("hf://") else root_of(place)
+    target = name if name.startswith("hf://") else os.path.relpath(root or place)
+    folder = "" if root is None else place.relative_to(root).as_posix().removeprefix(".")
+    return TableFile(target, folder, data, "jsonl", {}, is_template=True)
 
 
 def _table_on_hub(name: str, written: TableFormat) -> TableFile:
@@ -147,11 +170,12 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str) -> Adopt
     board = _Board(table, found, rows, judgement, names)
     columns = _columns(board, matching, keys, ids)
     mapping = _mapping(board, columns, keys)
-    options = TableOptions.model_validate(tomllib.loads(mapping)["table"])
+    options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = _Recomputed(board, options, declared)
     source, paths = _source_of(results)
     notes = tuple(_notes(board, columns, ambiguous, by_numbers))
-    return Adopted(text, _as_target(mapping), source, paths, tuple(report.lines()), notes)
+    target = _template(board, columns) if table.is_template else _as_target(mapping)
+    return Adopted(text, target, source, paths, tuple(report.lines()), notes)
 
 
 def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:
@@ -275,7 +299,7 @@ def _mapping(board: _Board, columns: Sequence[MappingColumn], keys: Sequence[tup
     place, name = board.found.place, next(one for one in columns if one.column_path == board.found.name)
     key = [name.label, *(".".join(column_path) for column_path, _ in keys)]
     by = sorting(board.found, columns)
-    lines = ["[table]", f"path = {toml_text(board.table.path)}"]
+    lines = ["[table]", f"path = {toml_text(board.table.path or RESULTS)}"]
     lines += [f"at = {toml_text(place.at)}"] if place.at else []
     lines += ["keyed = true"] if place.key is not None else []
     lines += [f"decimal = {toml_text(place.decimal)}"] if place.decimal != "." else []
@@ -325,6 +349,31 @@ def _generated(board: _Board) -> Iterator[str]:
         yield "# hand_edited = true"
 
 
+def _template(board: _Board, columns: Sequence[MappingColumn]) -> str:
+    """The last part of the settings for a template board: where each task lies in its result files."""
+    grid = board.found.grid
+    precisions = {as_text(grid.cell(row, ("precision",))) for row in range(len(grid))}
+    lines = ['kind = "template"', "", "[watches.targets.template]"]
+    lines += [f"folder = {toml_text(board.table.path)}"] if board.table.path else []
+    lines += ['# With "refuse" the bot\'s results may not stand for those of somebody else.', 'on_existing = "update"']
+    lines += [f"precisions = {toml_text(sorted(precisions))}"]
+    lines += ["# TODO name the repository of the request files, if the board has one", '# requests = ""']
+    lines += ["", "[watches.targets.template.tasks]"]
+    for column in columns:
+        value = (column.keys or {}).get("value", "")
+        if len(column.column_path) != 2:
+            continue
+        benchmark, metric = map(toml_text, column.column_path)
+        if value.startswith("tasks."):
+            task_id, _, field = value.removeprefix("tasks.").rpartition(".")
+            lines.append(
+                f"{toml_key(task_id)} = {{ benchmark = {benchmark}, metric = {metric}, value = {toml_text(field)} }}"
+            )
+        elif column.note != "people fill it":
+            lines.append(f"# TODO {brief(column.label, 80)}: {brief(column.note, 300)}")
+    return "\n".join(lines) + "\n"
+
+
 def _as_target(mapping: str) -> str:
     """The mapping as the last part of the settings."""
     text = re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
@@ -371,7 +420,7 @@ class _Recomputed:
         """What the bot would write of the rows that the table has."""
         changes = [RowChange(key, self.entries[key]) for key in self.rows if key in self.entries]
         free = self.options.model_copy(update={"hand_edited": True})
-        files = {**self.board.table.around, self.board.table.path: self.board.table.data}
+        files = {**self.board.table.around, self.options.path: self.board.table.data}
         layout = table_layout(free, self.declared)
         if self.options.table_format == "parquet":
             files = {path: data for path, data in files.items() if path in {self.board.table.path, "README.md"}}

@@ -142,6 +142,39 @@ def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: 
     assert changed.split()[:2] == (["-", "-"] if name.endswith("parquet") else ["1", "1"])
 
 
+def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_value(tmp_path: Path) -> None:
+    names = ("sums_plus", "sums_times", "logic")
+    rows = {model: dict(zip(names, (count / 100 for count in right), strict=True)) for model, right in MODELS.items()}
+    rows[WRONG]["logic"] = 0.7001
+    config = {"model_dtype": "torch.bfloat16", "model_sha": "main"}
+    shown = {
+        f"{model}/results_2024-01-01.json": json.dumps(
+            {"config": {**config, "model_name": model}, "results": {name: {"acc": each} for name, each in row.items()}}
+        ).encode()
+        for model, row in rows.items()
+    }
+    commit_files(tmp_path / "board", shown)
+    commit_files(tmp_path / "results", {path_of(model): result(model, right=right) for model, right in MODELS.items()})
+    words = ["--table", str(tmp_path / "board"), "--results", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
+    assert done.stdout.splitlines()[0].startswith(
+        "2 of 3 rows reproduced to the printed digit; 1 cell of 1 row differs"
+    )
+    assert "zoo/heron-3b, logic.acc: there 0.7001, computed 0.6900" in done.stdout
+
+    settled = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml")])
+    assert "3 accepted: 2 on main, 1 open" in settled.stdout, settled.output
+    branch = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip()
+    changed = git(tmp_path / "board", "diff", "--name-only", f"HEAD..{branch}").split()
+    assert changed == ["zoo/heron-3b/results_bfloat16.json"]
+
+
+def test_a_folder_without_results_of_the_template_is_one_line(tmp_path: Path) -> None:
+    commit_files(tmp_path / "board", {"notes.json": b"{}"})
+    done = CliRunner().invoke(app, ["init", str(tmp_path), "--table", str(tmp_path / "board"), "--results", "results"])
+    assert "no JSON file in it is a result of the demo-leaderboard template" in str(done.exception)
+
+
 def test_names_of_its_own_are_written_into_the_mapping(tmp_path: Path) -> None:
     adopted(tmp_path, "commas.csv", commas())
     options = mapping(tmp_path)

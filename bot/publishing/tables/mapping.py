@@ -251,16 +251,17 @@ class TemplateOptions(TargetOptions):
     """`kind = "template"`: the result and request files of the demo-leaderboard template.
 
     `tasks` gives for each task id of the leaderboard its place in `Tasks` of the board's `about.py`. `folder` is where
-    results lie in the results repository. `requests` is the address of the requests repository, left out where the
-    board has none. `precisions` are those that the board knows, and `precision` is that of models whose files state
-    none. A request is finished only from a status in
-    `expected`; `create_requests` makes the request file where there is none, with `request_defaults` for what an entry
-    does not say (`model_type`, `weight_type`, `base_model`, `license`, `params`, `likes`).
+    results lie in the results repository. `on_existing` says whether the bot's file may stand for one of somebody
+    else. `requests` is the address of the requests repository, left out where the board has none. `precisions` are
+    those that the board knows, and `precision` is that of models whose files state none. A request is finished only
+    from a status in `expected`; `create_requests` makes the request file where there is none, with `request_defaults`
+    for what an entry does not say (`model_type`, `weight_type`, `base_model`, `license`, `params`, `likes`).
     """
 
     kind: Literal["template"] = "template"
     tasks: Annotated[dict[Name, TemplateTask], Field(min_length=1)]
     folder: str = ""
+    on_existing: Literal["refuse", "update"] = "refuse"
     requests: Name | None = None
     precisions: Annotated[tuple[Name, ...], Field(min_length=1)] = ("float16", "bfloat16")
     precision: Name | None = None

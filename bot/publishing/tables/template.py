@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from bot.errors import CallError, Unwritable
@@ -85,6 +85,21 @@ def draft_each(changes: Sequence[RowChange], one: Callable[[RowChange], Drafted 
         elif drafted is not None:
             files[drafted[0]], cells[change.key] = drafted[1:]
     return Draft(files, refused, cells)
+
+
+def rows_of_template(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """The rows that the board shows of these result files, the last by name of each model and precision."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for _, data in sorted(files.items()):
+        config, results = _config(data), json_object(data).get("results")
+        given = dict(part.partition("=")[::2] for part in str(config.get("model_args", "")).split(","))
+        name, precision = config.get("model_name") or given.get("pretrained"), config.get("model_dtype")
+        if name and precision and isinstance(results, dict):
+            said = {"model": str(name), "precision": str(precision).removeprefix("torch.")}
+            tasks = {benchmark: each for benchmark, each in results.items() if isinstance(each, dict)}
+            revision = config.get("model_sha")
+            rows[said["model"], said["precision"]] = {**said, **({"revision": revision} if revision else {}), **tasks}
+    return list(rows.values())
 
 
 def json_object(data: bytes | None) -> Mapping[str, Any]:
@@ -209,19 +224,29 @@ class ResultFiles(TemplateFiles):
         return tuple(dict.fromkeys([*sorted(listed), *self.each(changes, self.path)]))
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        """The result files of the rows; a file of somebody else is not replaced."""
+        """The result files of the rows; that of somebody else stays, and counts where it says the same."""
         return draft_each(changes, lambda change: self._one(change, current))
 
     def _one(self, change: RowChange, current: Mapping[str, bytes]) -> Drafted | None:
         entry = self.subject(change)
         path = self.path(entry)
-        self._check_folder(entry, path, current)
-        old, new = current.get(path), None if change.entry is None else self._content(change, entry)
-        return None if self.is_same([change], path, old, new) else (path, new, _shown(old, new))
+        others = self._others(entry, path, current)
+        mine = None if path in others else current.get(path)
+        new = None if change.entry is None else self._content(change, entry)
+        shown = next(reversed(others.values()), None) if mine is None else mine
+        is_given = mine is None and new is not None and _gives(shown, new)
+        if is_given or self.is_same([change], path, mine, new):
+            return None
+        self._check_others(others, path)
+        return path, new, _shown(shown, new)
 
-    def _check_folder(self, entry: Entry, path: str, current: Mapping[str, bytes]) -> None:
-        """Raise Unwritable where the board would not show the bot's file."""
-        for name, data in current.items():
+    def _others(self, entry: Entry, path: str, current: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Somebody else's results of this row by path, in the order of their names.
+
+        Raises Unwritable if the board ignores the folder.
+        """
+        found = {}
+        for name, data in sorted(current.items()):
             if not name.startswith(f"{self.folder(entry)}/"):
                 continue
             if not name.endswith(".json"):
@@ -229,9 +254,16 @@ class ResultFiles(TemplateFiles):
             config = _config(data)
             precision = str(config.get("model_dtype")).removeprefix("torch.")
             if MARK not in config and (name == path or precision == self.precision(entry)):
-                raise Unwritable(
-                    f"{brief(name)} already has results of this model and precision that the bot did not write"
-                )
+                found[name] = data
+        return found
+
+    def _check_others(self, others: Iterable[str], path: str) -> None:
+        """Raise Unwritable where the bot's file may not stand for one of somebody else, or is not the one shown."""
+        for name in others:
+            if self.options.on_existing == "refuse" or name > path:
+                is_last = self.options.on_existing == "update"
+                why = "and the board takes the last file by name" if is_last else "that the bot did not write"
+                raise Unwritable(f"{brief(name)} already has results of this model and precision {why}")
 
     def _content(self, change: RowChange, entry: Entry) -> bytes:
         precision = self.precision(entry)
@@ -283,7 +315,15 @@ def _values(data: bytes | None) -> dict[str, str]:
     results = json_object(data).get("results")
     rows = results if isinstance(results, dict) else {}
     pairs = ((name, each) for name, row in rows.items() if isinstance(row, dict) for each in row.items())
-    return {f"{name} {metric}": repr(value) for name, (metric, value) in pairs}
+    return {f"{name} {metric}": repr(value) for name, (metric, value) in pairs if isinstance(value, int | float)}
+
+
+def _gives(shown: bytes | None, new: bytes) -> bool:
+    """Tell whether a file has the values of another, to 12 significant digits."""
+    old = _values(shown)
+    return all(
+        name in old and f"{float(old[name]):.12g}" == f"{float(value):.12g}" for name, value in _values(new).items()
+    )
 
 
 def _shown(before: bytes | None, after: bytes | None) -> tuple[CellChange, ...]:

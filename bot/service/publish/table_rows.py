@@ -81,8 +81,8 @@ class DesiredTable:
     `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
     `declaration` is given, it and the entries of rows that change are kept beside the table. `places` are links to the
     other targets. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
-    proposes already, `refused` the reasons for rows that cannot be written, `written` what the record should say then,
-    and `gone` the keys that it should forget.
+    proposes already and main lacks, `refused` the reasons for rows that cannot be written, `written` what the record
+    should say then, and `gone` the keys that it should forget.
     """
 
     layout: Layout
@@ -114,7 +114,7 @@ class DesiredTable:
         rows = {key: entry for key, entry in {**wanted, **others}.items() if key in chosen}
         changes = [_change(key, entry, published.get(key)) for key, entry in sorted(rows.items())]
         draft = self.draft = self.layout.draft([*changes, *self._withdrawals()], main)
-        self.proposed = asked
+        self.proposed = asked - on_main
         self._note(draft, {key: wanted[key] for key in wanted.keys() - left}, on_main, published)
         if state.request is not None and self._only_repeats(draft, asked, on_main):
             self.refused, self.written = {}, {}

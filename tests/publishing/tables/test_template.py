@@ -113,6 +113,25 @@ def test_a_withdrawn_result_goes_and_one_of_somebody_else_stays() -> None:
     assert "the bot has no record" in results(RowChange("x", None)).refused["x"]
 
 
+def test_results_of_somebody_else_count_where_they_say_the_same_and_are_outdone_only_where_allowed() -> None:
+    made = results(row()).files[RESULT]
+    assert made is not None
+    theirs = json.loads(made)
+    del theirs["config"]["leaderboard_bot"]
+    place = f"{MODEL}/results_2024-01-01.json"
+    same = {place: json.dumps(theirs).encode()}
+    assert results(row(), files=same) == Draft()
+    theirs["results"]["leaderboard_bbh"]["acc_norm"] = 0.001
+    other = {place: json.dumps(theirs).encode()}
+    assert "that the bot did not write" in results(row(), files=other).refused[f"{MODEL}/x"]
+    outdone = results(row(), files=other, on_existing="update")
+    assert outdone.files == {RESULT: made}
+    [cells] = outdone.cells.values()
+    assert [(cell.column, cell.before) for cell in cells] == [("leaderboard_bbh acc_norm", "0.001")]
+    later = {f"{MODEL}/results_later.json": other[place]}
+    assert "takes the last file" in results(row(), files=later, on_existing="update").refused[f"{MODEL}/x"]
+
+
 def test_a_folder_with_a_file_that_is_no_json_is_refused() -> None:
     assert "ignores the whole folder" in results(row(), files={f"{MODEL}/notes.txt": b""}).refused[f"{MODEL}/x"]
 
