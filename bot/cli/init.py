@@ -176,10 +176,12 @@ def _drafted(paths: list[str], board: NewBoard) -> str:
     """Draft a declaration that accepts the results at these paths. Raises CallError if there is no result."""
     results, _ = results_at(paths, board.names)
     unnamed = [one.model for one in results.values() if why_unidentified(one.model) and not is_served(one.model)]
+    proposed = proposed_names(results)
     if unnamed:
         files, name = counted(len(unnamed), "file"), visible(unnamed[0].id) or "nothing"
-        warn(f"{files} name no model of the Hub, such as {name}: say it with --model-name {name}=ORG/NAME")
-    for mapping in proposed_names(results):
+        how = "" if proposed else f": say it with --model-name {name}=ORG/NAME"
+        warn(f"{files} name no model of the Hub, such as {name}{how}")
+    for mapping in proposed:
         warn(f"say by their folders which models these are: init … --model-name {shlex.quote(mapping)}")
     return drafted(list(results.values()), board)
 

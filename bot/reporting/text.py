@@ -24,6 +24,7 @@ from bot.reporting.table import cut_front, table_width
 WIDTH = 80
 SCREEN = 40  # lines; a longer text is grouped by cause
 ROWS_SHOWN, MESSAGES_SHOWN, NAMES_SHOWN, COLUMNS_SHOWN = 10, 2, 3, 10  # of a grouped text
+OF_ONE_ROW = 6  # messages of one rule, all of which are shown
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
 COLOURS = {
@@ -101,8 +102,9 @@ def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, st
 def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> Iterator[str]:
     """The most frequent messages of one rule with what to do, the columns, and the first names."""
     messages = Counter((finding.message, finding.hint) for _, finding in found)
-    columns = _columns(found, judgement)
-    shown = messages.most_common(1 if columns else MESSAGES_SHOWN)
+    is_short = len(judgement.rows) == 1 and len(messages) <= OF_ONE_ROW and found[0][1].is_error
+    columns = "" if is_short else _columns(found, judgement)
+    shown = messages.most_common(OF_ONE_ROW if is_short else 1 if columns else MESSAGES_SHOWN)
     last = ""
     for (message, hint), count in shown:
         often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""

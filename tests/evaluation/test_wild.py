@@ -8,13 +8,19 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from bot.evaluation.benchmarks.catalogue import catalogue
+from bot.evaluation.judge import judge_all
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Parsed, UnreadPath
+from bot.reporting.text import SCREEN, Ink, terminal_text
 from tests.evaluation import discovering
 from tests.evaluation.discovering import found_below
+from tests.evaluation.drafting import drafted
+from tests.evaluation.judging import declared
 
 # Folders of the kinds that are read or named, and how many files each has.
 FOLDERS = {
@@ -118,3 +124,22 @@ def test_the_catalogue_knows_nine_in_ten_leaves_of_the_harness_by_their_keys(ref
     known = [catalogue().find(result.format, key) is not None for result in results for key in result.leaves]
     assert len(known) > 1_400
     assert sum(known) > 0.9 * len(known)
+
+
+def lines_of_check(found: dict[str, Found], board: Leaderboard) -> int:
+    parsed = [one for one in found.values() if isinstance(one, Parsed)]
+    judgement = judge_all(parsed, board, unread=[one for one in found.values() if isinstance(one, UnreadPath)])
+    return len(terminal_text(judgement, Ink(colour=False), quiet=True).splitlines())
+
+
+def test_half_of_the_real_folders_are_checked_on_one_screen(reference: Path) -> None:
+    drafts, shipped = [], []
+    for folder in FOLDERS:
+        found = found_in(reference / "wild", folder)
+        results = [one.result for one in found.values() if isinstance(one, Parsed) and one.result is not None]
+        if results:
+            drafts.append(lines_of_check(found, drafted(*results)[0]))
+            shipped.append(lines_of_check(found, declared()))
+    assert len(drafts) == 11
+    assert median(drafts) <= SCREEN
+    assert median(shipped) <= SCREEN

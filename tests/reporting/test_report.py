@@ -194,6 +194,19 @@ def test_a_text_of_more_than_a_screen_says_each_cause_once_with_its_files_and_co
     assert whole.count("error[missing-task]") == 36
 
 
+def test_a_grouped_text_about_one_row_names_each_of_its_errors() -> None:
+    content = base()
+    content["configs"]["leaderboard_mmlu_pro"]["dataset_path"] = "me/leaked"
+    content["configs"]["leaderboard_gpqa_main"]["doc_to_text"] = "{{Answer}}"
+    content["configs"]["leaderboard_ifeval"]["generation_kwargs"] = {"temperature": 1.0, "do_sample": True}
+    content["n-shot"] |= {leaf: 7 for leaf in content["n-shot"] if "math" in leaf or "musr" in leaf}
+    content["config"]["model_sha"] = ""
+    text = terminal_text(judgement_of({"results_x.json": dumps(content)}), PLAIN)
+    assert "This is grouped by rule" in text
+    for value in ("me/leaked", "{{Answer}}", "temperature"):
+        assert value in text
+
+
 def test_what_every_row_lacks_is_said_once_of_all_and_a_short_text_stays_whole() -> None:
     missing = without("leaderboard_bbh", "leaderboard_gpqa")
     files = {f"{i}.json": missing.replace(b'"model_name": "', f'"model_name": "m{i}'.encode()) for i in range(20)}

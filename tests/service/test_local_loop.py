@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 from typer import Exit
+from typer.testing import CliRunner
 
+from bot.cli.app import app
 from bot.cli.service import settle as settle_command
 from bot.cli.service import status
 from bot.platforms.platform import Access
@@ -65,6 +68,29 @@ def test_a_lost_state_finds_the_history_of_a_folder_in_its_commits(contexts: Con
     assert [(one.kind, one.model) for one in changes] == [("added", "acme/borea-1b"), ("added", "acme/atlas-7b")]
     assert all(len(one.commit) == 40 for one in changes)
     anew.store.close()
+
+
+def test_rows_that_folders_name_are_verified_without_the_watch(tmp_path: Path) -> None:
+    identity = 'identity = [{path = "runs/*/step-*/", id = "acme/{1}", revision = "step-{2}"}]\n'
+    settings = SETTINGS.replace("[[watches.targets]]", f"{identity}[[watches.targets]]") + 'as = "commit"\n'
+    (tmp_path / "bot.toml").write_text(settings)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    unnamed = json.loads(result()) | {"model_name": "/scratch/atlas"}
+    unnamed["config"] |= {"model_args": "pretrained=/scratch/atlas", "model_sha": ""}
+    steps = {f"runs/atlas/step-{number}/x.json": unnamed | {"date": 1_790_000_000.0 + number} for number in (1, 2)}
+    Folder(tmp_path / "results").push({path: json.dumps(data).encode() for path, data in steps.items()})
+    settle_command(str(tmp_path / "bot.toml"))
+
+    rows = sorted((tmp_path / "board" / "entries").rglob("*.json"))
+    assert [row.relative_to(tmp_path / "board" / "entries").parts[1:3] for row in rows] == [("acme", "atlas")] * 2
+    (tmp_path / "bot.toml").unlink()
+    called = CliRunner().invoke(app, ["verify", str(tmp_path / "board"), "--sources", str(tmp_path)])
+    assert (called.exit_code, called.stdout.splitlines()[-1]) == (0, "2 rows: 2 follows")
+    forged = rows[0].read_text().replace("step-{2}", "step-3")
+    rows[0].write_text(forged)
+    git(tmp_path / "board", "commit", "-q", "-a", "-m", "Forge a row")
+    called = CliRunner().invoke(app, ["verify", str(tmp_path / "board"), "--sources", str(tmp_path)])
+    assert (called.exit_code, called.stdout.splitlines()[-1]) == (1, "2 rows: 1 differs, 1 follows")
 
 
 def test_a_look_leaves_no_state_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
