@@ -1,6 +1,6 @@
 """`compare` of two runs with sample logs: its time against reading the logs, its memory, and its error rates.
 
-    python benchmarks/compare.py [--rounds 3] [--draws 500] [--large 200000]
+    python benchmarks/compare.py [--rounds 3] [--draws 10000] [--large 200000]
 
 Logs are generated in the form of lm-evaluation-harness 0.4.7: MMLU with 14,042 questions in 57 tasks and 5 examples in
 each prompt. The bar compares pairing both runs with decoding each line of both logs with msgspec. Error rates are over
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.audits.samples.pairs import pairs_of
 from bot.audits.samples.sample import document_hash, sha256
-from bot.evaluation.statistics import LEVEL, Contrast, holm, independent_counts, mean_of, paired_exact
+from bot.evaluation.statistics import LEVEL, Contrast, holm, independent_counts, interval_of_mean, paired_exact
 
 QUESTIONS, TASKS = 14_042, 57
 COLUMNS = 6  # tasks of a simulated comparison
@@ -117,24 +118,28 @@ def peak(count: int) -> None:
 def simulate(n: int, shares: tuple[float, float], seed: int, *, is_paired: bool) -> tuple[bool, bool]:
     """Whether a simulated comparison calls a task different, and whether the average.
 
-    Questions are of different difficulty, so that the answers of two runs to one question are correlated, by 0.5.
+    An answer is drawn by the difficulty of its question, or else on its own, so that the answers of two runs to one
+    question are correlated, by 0.5.
     """
     draw = random.Random(2 * seed + 1)
     tests: list[Contrast] = []
     for _ in range(COLUMNS):
-        counts = [0, 0, 0, 0]
-        for _ in range(n):
-            shared = draw.random()
-            answers = [(shared if draw.random() < CORRELATED else draw.random()) < share for share in shares]
-            counts[(not answers[0]) * 2 + (not answers[1])] += 1
-        both, first, second, neither = counts
+        drawn = Counter(draw.choices(range(4), chances(shares), k=n))
+        both, first, second, neither = (drawn[place] for place in range(4))
         if is_paired:
             tests.append(paired_exact(both, first, second, neither))
         else:
             tests.append(independent_counts((both + first, n), (both + second, n)))
     adjusted = holm({str(place): one.p or 0.0 for place, one in enumerate(tests)})
-    mean = mean_of(tests)
-    return min(adjusted.values()) < LEVEL, (mean.p or 1.0) < LEVEL
+    low, high = interval_of_mean(tests)  # the average's p is below LEVEL where 0 is outside
+    return min(adjusted.values()) < LEVEL, low > 0 or high < 0
+
+
+def chances(shares: tuple[float, float]) -> tuple[float, ...]:
+    """The chances that both runs, the first alone, the second alone, or none answers a question rightly."""
+    first, second = shares
+    both = CORRELATED**2 * min(shares) + (1 - CORRELATED**2) * first * second
+    return both, first - both, second - both, 1 - first - second + both
 
 
 def measure_errors(draws: int) -> None:
@@ -159,7 +164,7 @@ def main() -> None:
     """Measure everything."""
     call = argparse.ArgumentParser(description=__doc__)
     call.add_argument("--rounds", type=int, default=3)
-    call.add_argument("--draws", type=int, default=500)
+    call.add_argument("--draws", type=int, default=10_000)
     call.add_argument("--large", type=int, default=200_000)
     call.add_argument("--peak", type=int, default=0, help=argparse.SUPPRESS)
     given = call.parse_args()

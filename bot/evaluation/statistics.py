@@ -224,13 +224,21 @@ def mean_of(tests: Sequence[Contrast]) -> Contrast:
     step = min(one.step for one in tests) / k
 
     def interval(level: float) -> Interval:
-        below, above = zip(*(_reach(one, level) for one in tests), strict=True)
-        return (
-            mean - sqrt(fsum(one * one for one in below)) / k - step / 2,
-            mean + sqrt(fsum(one * one for one in above)) / k + step / 2,
-        )
+        return interval_of_mean(tests, level)
 
     return Contrast(mean, error, _p_of(mean, interval) if error else None, interval, step)
+
+
+def interval_of_mean(tests: Sequence[Contrast], level: float = LEVEL) -> Interval:
+    """The interval of `mean_of`, for two tests or more whose errors are known."""
+    k = len(tests)
+    mean = fsum(one.difference for one in tests) / k
+    step = min(one.step for one in tests) / k
+    below, above = zip(*(_reach(one, level) for one in tests), strict=True)
+    return (
+        mean - sqrt(fsum(one * one for one in below)) / k - step / 2,
+        mean + sqrt(fsum(one * one for one in above)) / k + step / 2,
+    )
 
 
 def _reach(test: Contrast, level: float) -> Interval:

@@ -18,13 +18,14 @@ from bot.audits.drop.samples import golds_of
 from bot.audits.drop.scorer import Scorer
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
-from bot.audits.samples.sample import HASHES, NESTED, Sample, document_hash, sha256
+from bot.audits.samples.sample import HASHES, NESTED, Sample, by_likelihood, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind, whole
-from bot.evaluation.result import CheckedSamples, LeafResult, Result, WrongMetric
+from bot.evaluation.result import CheckedSamples, Result, WrongMetric
 
 MAX_LOG = 2 << 30  # bytes of one log
-MOST_IDS = 1 << 26  # the largest number of a document that is remembered; one bit each
+NUMBERED = re.compile(r"(?s:(.*?))(0|[1-9]\d{0,6})")  # a document's name that ends in a number, or is one
+MOST_FIELDS = 16  # of such names, which differ in what stands before the number
 STAMP = r"_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)"
 LOGS = (
     re.compile(rf"samples_(?P<task>.+?){STAMP}\.jsonl(\.gz)?"),
@@ -40,7 +41,6 @@ NO_SAMPLE = "it has no sample"
 LETTERS = "ABCDEFGHIJ"
 IGNORED = re.compile(r"(?s:.*#### )|[,$]|\.$")  # what GSM8K's exact match leaves out of answer and target
 SIGNS = re.compile(r"[\W_]+")
-CLOSE = 1e-9  # two log-likelihoods that lie closer are a tie
 
 
 def logs_of(result: Result, name: str, names: Iterable[str]) -> dict[str, str]:
@@ -89,8 +89,7 @@ def check_leaf(result: Result, leaf_key: str, log: Path, name: str) -> CheckedSa
 
     None for a result of Inspect that was written without its samples.
     """
-    leaf = result.leaves[leaf_key]
-    check = _Check(leaf_key, leaf, result.task_hashes.get(leaf_key, ""))
+    check = _Check(leaf_key, result)
     try:
         size = sum(one.stat().st_size for one in _files(log))
         if size > MAX_LOG:
@@ -149,37 +148,45 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Questions:
-    """The documents of one filter: each may come once, and their digest does not depend on their order."""
+    """The documents of one filter: each may come once, and their digest does not depend on their order.
+
+    Of a name that ends in a number one bit is kept, in a field for what stands before the number.
+    """
 
     count: int = 0
     largest: int = -1
     total: int = 0
-    seen: bytearray = field(default_factory=bytearray)
+    numbers: dict[str, bytearray] = field(default_factory=dict)
     names: set[bytes] = field(default_factory=set)
 
     def add(self, doc_id: int | str | None, key: str, doc_hash: str) -> bool:
         """Add a document; False for one that came before. `key` is its number with that of its repeat."""
         self.count += 1
         self.total = (self.total + int(sha256(doc_hash), 16)) % (1 << 256)
-        if isinstance(doc_id, int) and not isinstance(doc_id, bool) and 0 <= doc_id < MOST_IDS and key == str(doc_id):
-            self.largest = max(self.largest, doc_id)
-            place, bit = doc_id >> 3, 1 << (doc_id & 7)
-            if place >= len(self.seen):
-                self.seen.extend(bytes(place + 1 - len(self.seen)))
-            is_new = not self.seen[place] & bit
-            self.seen[place] |= bit
+        numbered = NUMBERED.fullmatch(key)
+        if numbered is None or (numbered[1] not in self.numbers and len(self.numbers) == MOST_FIELDS):
+            mark = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
+            is_new = mark not in self.names
+            self.names.add(mark)
             return is_new
-        mark = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
-        is_new = mark not in self.names
-        self.names.add(mark)
+        if isinstance(doc_id, int):
+            self.largest = max(self.largest, doc_id)
+        seen, number = self.numbers.setdefault(numbered[1], bytearray()), int(numbered[2])
+        place, bit = number >> 3, 1 << (number & 7)
+        if place >= len(seen):
+            seen.extend(bytes(place + 1 - len(seen)))
+        is_new = not seen[place] & bit
+        seen[place] |= bit
         return is_new
 
 
 class _Check:
     """What is known of a leaf's log so far."""
 
-    def __init__(self, leaf_key: str, leaf: LeafResult, task_hash: str) -> None:
-        self._key, self._leaf, self._task_hash = leaf_key, leaf, task_hash
+    def __init__(self, leaf_key: str, result: Result) -> None:
+        leaf = result.leaves[leaf_key]
+        self._key, self._leaf, self._task_hash = leaf_key, leaf, result.task_hashes.get(leaf_key, "")
+        self._model = result.model.id
         self._filters = {key.partition(",")[2] for key in leaf.numbers if "," in key} - {""}
         self._tallies: dict[tuple[str, str], _Tally] = {}
         self._questions: dict[str, _Questions] = {}
@@ -195,7 +202,7 @@ class _Check:
         for sample in samples:
             if isinstance(sample, SkippedRecord):
                 self._unreadable = self._unreadable or f"record {sample.line}: {sample.why}"
-            elif not is_perturbed(sample):
+            elif not is_extra(sample):
                 try:
                     self._add(sample)
                 except RecursionError:
@@ -204,8 +211,10 @@ class _Check:
     def _add(self, sample: Sample) -> None:
         group = self._group(sample)
         self._check_hashes(sample)
+        if sample.model and self._model and sample.model != self._model:
+            self._say(f"the samples are of {sample.model}, and the result is of {self._model}")
         questions = self._questions.setdefault(group, _Questions())
-        key = str(sample.doc_id) if sample.row.get("epoch") is None else f"{sample.doc_id} {sample.row['epoch']}"
+        key = str(sample.doc_id) if sample.row.get("epoch") is None else f"{sample.row['epoch']} {sample.doc_id}"
         if not questions.add(sample.doc_id, key, sample.doc_hash):
             self._say(f"the document {sample.doc_id} is in the log more than once")
         for name, values in _values(sample):
@@ -247,6 +256,8 @@ class _Check:
 
     def _allowed(self, name: str, sample: Sample) -> set[float] | None:
         """The values that a metric may have for the logged answer; None where nobody can tell."""
+        if name in sample.rescored:
+            return set(sample.rescored[name])
         if not sample.form.startswith("lm-eval") or is_mean_of_proportions(self._key, name):
             return None
         if name in {"acc", "acc_norm"} and sample.logprobs and "acc_mutual_info" not in sample.metrics:
@@ -299,7 +310,7 @@ class _Check:
         if expected and count and count != expected and not self._unreadable:
             self._say(f"the log has {count} samples, and the result is of {expected}")
         is_whole = result.limit is None and leaf.samples == (leaf.original or leaf.samples)
-        if is_whole and count and questions.largest >= count and not questions.names:
+        if is_whole and count and questions.largest >= count and set(questions.numbers) == {""} and not questions.names:
             self._say(
                 f"the log has {count} documents, and their numbers go up to {questions.largest}: some are missing"
             )
@@ -345,10 +356,14 @@ def _is_known(key: str, tally: _Tally) -> bool:
     return not tally.has_fractions or key.partition(",")[0] in {"em", "f1"}
 
 
-def is_perturbed(sample: Sample) -> bool:
-    """Tell whether HELM changed the text of a question; such a sample counts for no number of the result."""
+def is_extra(sample: Sample) -> bool:
+    """Tell whether a sample of HELM counts for no number of the result.
+
+    It changed the text of the question, or asks for one more of the references that are likelihoods.
+    """
     instance = sample.row.get("instance")
-    return isinstance(instance, dict) and isinstance(instance.get("perturbation"), dict)
+    is_changed = isinstance(instance, dict) and isinstance(instance.get("perturbation"), dict)
+    return is_changed or bool(sample.row.get("reference_index"))
 
 
 def _values(sample: Sample) -> Iterator[tuple[str, Sequence[float]]]:
@@ -368,18 +383,7 @@ def _by_likelihood(sample: Sample, *, per_character: bool) -> set[float] | None:
     golds = _golds(sample)
     if not golds or len(texts) != len(values):
         return None
-    scores: list[Sequence[float]] = [values]
-    if per_character:
-        without = [one[1:] for one in texts] if all(one[:1] in {" ", "\n"} for one in texts) else list(texts)
-        scores = [
-            [value / max(1, len(one)) for value, one in zip(values, spelled, strict=True)]
-            for spelled in (without, list(texts))
-        ]
-    allowed: set[float] = set()
-    for each in scores:
-        best = max(each)
-        allowed |= {float(place in golds) for place, value in enumerate(each) if best - value <= CLOSE}
-    return allowed
+    return by_likelihood(texts, values, golds, per_character=per_character)
 
 
 def _golds(sample: Sample) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -13,6 +14,7 @@ from bot.errors import CallError, MalformedResult, MalformedSamples
 from bot.evaluation.formats.zip_members import ZipMembers
 
 MAX_SAMPLE = 16 << 20
+CHOICE, CHOSEN = re.compile("[A-Z]"), re.compile("[A-Z]+")
 # The letters that Inspect's scorers give, and their numbers (inspect_ai.scorer.value_to_float).
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
@@ -78,7 +80,16 @@ def _sample(row: dict[str, Any]) -> Sample:
         response=_output(row.get("output")),
         answer=answers[0] if answers else None,
         metrics=dict(_metrics(scores)),
+        rescored=_by_letters(scores.get("choice"), target),
     )
+
+
+def _by_letters(score: Any, target: str) -> dict[str, set[float]]:
+    """What the scorer `choice` gives: right where the letters of the answer are those of the target."""
+    answer = score.get("answer") if isinstance(score, dict) else None
+    if not isinstance(answer, str) or not CHOSEN.fullmatch(target.replace(" | ", "")):
+        return {}
+    return {"choice": {float(set(CHOICE.findall(answer)) == set(CHOICE.findall(target)))}}
 
 
 def _listed(value: object) -> list[Any]:

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from bot.audits.samples.records import SkippedRecord
-from bot.audits.samples.sample import NO_FORM, Sample, document_hash, identifier, number, number_in_text, sha256, text
+from bot.audits.samples.sample import (
+    NO_FORM,
+    Sample,
+    by_likelihood,
+    document_hash,
+    identifier,
+    number,
+    number_in_text,
+    sha256,
+    text,
+)
 from bot.errors import CallError, MalformedSamples
 
 ROWS = 256  # decoded at once: a row may hold thousands of tokens
@@ -58,7 +68,7 @@ def _since_010(row: dict[str, Any], place: int) -> Sample:
     sample.answer = processed if processed is not None else sample.response
     _likelihoods(sample, doc.get("choices"), response.get("logprobs"), sample.response)
     sample.metrics = _metrics(row.get("metric"))
-    return _hashed(sample)
+    return _finished(sample, doc.get("gold_index"))
 
 
 def _until_09(row: dict[str, Any], place: int) -> Sample:
@@ -71,15 +81,22 @@ def _until_09(row: dict[str, Any], place: int) -> Sample:
     sample.response = sample.answer = _first(predictions)
     _likelihoods(sample, row.get("choices"), predictions, sample.response)
     sample.metrics = _metrics(row.get("metrics"))
-    return _hashed(sample)
+    return _finished(sample, row.get("gold_index"))
 
 
 def _made(row: dict[str, Any], doc_id: int | str | None, asked: dict[str, Any], prompt: str) -> Sample:
     return Sample("lighteval", doc_id, row, asked, document_hash(asked), prompt, sha256(prompt))
 
 
-def _hashed(sample: Sample) -> Sample:
+def _finished(sample: Sample, index: Any) -> Sample:
+    """The sample with the hash of its target, and with acc and acc_norm as its log-likelihoods give them."""
     sample.target_hash = sha256(sample.target)
+    golds = {one for one in (index if isinstance(index, list) else [index]) if isinstance(one, int)}
+    if golds and len(sample.logprobs) > 1:
+        sample.rescored = {
+            name: by_likelihood(sample.continuations, sample.logprobs, golds, per_character=name == "acc_norm")
+            for name in ("acc", "acc_norm")
+        }
     return sample
 
 

@@ -1,21 +1,24 @@
 """Pair the answers of two runs to the same questions, from their sample logs, in memory that does not grow with them.
 
 Questions are matched by the hash of the document, repeats of one by their number. Both logs are read side by side: only
-questions that one of them has not reached yet are held. Questions about one text, such as a passage, are a cluster.
+questions that one of them has not reached yet wait for their pair, few in memory and the others in a temporary file.
+Questions about one text, such as a passage, are a cluster.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from math import sqrt
 from pathlib import Path
+from typing import NamedTuple, Self
 
-from bot.audits.samples.check import is_perturbed
+from bot.audits.samples.check import is_extra
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
@@ -25,18 +28,56 @@ from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
 TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a data set may be about
+REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
+MOST_WAITING = 4_000  # answers in memory whose pair has not come
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(NamedTuple):
     """What is kept of a sample until its pair comes."""
 
     value: float
     prompt_hash: str
     answer: str
-    cluster: bytes = b""
+    cluster: str = ""
+
+
+class _Waiting:
+    """The answers of one run whose pair has not come, by question: few in memory, the others in a temporary file."""
+
+    def __init__(self) -> None:
+        self._few: dict[str, _Answer] = {}
+        self._more: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._more is not None:
+            self._more.close()
+
+    def put(self, key: str, answer: _Answer) -> None:
+        """Keep an answer until its pair comes."""
+        if len(self._few) < MOST_WAITING or key in self._few:
+            self._few[key] = answer
+            return
+        if self._more is None:
+            self._more = sqlite3.connect("", isolation_level=None)  # SQLite writes it to a file that only it knows
+            self._more.execute("CREATE TABLE answers (question PRIMARY KEY, answer) WITHOUT ROWID")
+            self._more.execute("BEGIN")
+        self._more.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (_digest(key), json.dumps(answer)))
+
+    def take(self, key: str) -> _Answer | None:
+        """Give the answer to a question and forget it; None if there is none."""
+        if key in self._few or self._more is None:
+            return self._few.pop(key, None)
+        mark = (_digest(key),)
+        row = self._more.execute("SELECT answer FROM answers WHERE question = ?", mark).fetchone()
+        if row is None:
+            return None
+        self._more.execute("DELETE FROM answers WHERE question = ?", mark)
+        return _Answer(*json.loads(row[0]))
 
 
 @dataclass(slots=True)
@@ -50,7 +91,7 @@ class _PairTally:
     counts: Counter[tuple[float, float]] = field(default_factory=Counter)
     flips: list[tuple[str, str, str]] = field(default_factory=list)
     prompts_differ: str = ""
-    clusters: dict[bytes, tuple[float, int]] | None = field(default_factory=dict)
+    clusters: dict[str, tuple[float, int]] | None = field(default_factory=dict)
 
     def add(self, key: str, first: _Answer, second: _Answer) -> None:
         """Add one question that both runs answered."""
@@ -115,20 +156,21 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
 
 def _pair(tally: _PairTally, sizes: list[int], logs: tuple[Path, Path], metric: str) -> bool:
     """Read two logs side by side; "no" where one of them cannot be used."""
-    waiting: tuple[dict[str, _Answer], dict[str, _Answer]] = ({}, {})
-    for row in zip_longest(*(_answers(log, metric) for log in logs)):
-        for side, item in enumerate(row):
-            if item is None:
-                continue
-            if isinstance(item, SkippedRecord):
-                return False
-            key, answer = item
-            sizes[side] += 1
-            partner = waiting[1 - side].pop(key, None)
-            if partner is None:
-                waiting[side][key] = answer
-            else:
-                tally.add(key, *((partner, answer) if side else (answer, partner)))
+    with _Waiting() as first, _Waiting() as second:
+        waiting = (first, second)
+        for row in zip_longest(*(_answers(log, metric) for log in logs)):
+            for side, item in enumerate(row):
+                if item is None:
+                    continue
+                if isinstance(item, SkippedRecord):
+                    return False
+                key, answer = item
+                sizes[side] += 1
+                partner = waiting[1 - side].take(key)
+                if partner is None:
+                    waiting[side].put(key, answer)
+                else:
+                    tally.add(key, *((partner, answer) if side else (answer, partner)))
     return True
 
 
@@ -143,13 +185,11 @@ def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
 def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRecord]:
     """The answers of a log to its questions, each with the key of the question."""
     name, _, answer_filter = metric.partition(",")
-    repeats: Counter[str] = Counter()
-    has_repeats = False
     for sample in _readable(log):
         if isinstance(sample, SkippedRecord):
             yield sample
             continue
-        if is_perturbed(sample):
+        if is_extra(sample):
             continue
         if answer_filter and sample.filter != answer_filter:
             continue
@@ -158,21 +198,18 @@ def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRe
             yield SkippedRecord(0, f"the samples have no {name}")
             return
         key = sample.doc_hash or _digest(sample.doc if sample.doc is not None else sample.doc_id)
-        has_repeats = has_repeats or any(sample.row.get(name) is not None for name in ("repeat", "epoch"))
-        if has_repeats:
-            repeats[key] += 1
-            key = f"{key}#{repeats[key]}"
-        yield key, _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc))
+        repeat = next((one for name in REPEATS if isinstance(one := sample.row.get(name), int)), "")
+        yield f"{key}#{repeat}", _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc))
 
 
-def _cluster(doc: object) -> bytes:
+def _cluster(doc: object) -> str:
     """What tells the text that a question is about, empty where the document has none."""
     if not isinstance(doc, dict):
-        return b""
+        return ""
     for text in map(doc.get, TEXTS):
         if isinstance(text, str) and len(text) >= SHORTEST_TEXT:
-            return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-    return b""
+            return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return ""
 
 
 def _digest(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -21,6 +21,7 @@ NO_FORM = "not a sample of a known format"
 NESTED = "nested too deeply"
 RESULT_FILE = "a result file, not a sample log"
 HASHES = ("doc_hash", "prompt_hash", "target_hash")
+CLOSE = 1e-9  # two log-likelihoods that lie closer are a tie
 NO_METRIC = frozenset(
     ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "native_id", *HASHES)
 )
@@ -33,7 +34,8 @@ class Sample(msgspec.Struct, gc=False):
     wrote, `answer` what the filter named `filter` left of it; both are None where log-likelihoods were measured:
     `logprobs` are those of `continuations`, in order, and `greedy` tells whether each is what the model would have
     written. `settings` are the generation's (`until`, …). `metrics` are the sample's own numbers by name. `target` is
-    the right answer.
+    the right answer. `rescored` has what a metric may be by the logged answer, where the harness tells how; `model` is
+    the one that the log names.
     """
 
     form: str
@@ -53,6 +55,8 @@ class Sample(msgspec.Struct, gc=False):
     settings: Mapping[str, Any] = {}
     metrics: dict[str, float] = {}
     filter: str = "none"
+    rescored: Mapping[str, Collection[float]] = {}
+    model: str = ""
 
 
 def decode(data: bytes | str) -> dict[str, Any]:
@@ -202,6 +206,27 @@ def likelihoods(responses: Any, requests: int) -> tuple[tuple[float, ...], tuple
         return (), ()
     flagged = all(len(part) == 2 for part in parts)
     return known, tuple(str(part[1]) == "True" for part in parts) if flagged else ()
+
+
+def by_likelihood(
+    texts: Sequence[str], values: Sequence[float], golds: Collection[int], *, per_character: bool
+) -> set[float]:
+    """What acc or acc_norm may be: whether the likeliest continuation is at one of the right places.
+
+    Harnesses differ in whether the blank before a continuation counts as a character, and in who wins a tie.
+    """
+    scores: list[Sequence[float]] = [values]
+    if per_character:
+        without = [one[1:] for one in texts] if all(one[:1] in {" ", "\n"} for one in texts) else list(texts)
+        scores = [
+            [value / max(1, len(one)) for value, one in zip(values, spelled, strict=True)]
+            for spelled in (without, list(texts))
+        ]
+    allowed: set[float] = set()
+    for each in scores:
+        best = max(each)
+        allowed |= {float(place in golds) for place, value in enumerate(each) if best - value <= CLOSE}
+    return allowed
 
 
 def _metrics(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -160,9 +160,10 @@ def other_questions(case: Case) -> Iterator[Violation]:
     """The samples are not the questions of the task.
 
     ## What it does
-    Compares the number of samples with the result, the numbers of the documents with each other, each document, prompt
-    and target with its hash, the hash of all samples with the result's, and the documents with those of the rows on the
-    board. A document that is in the log twice is named, too.
+    Compares the number of samples with the result and with the declaration, the numbers of the documents with each
+    other, each document, prompt and target with its hash, the hash of all samples with the result's, the model that the
+    log names with the result's, and the documents with those of the rows on the board. A document that is in the log
+    twice is named, too.
 
     ## Why is this bad?
     Questions that the model failed on can be left out, and easy ones can be repeated.
@@ -177,9 +178,16 @@ def other_questions(case: Case) -> Iterator[Violation]:
     found = (
         _violation(case, one, f"{log.path}: {why}", "submit the whole log of the run that gave the result")
         for one, log in _looked_at(case)
-        if log is not None and (why := log.others or _unlike_the_board(case, one, log))
+        if log is not None
+        and (why := log.others or _unlike_the_declared(case, one, log) or _unlike_the_board(case, one, log))
     )
     yield from one_for_each_task(found)
+
+
+def _unlike_the_declared(case: Case, found: Measurement, log: CheckedSamples) -> str:
+    wanted = (found.required.size or 0) * max(1, found.leaf.epochs)
+    is_other = bool(wanted and log.count) and case.result.limit is None and log.count != wanted
+    return f"it has {counted(log.count, 'sample')}, {wanted:,} are expected" if is_other else ""
 
 
 def _unlike_the_board(case: Case, found: Measurement, log: CheckedSamples) -> str:

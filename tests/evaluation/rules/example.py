@@ -122,7 +122,7 @@ class Example:
         """A sound log for each leaf, with what the example changes."""
         logs = {
             key: msgspec.to_builtins(
-                CheckedSamples(key, f"samples_{key}.jsonl", "0" * 64, 1, "d", _floats(leaf.numbers))
+                CheckedSamples(key, f"samples_{key}.jsonl", "0" * 64, leaf.samples or 0, "d", _floats(leaf.numbers))
             )
             for key, leaf in result.leaves.items()
         }
