@@ -1,0 +1,56 @@
+"""Loads what commands load, and forks for each line of its input: see `command.py`."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+LOADED = [
+    *(f"bot.cli.{name}" for name in ("app", "checks", "leaderboards", "publish", "results", "service")),
+    "sqlalchemy",
+]
+
+
+def next_command() -> None:
+    """Return in a new process for each order that comes; leave where none comes any more."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for a command
+    for line in sys.stdin:
+        if os.fork() == 0:
+            order = json.loads(line)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            command = os.fork()
+            if command == 0:
+                begin(order)
+                return
+            _, status = os.waitpid(command, 0)
+            Path(order["folder"], "status").write_text(str(os.waitstatus_to_exitcode(status)))
+            os._exit(0)
+    os._exit(0)
+
+
+def begin(order: dict[str, Any]) -> None:
+    """Be a process that was started with these words, in this folder, with this environment."""
+    for descriptor, name in ((0, os.devnull), (1, f"{order['folder']}/out"), (2, f"{order['folder']}/err")):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), descriptor)
+    sys.stdin, sys.stdout, sys.stderr = (open(number, mode, closefd=False) for number, mode in enumerate("rww"))  # noqa: SIM115
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["environ"])
+    sys.argv[1:] = order["args"]
+    sys.path[0] = order["cwd"]
+
+
+if __name__ == "__main__":
+    for module in LOADED:
+        importlib.import_module(module)
+    gc.freeze()
+    next_command()
+    from bot.cli.app import run
+
+    run()
