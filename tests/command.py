@@ -28,14 +28,16 @@ OF_START = (
 def bot(*args: object, **more: object) -> tuple[int, str, str]:
     """Run it in a process of its own: status, standard output, standard error."""
     environ = dict(more.get("env") or os.environ)  # type: ignore[call-overload]
-    if more.keys() <= {"cwd", "env"} and of_start(environ) == of_start(dict(os.environ)):
+    is_plain = all(os.environ.get(name) == value for name, value in environ.items() if name.startswith(OF_START))
+    if is_plain and more.keys() <= {"cwd", "env"}:
         return forked([str(arg) for arg in args], str(more.get("cwd") or Path.cwd()), environ)
     done = subprocess.run([*BOT, *map(str, args)], capture_output=True, check=False, **more)  # type: ignore[call-overload]
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-def of_start(environ: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name.startswith(OF_START)}
+def completed(*args: object, **more: object) -> subprocess.CompletedProcess[str]:
+    """The same as `subprocess.run` would give it."""
+    return subprocess.CompletedProcess(args, *bot(*args, **more))
 
 
 def forked(args: list[str], cwd: str, environ: dict[str, str]) -> tuple[int, str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.command import completed
 from tests.evaluation.judging import KESTREL, ROOT, base, dumps, outcome_of, patched, rules_of
 
 LIMITED = patched({"/config/limit": 50.0})
@@ -17,10 +18,7 @@ LIMITED = patched({"/config/limit": 50.0})
 
 def run(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, so that a traceback would show."""
-    return subprocess.run(
-        [sys.executable, "-m", "bot", *args],
-        cwd=cwd, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return completed(*args, cwd=cwd)
 
 
 def big_file(folder: Path) -> list[str]:

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.audits.samples.test_check import inspect_log
+from tests.command import completed
 
 ROOT = Path(__file__).resolve().parents[2]
 KESTREL, OSPREY = (f"examples/results/example-org__{name}-7b" for name in ("kestrel", "osprey"))
 
 
 def call(*args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bot", "compare", *args], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    return completed("compare", *args, cwd=ROOT)
 
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> str:
     target = str(tmp_path_factory.mktemp("board") / "target")
-    done = subprocess.run(
-        [sys.executable, "-m", "bot", "publish", KESTREL, "--to", target, "--as", "commit", "--quiet"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = completed("publish", KESTREL, "--to", target, "--as", "commit", "--quiet", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return target
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.audits.samples.test_check import STAMP, hashed
+from tests.command import completed
 from tests.world.local_git import git
 from tests.world.results import TINY, result
 
@@ -18,10 +18,7 @@ RIGHT = {"sums_plus": 50, "sums_times": 60, "logic": 70}
 
 
 def bot(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bot", *args], cwd=folder, capture_output=True, text=True, check=False,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+    return completed(*args, cwd=folder, env={"PATH": "/usr/bin:/bin"})
 
 
 def rows(task: str, right: int) -> list[dict[str, object]]:

@@ -45,11 +45,11 @@ VALUES = {
 
 
 def places(value: Any, pointer: str = "") -> Iterator[str]:
-    """Every field of a file; of the tasks of one kind the first two."""
+    """Every field of a file; of the tasks of one kind the first."""
     if not isinstance(value, dict):
         yield pointer
         return
-    for key, inner in [*value.items()][:2] if len(value) > 20 else value.items():
+    for key, inner in [*value.items()][:1] if len(value) > 20 else value.items():
         yield from places(inner, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
     yield pointer
 

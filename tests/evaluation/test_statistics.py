@@ -174,13 +174,13 @@ def test_the_p_of_a_mean_is_where_its_interval_ends_at_zero() -> None:
 def test_false_differences_are_rare(share: float, n: int, is_paired: bool) -> None:
     draw = random.Random(f"{share} {n} {is_paired}")
     wrong = 0
-    for _ in range(200):
+    for _ in range(60):
         first, second = ([[draw.random() < share for _ in range(n)] for _ in range(4)] for _ in range(2))
         tests = [_test(a, b, is_paired=is_paired) for a, b in zip(first, second, strict=True)]
         adjusted = holm({str(place): one.p or 0.0 for place, one in enumerate(tests)})
         low, high = mean_of(tests).interval(LEVEL)
         wrong += min(adjusted.values()) < LEVEL or low > 0 or high < 0
-    assert wrong <= 200 * 2 * LEVEL
+    assert wrong <= 60 * 2 * LEVEL
 
 
 def _test(first: list[bool], second: list[bool], *, is_paired: bool) -> Contrast:

@@ -18,6 +18,7 @@ from huggingface_hub import HfApi
 
 from bot.service.review.reviews import SHORT_LIST
 from bot.service.watch.workers import QUIET
+from tests.command import completed
 from tests.service.stories import SETTINGS, Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -40,15 +41,9 @@ def environment(hub: Hub, **more: str) -> dict[str, str]:
 
 
 def run(hub: Hub, folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bot", *words],
-        cwd=folder,
-        env=environment(hub, **more),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    environ = environment(hub, **more)
+    del environ["PYTHONPATH"]
+    return completed(*words, cwd=folder, env=environ)
 
 
 @pytest.fixture

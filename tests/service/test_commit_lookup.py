@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.commits import AnswersInFile, Commits
 from bot.service.judge.commits import CommitLookup, askable
 from bot.service.judge.facts import Judge, no_look_up
+from tests.command import bot
 from tests.platforms.github.fixtures import github
 from tests.world.github_server import GitHubServer
 from tests.world.results import TINY, result
@@ -260,17 +259,11 @@ def test_check_online_asks_and_keeps_the_answers(github: GitHubServer, history: 
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "GITHUB_TOKEN": "",
     }
-    command = [sys.executable, "-m", "bot", "check", "results_a.json", "-l", "tiny.toml", "--format", "json"]
+    command = ["check", "results_a.json", "-l", "tiny.toml", "--format", "json"]
 
     def check(*more: str) -> tuple[int, list[str]]:
-        run = subprocess.run(
-            [*command, *more],
-            cwd=tmp_path,
-            env=environment | {"PYTHONPATH": str(Path.cwd())},
-            capture_output=True,
-            check=False,
-        )
-        return run.returncode, [finding["rule"] for finding in json.loads(run.stdout)["submissions"][0]["findings"]]
+        status, out, _ = bot(*command, *more, cwd=tmp_path, env=environment)
+        return status, [finding["rule"] for finding in json.loads(out)["submissions"][0]["findings"]]
 
     assert check() == (0, ["unverifiable-harness-commit"])
     assert check("--online") == (1, ["unaccepted-harness-commit"])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from bot.platforms.github.commits import AnswersInStore
 from bot.publishing.publication import find_marker
 from bot.service.store import Store, connect
+from tests.command import completed
 from tests.platforms.github.fixtures import github
-from tests.world.github_runner import ROOT
 from tests.world.github_server import GitHubServer
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
@@ -44,12 +43,10 @@ def settle(folder: Path, server: GitHubServer) -> subprocess.CompletedProcess[st
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
-        "PYTHONPATH": str(ROOT),
         "GITHUB_TOKEN": "bot-token",
         "GITHUB_API_URL": server.url,
     }
-    command = [sys.executable, "-m", "bot", "settle", "--config", "bot.toml"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return completed("settle", "--config", "bot.toml", cwd=folder, env=environment)
 
 
 def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Path) -> None:
