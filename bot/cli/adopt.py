@@ -24,6 +24,7 @@ from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderbo
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, UnreadPath, believed_date, own_date
+from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.files import read_file
 from bot.platforms.git.repository import root_of
@@ -51,7 +52,7 @@ from bot.publishing.tables.sheet import LARGEST
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
 from bot.publishing.tables.template import rows_of_template
 from bot.publishing.tables.values import RowView, lookup, scaled, unit_of
-from bot.reporting.draft import draft_text, toml_key, toml_text
+from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
 from bot.service.settings.environment import read_access

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -28,6 +28,7 @@ BEFORE, AROUND = 24, 80  # characters before the first difference, and in all
 DEEPEST = 24  # levels of a value that are compared
 REMEMBERED, LONGEST_REMEMBERED = 1_024, 8_000  # definitions that are derived once, and the bytes of the longest
 SHA256 = "sha256:"
+OF_RELEASES = "lm-eval-0.4"  # the format whose definitions are shipped
 NONE = ""  # the digest of a field that a definition does not have
 ENCODE = msgspec.json.Encoder().encode
 
@@ -92,11 +93,10 @@ def released(name: str) -> Mapping[str, Any]:
     """A shipped file of definitions.
 
     `leaves` has for each leaf its definitions by their digests with the `asked` versions of the harness that have each,
-    `definitions` the digests of the fields of each, `values` the texts behind those, `digest` stands for all of it.
+    `definitions` the digests of the fields of each, `values` the texts behind those.
     """
-    text = files("bot").joinpath("data", "definitions", f"{name}.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found | {"digest": digest_of(text)}
+    found: dict[str, Any] = json.loads(files("bot").joinpath("data", "definitions", f"{name}.json").read_bytes())
+    return found
 
 
 @cache
@@ -106,12 +106,16 @@ def released_names() -> frozenset[str]:
     return frozenset(one.name.removesuffix(".json") for one in folder.iterdir() if one.name.endswith(".json"))
 
 
-def accepted_in(name: str, leaf_id: str) -> Iterator[AcceptedDefinition]:
-    """The definitions of a leaf in a shipped file."""
+def definitions_in(name: str, leaf_ids: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The definitions of leaves in a shipped file, as a declaration spells them."""
     found = released(name)
-    for digest, versions in found["leaves"].get(leaf_id, {}).items():
-        fields = {field: frozenset({value}) for field, value in found["definitions"][digest].items()}
-        yield AcceptedDefinition(fields, frozenset(versions), digest)
+    leaves: dict[tuple[str, ...], list[str]] = {}
+    for leaf_id in found["leaves"].keys() & set(leaf_ids):
+        for digest, versions in found["leaves"][leaf_id].items():
+            leaves.setdefault((digest, *versions), []).append(leaf_id)
+    for (digest, *versions), ids in sorted(leaves.items()):
+        fields = {field: (f"{SHA256}{value}",) for field, value in found["definitions"][digest].items()}
+        yield {"leaves": sorted(ids), "formats": (OF_RELEASES,), "versions": versions, "fields": fields}
 
 
 @cache
@@ -257,11 +261,12 @@ def _excerpt(value: AskedField | None, text: str, at: int) -> str:
     return f'"{"…" * (start > 0)}{shown(cut, 2 * AROUND)}{"…" * (start + AROUND < len(text))}"'
 
 
-def declared_definition(fields: Mapping[str, Sequence[str]]) -> AcceptedDefinition:
+def declared_definition(fields: Mapping[str, Sequence[str]], versions: Iterable[str]) -> AcceptedDefinition:
     """The definition that a declaration gives: for each field texts, or `sha256:` and a digest; "" is no value."""
     accepted = {field: frozenset(map(_declared_digest, values)) for field, values in fields.items()}
     only = {field: next(iter(digests)) for field, digests in accepted.items() if len(digests) == 1}
-    return AcceptedDefinition(accepted, digest=digest_of_fields(only) if len(only) == len(accepted) else "")
+    digest = digest_of_fields(only) if len(only) == len(accepted) else ""
+    return AcceptedDefinition(accepted, frozenset(versions), digest)
 
 
 def _declared_digest(value: str) -> str:

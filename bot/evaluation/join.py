@@ -116,9 +116,9 @@ def _of_one_file(key: RowKey, verdict: Verdict, measurements: Measurements, lead
 def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Row:
     """The row of submissions without a sound leaf: the numbers of one file, to be looked at and not to be published.
 
-    Of files with as many numbers it is the newest: the candidates come newest first.
+    Of files with as many numbers it is one without errors, then the newest: the candidates come newest first.
     """
-    best = max(candidates, key=lambda one: len(one.shown))
+    best = max(candidates, key=lambda one: (len(one.shown), one.verdict.status == "accepted"))
     measurements = _in_order(best.shown, best, leaderboard)
     return Row(
         key=key,

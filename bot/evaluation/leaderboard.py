@@ -15,13 +15,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
-from bot.evaluation.definition import released, released_names
+from bot.evaluation.definition import definitions_in, released_names
 from bot.evaluation.task import DeclarationModel, FormatId, Id, Leaf, Revision, Task, Text
-from bot.evaluation.toml_file import Fault, parse_toml, spelled
+from bot.evaluation.toml_file import Fault, parse_toml, spelled, toml_key, toml_text
 
 
 def with_group_leaves(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
@@ -77,11 +77,12 @@ class Definition(DeclarationModel):
 
     `leaves` are ids, or shell patterns over them. A value is the text itself, or `sha256:` and its digest; "" stands
     for a field without a value, as every field does that is not named. `formats` are those that record these fields,
-    any where there are none.
+    `versions` the releases or commits of the harness that have the definition, any where there are none.
     """
 
     leaves: Annotated[tuple[Text, ...], Field(min_length=1)]
     formats: tuple[FormatId, ...] = ()
+    versions: tuple[Text, ...] = ()
     fields: dict[Text, tuple[str, ...]]
 
 
@@ -90,7 +91,7 @@ class Accepted(DeclarationModel):
 
     `commits` are known members of the range (checked without a network), `releases` names of the shipped table.
     `formats` are those that the range writes, any where there are none. `definitions` names a shipped file of what
-    the leaves ask in it.
+    the leaves ask in it: `Harness.definitions` then has those, too.
     """
 
     repository: Annotated[str, spelled(r"[\w.-]+/[\w.-]+", "write org/name")]
@@ -99,7 +100,7 @@ class Accepted(DeclarationModel):
     commits: tuple[Revision, ...] = ()
     releases: tuple[Text, ...] = ()
     formats: tuple[FormatId, ...] = ()
-    definitions: Text | None = None
+    definitions: Annotated[Text | None, Field(exclude=True)] = None
     reason: Text
 
 
@@ -164,9 +165,11 @@ ModelName = Annotated[
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
                      "entry", "date"})  # fmt: skip
+KEPT = "# As rows were scored by it: groups of the catalogue and definitions of releases are written out."
 ID_REASON = "the file's name is the id; leave the key out"
 # What is said to people and decides neither verdicts nor scores.
 WORDS = frozenset({"title", "description", "homepage", "reason", "bound_reason", "who", "quarantined", "hub"})
+NAMED_BY_FILES = frozenset({"fields", "models"})  # tables whose keys are no keys of a declaration: all of them decide
 
 
 class Leaderboard(DeclarationModel):
@@ -188,12 +191,12 @@ class Leaderboard(DeclarationModel):
     models: dict[Text, ModelName] = Field(default={})
     served_models: bool = False
     waivers: tuple[Waiver, ...] = ()
-    _text: str = PrivateAttr("")
 
     @property
     def text(self) -> str:
-        """The TOML that it was read from, "" if it was made otherwise."""
-        return self._text
+        """The TOML that gives this declaration and its digest, whatever data another version of the bot comes with."""
+        declared = {key: value for key, value in self._declared.items() if key != "id"}
+        return "\n".join([KEPT, *(f"{toml_key(key)} = {toml_text(value)}" for key, value in declared.items()), ""])
 
     def leaves(self) -> Iterator[tuple[Task, Leaf]]:
         """Every required leaf with its task, in the order of the declaration."""
@@ -216,11 +219,7 @@ class Leaderboard(DeclarationModel):
 
     @property
     def _declared(self) -> dict[str, Any]:
-        declared = self.model_dump(mode="json", exclude_defaults=True)
-        for span in declared["harness"].get("accepted", ()):
-            if name := span.get("definitions"):
-                span["definitions"] = released(name)["digest"]
-        return declared
+        return self.model_dump(mode="json", exclude_defaults=True)
 
 
 def _digest(declared: Any) -> str:
@@ -233,7 +232,11 @@ def _without_words(declared: Any) -> Any:
         return [_without_words(inner) for inner in declared]
     if not isinstance(declared, dict):
         return declared
-    kept = {key: _without_words(value) for key, value in declared.items() if key not in WORDS}
+    kept = {
+        key: value if key in NAMED_BY_FILES else _without_words(value)
+        for key, value in declared.items()
+        if key not in WORDS
+    }
     if "older_versions" in kept:  # each with the words that say what was different
         kept["older_versions"] = sorted(kept["older_versions"])
     return kept
@@ -242,7 +245,8 @@ def _without_words(declared: Any) -> Any:
 def _prepared(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """The data with the leaves of groups, and what is wrong between its tables."""
     prepared, faults = with_group_leaves(data)
-    return prepared, [*faults, *_unknown_definitions(prepared), *_faults_between_tables(prepared)]
+    faults += [*_unknown_definitions(prepared), *_faults_between_tables(prepared)]
+    return _with_definitions(prepared), faults
 
 
 def _unknown_definitions(data: Mapping[str, Any]) -> Iterator[Fault]:
@@ -253,6 +257,18 @@ def _unknown_definitions(data: Mapping[str, Any]) -> Iterator[Fault]:
         if isinstance(name, str) and name not in released_names():
             known = ", ".join(sorted(released_names()))
             yield f"harness.accepted.{number}.definitions", f"there is no file {name!r}; there are {known}"
+
+
+def _with_definitions(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with the shipped definitions that accepted ranges name, behind those that it gives itself."""
+    harness = data.get("harness")
+    if not isinstance(harness, dict) or not isinstance(harness.get("definitions", []), list):
+        return dict(data)
+    names = [str(span.get("definitions")) for span in _items(harness, "accepted") if isinstance(span, dict)]
+    tasks = [task for task in _items(data, "tasks") if isinstance(task, dict)]
+    ids = {str(leaf.get("id")) for task in tasks for leaf in _items(task, "leaves") if isinstance(leaf, dict)}
+    found = [one for name in dict.fromkeys(names) if name in released_names() for one in definitions_in(name, ids)]
+    return {**data, "harness": {**harness, "definitions": [*_items(harness, "definitions"), *found]}}
 
 
 def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
@@ -325,7 +341,7 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
 
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
     """Check a declaration's text; `path` names it in errors. Raises MalformedDeclaration with every key at fault."""
-    found = parse_toml(
+    return parse_toml(
         text,
         path,
         Leaderboard,
@@ -333,5 +349,3 @@ def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
         refused={"id": ID_REASON},
         prepare=_prepared,
     )
-    found._text = text  # noqa: SLF001 - set once, where it is known
-    return found

@@ -12,12 +12,11 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
-from bot.evaluation.definition import AcceptedDefinition, accepted_in, declared_definition
+from bot.evaluation.definition import AcceptedDefinition, declared_definition
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
 
-OF_RANGES = "lm-eval-0.4"  # the format whose definitions are shipped
 CACHED = 64  # declarations and formats whose requirements are kept
 
 
@@ -140,12 +139,10 @@ def _required_metrics(declaration: _Declaration, format_id: str) -> tuple[Requir
 
 
 def _definitions(leaderboard: Leaderboard, leaf: Leaf, format_id: str) -> Iterator[AcceptedDefinition]:
-    """The definitions of a leaf that count: those of the accepted ranges, and those that are declared."""
-    for span in leaderboard.harness.accepted if format_id == OF_RANGES else ():
-        yield from accepted_in(span.definitions, leaf.id) if span.definitions else ()
+    """The definitions of a leaf that count."""
     for one in leaderboard.harness.definitions:
         if format_id in (one.formats or (format_id,)) and any(fnmatchcase(leaf.id, name) for name in one.leaves):
-            yield declared_definition(one.fields)
+            yield declared_definition(one.fields, one.versions)
 
 
 def _versions_by_definition(definitions: Iterable[AcceptedDefinition]) -> dict[str, frozenset[str]]:

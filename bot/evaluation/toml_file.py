@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -67,7 +68,24 @@ def spelled(pattern: str, words: str) -> AfterValidator:
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Fault = tuple[str, str]
+BARE = re.compile(r"[\w-]+", re.ASCII)
 MARK = "\ufeff"  # some editors begin a file with it
+
+
+def toml_text(value: Any) -> str:
+    """A value as TOML: tables inline, each of a list of several on a line of its own."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{toml_key(key)} = {toml_text(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, list | tuple):
+        has_lines = len(value) > 1 and isinstance(value[0], dict)
+        start, between, end = ("[\n    ", ",\n    ", ",\n]") if has_lines else ("[", ", ", "]")
+        return f"{start}{between.join(map(toml_text, value))}{end}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which JSON does not escape
+
+
+def toml_key(key: str) -> str:
+    """A key as TOML, in quotes where it needs them."""
+    return key if BARE.fullmatch(key) else toml_text(key)
 
 
 def as_written(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:

@@ -51,7 +51,7 @@ def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str,
     declared = board.leaderboard
     is_named = any(row.entry.leaderboard.digest == declared.digest for row in board.rows)
     path = declaration_path(declared.digest)
-    return {path: declared.text.encode()} if is_named and declared.text and read(path) is None else {}
+    return {path: declared.text.encode()} if is_named and read(path) is None else {}
 
 
 def _is_ours(there: bytes, table: bytes) -> bool:

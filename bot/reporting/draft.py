@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any
-
-import tomlkit
 
 from bot import __version__
 from bot.evaluation.benchmarks.harness import known_commit, repository
@@ -17,6 +14,7 @@ from bot.evaluation.finding import counted, examples
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.task import Task
+from bot.evaluation.toml_file import toml_key, toml_text
 from bot.reporting.escape import brief
 from bot.reporting.text import WIDTH
 
@@ -114,20 +112,6 @@ def _comment(text: str, begin: str = "# ") -> list[str]:
     return wrap(brief(text, 2_000), LINE, initial_indent=begin, subsequent_indent="# ", break_on_hyphens=False)
 
 
-def toml_text(value: Any) -> str:
-    """A value as TOML; objects as inline tables."""
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{toml_key(key)} = {toml_text(inner)}' for key, inner in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(toml_text, value))}]"
-    return str(tomlkit.item(value).as_string())
-
-
-def toml_key(key: str) -> str:
-    """A key as TOML, in quotes where it needs them."""
-    return str(tomlkit.key(key).as_string())
-
-
 def _pins(harnesses: tuple[HarnessVersion, ...]) -> Iterator[str]:
     """The harness versions as a proposal: a leaderboard that pins none takes any."""
     releases = sorted({release for harness in harnesses if (release := _release(harness))})
@@ -159,10 +143,7 @@ def _release(harness: HarnessVersion) -> str:
 def _task(task: DraftTask) -> Iterator[str]:
     yield "[[tasks]]"
     for key, value in task.keys.items():
-        if key == "leaves" and len(value) > 1:
-            yield from ("leaves = [", *(f"    {toml_text(leaf)}," for leaf in value), "]")
-        else:
-            yield f"{toml_key(key)} = {toml_text(value)}"
+        yield from f"{toml_key(key)} = {toml_text(value)}".splitlines()
     for note in task.notes:
         yield from _comment(note)
     for todo in task.todo:

@@ -121,8 +121,7 @@ def test_a_result_keeps_little_of_what_was_asked_and_reads_back() -> None:
 
 def test_files_that_asked_one_leaf_otherwise_are_no_runs_of_one_task() -> None:
     declaration = declared().model_dump()
-    for span in declaration["harness"]["accepted"]:
-        span["definitions"] = None
+    declaration["harness"]["definitions"] = ()
     free = Leaderboard.model_validate(declaration)
     data = base()
     data["configs"][LEAF]["doc_to_text"] = "{{Answer}}"

@@ -229,6 +229,15 @@ def test_of_rejected_files_the_one_with_the_most_numbers_is_shown_and_then_the_n
     assert row_of({"whole.json": whole, "part.json": part, "newer.json": newer}).lead.path == "newer.json"
 
 
+def test_a_rejected_file_does_not_hide_that_the_other_has_no_task_of_the_board() -> None:
+    """Nobody could tell why the row is rejected: the finding is about the file that is shown."""
+    other = patched({"/date": 1.9e9} | SECRET, only(base(), set()))
+    judged = judgement_of({"none.json": only(base(), set()), "other.json": other})
+    [row] = judged.rows
+    assert (row.status, row.lead.path) == ("rejected", "none.json")
+    assert [one.rule for one in row.findings] == ["missing-task"]
+
+
 def test_a_part_of_a_leaf_counts_before_a_rejected_file_of_other_settings() -> None:
     part = patched({"/date": ABSENT, "/results/leaderboard_ifeval/inst_level_strict_acc,none": ABSENT},
                    only(base(), {"leaderboard_ifeval"}))  # fmt: skip

@@ -175,12 +175,25 @@ def test_words_change_the_digest_and_not_that_of_the_scores(old: str, new: str) 
         ('rule = "limited-run"', 'rule = "missing-task"'),
         ("num_fewshot = 5", 'num_fewshot = 5\nversions = ["1"]'),
         ("[harness]", '[join]\nsettings = "never"\n\n[harness]'),
+        ("[[tasks]]", '[[harness.definitions]]\nleaves = ["*"]\nfields = { description = ["x"] }\n\n[[tasks]]'),
+        ("[[tasks]]", '[models]\ntitle = "acme/x"\n\n[[tasks]]'),
     ],
 )
 def test_what_decides_changes_both_digests(old: str, new: str) -> None:
     one, other = parse(SOUND), parse(SOUND.replace(old, new, 1))
     assert one.digest != other.digest
     assert one.scoring_digest != other.scoring_digest
+
+
+@pytest.mark.parametrize("name", ["open-llm-v1", "open-llm-v1-drop", "open-llm-v2", "mine"])
+def test_a_declaration_as_it_is_kept_needs_no_shipped_data_and_has_its_digest(name: str) -> None:
+    told = SOUND.replace("Two tasks.", r"\u007f \n \\ \" 'x' \U0001f600 [x] # no comment")
+    models = '[models]\n"./a b" = "acme/x"\n"é.\\n" = "acme/y"\n'
+    board = parse(f"{told}\n{models}") if name == "mine" else load_leaderboard(name)
+    kept = parse_leaderboard(board.text, board.id, "kept.toml")
+    assert (kept.digest, kept.scoring_digest, kept.text) == (board.digest, board.scoring_digest, board.text)
+    assert [task.group for task in kept.tasks] == [None] * len(kept.tasks)
+    assert [span.definitions for span in kept.harness.accepted] == [None] * len(kept.harness.accepted)
 
 
 def test_a_default_that_is_written_out_is_the_same_declaration() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -11,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
-from bot.evaluation.verdict import CommitFact
+from bot.evaluation.verdict import CommitFact, RowFacts
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access
 from bot.platforms.registry import Opener
@@ -24,7 +26,10 @@ from bot.publishing.card import declaration_path
 from bot.publishing.changes import CANNOT_FOLLOW
 from bot.publishing.entry import Entry, Evidence, entry_of, parse_entry
 from bot.service.checks.verify import VerifiedRow, Verifier
-from bot.service.judge.facts import Judge, no_look_up
+from bot.service.judge.facts import Judge
+from bot.service.judge.samples import with_local_samples
+from tests.audits.samples.test_check import STAMP
+from tests.cli.test_samples import RIGHT, rows
 from tests.platforms.git.test_source import Folder
 from tests.world.results import TINY, result, revision_of
 
@@ -47,15 +52,39 @@ def waiver(rule: str, until: datetime) -> Waiver:
     return Waiver(rule=rule, submission="*", reason="agreed", who="ann", until=until.date())
 
 
-def row(source: Folder, declared: Leaderboard, name: str, judge: Judge, data: bytes, *, is_dated: bool = True) -> Entry:
-    """The entry of a file that was pushed to a folder."""
-    commit = source.push({name: data})
+def row(source: Folder, name: str, judge: Judge, data: bytes, logs: dict[str, bytes] | None = None) -> Entry:
+    """The entry of a file that was pushed to a folder, with the sample logs beside it."""
+    commit = source.push({name: data, **(logs or {})})
     last = GitSource(source.path).touched([name], commit)[name]
-    dates = {name: last.date} if is_dated and last.date else {}
-    [made] = judge.judge([parse_submission(one_file(name, data))], dates).rows
+    parsed = with_local_samples(parse_submission(one_file(name, data)), source.path / name)
+    [made] = judge.judge([parsed], {name: last.date} if last.date else {}).rows
     entry = entry_of(made, {name: Evidence(source=source.path.name, path=name, commit=last.oid)})
     assert entry is not None, [finding.message for file in made.files or (made.lead,) for finding in file.findings]
     return entry
+
+
+def plain(source: Folder, declared: Leaderboard) -> Entry:
+    """A row about which nothing decided beside its file."""
+    return row(source, "a.json", Judge(declared, datetime.now(UTC).date()), result(MODEL))
+
+
+def backed(source: Folder, declared: Leaderboard) -> Entry:
+    """A row with sample logs, whose file records what was asked."""
+    configs = {name: {"task": name, "num_fewshot": 0, "doc_to_text": f"{name} {{{{x}}}}"} for name in RIGHT}
+    logs = {f"samples_{task}_{STAMP}.jsonl": to_jsonl(rows(task, right)) for task, right in RIGHT.items()}
+    judge = Judge(declared, datetime.now(UTC).date())
+    return row(source, f"results_{STAMP}.json", judge, result(MODEL, configs=configs), logs)
+
+
+def to_jsonl(lines: list[dict[str, object]]) -> bytes:
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def served(source: Folder, declared: Leaderboard) -> Entry:
+    """A row of a model that only a service has, without one of the tasks."""
+    config = {"model": "openai-completions", "model_args": "model=atlas-large"}
+    data = result("atlas-large", right=(50, 60, None), config=config, model_source="openai-completions")
+    return row(source, "served.json", Judge(declared, datetime.now(UTC).date()), data)
 
 
 def all_facts(source: Folder, declared: Leaderboard) -> Entry:
@@ -74,7 +103,15 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
         lambda texts, _: {text: CommitFact("accepted", TOOL, "it is") for text in texts},
         KnownBoardRows({(0.55, 0.7): "acme/borea-1b"}),
     )
-    return row(source, declared, "facts.json", judge, data)
+    return row(source, "facts.json", judge, data)
+
+
+KINDS = {
+    "plain": (plain, TINY),
+    "all facts": (all_facts, TINY.replace("[[tasks]]", PINNED, 1)),
+    "backed by samples": (backed, TINY.replace("[harness]", '[evidence]\nsamples = "required"\n\n[harness]', 1)),
+    "served": (served, f"served_models = true\n{TINY}"),
+}
 
 
 @pytest.fixture
@@ -91,7 +128,7 @@ def put(tmp_path: Path, entry: Entry, declaration: str) -> Folder:
 
 def verify(tmp_path: Path) -> list[VerifiedRow]:
     opener = Opener(Access(), tmp_path)
-    return list(Verifier(opener.target("board"), opener, sources=[tmp_path]).verify())
+    return list(Verifier(opener.target("board"), opener, sources=[tmp_path], reads_samples=True).verify())
 
 
 def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
@@ -105,7 +142,7 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 def pattern_of(place: Place) -> str:
     """The field of a place: `tasks[].raw`; the names of leaves and commits are left out as well."""
     words = "".join("[]" if isinstance(one, int) else f".{one}" for one in place).lstrip(".")
-    return re.sub(r"^(versions|n-shot|n-samples|facts\.\w+)\.(?!\w*$)?[^.[]+", r"\1.*", words)
+    return re.sub(r"^(versions|n-shot|n-samples|definitions|facts\.\w+)\.(?!\w*$)?[^.[]+", r"\1.*", words)
 
 
 def others(value: Any) -> Iterator[Any]:
@@ -140,26 +177,49 @@ def falsified(whole: Any) -> Iterator[tuple[str, bytes]]:
             else:
                 inner[place[-1]] = other
             yield pattern_of(place), json.dumps(copy).encode()
+    for name, value in whole.items():  # something that was added, in each of the two forms that hold several things
+        more = {**value, "x": next(iter(value.values()), "x")} if isinstance(value, dict) else None
+        more = [*value, *value] if isinstance(value, list) and value else more
+        if more is not None:
+            yield name, json.dumps({**whole, name: more}).encode()
 
 
-@pytest.mark.parametrize("kind", ["plain", "all facts"])
+def is_other(data: bytes, entry: Entry) -> bool:
+    """Tell whether these bytes are another entry or none; a field may be null where it is missing, too."""
+    try:
+        return parse_entry(data) != entry
+    except MalformedEntry:
+        return True
+
+
+def commits(board: Folder, path: str, versions: list[bytes]) -> list[str]:
+    """A commit on main for each version of a file, all made by one process."""
+    head = board.git("rev-parse", "main")
+    stream = b"".join(
+        f"commit refs/heads/x{number}\nmark :{number}\ncommitter a <a@b> 0 +0000\ndata 0\nfrom {head}\n"
+        f"M 100644 inline {path}\ndata {len(data)}\n".encode()
+        + data
+        + b"\n"
+        for number, data in enumerate(versions, 1)
+    )
+    marks = ["git", "fast-import", "--quiet", "--export-marks=marks"]
+    subprocess.run(marks, cwd=board.path, input=stream, check=True)
+    numbered = (line.split() for line in (board.path / "marks").read_text().splitlines())
+    return [commit for _, commit in sorted((int(mark[1:]), commit) for mark, commit in numbered)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_changed_field_of_a_row_is_named(tmp_path: Path, source: Folder, kind: str) -> None:
-    declaration = TINY if kind == "plain" else TINY.replace("[[tasks]]", PINNED, 1)
-    declared = parse_leaderboard(declaration, "tiny", "tiny.toml")
-    plain = Judge(declared, datetime.now(UTC).date(), look_up=no_look_up)
-    entry = row(source, declared, "a.json", plain, result(MODEL)) if kind == "plain" else all_facts(source, declared)
+    make, declaration = KINDS[kind]
+    entry = make(source, parse_leaderboard(declaration, "tiny", "tiny.toml"))
     board = put(tmp_path, entry, declaration)
     assert [(one.outcome, one.why, one.differences) for one in verify(tmp_path)] == [("follows", "", ())]
 
     unnoticed, patterns = set(), set()
-    for pattern, data in falsified(json.loads(entry.to_bytes())):
+    changed = [(pattern, data) for pattern, data in falsified(json.loads(entry.to_bytes())) if is_other(data, entry)]
+    for (pattern, _), commit in zip(changed, commits(board, entry.path, [data for _, data in changed]), strict=True):
         patterns.add(pattern)
-        try:
-            if parse_entry(data) == entry:
-                continue  # a field that is null where it is missing, too
-        except MalformedEntry:
-            pass
-        board.push({entry.path: data})
+        (board.path / ".git" / "refs" / "heads" / "main").write_text(commit)
         [found] = verify(tmp_path)
         assert entry.key in found.key
         if found.follows:
@@ -168,6 +228,15 @@ def test_every_changed_field_of_a_row_is_named(tmp_path: Path, source: Folder, k
             assert found.differences
     assert unnoticed <= CANNOT_FOLLOW
     assert len(patterns) > 40
+
+
+def test_the_rows_above_have_every_field_that_an_entry_can_have(source: Folder) -> None:
+    made = [make(source, parse_leaderboard(text, "tiny", "tiny.toml")) for make, text in KINDS.values()]
+    found = {field for entry in made for field, value in asdict(entry).items() if value not in (None, (), {}, "")}
+    assert found == set(Entry.__struct_fields__)
+    facts = {field for entry in made if entry.facts for field, value in asdict(entry.facts).items() if value}
+    assert facts == set(RowFacts.__struct_fields__)
+    assert {entry.verdict for entry in made} == {"accepted", "incomplete"}
 
 
 def test_the_docs_name_every_field_that_cannot_follow() -> None:
@@ -182,7 +251,7 @@ def test_a_row_follows_only_with_the_date_of_the_commit(tmp_path: Path, source: 
     declared = parse_leaderboard(TINY, "tiny", "tiny.toml")
     later = (datetime.now(UTC) + timedelta(days=40)).timestamp()
     judge = Judge(declared, (datetime.now(UTC) + timedelta(days=90)).date())
-    entry = row(source, declared, "a.json", judge, result(MODEL, date=later))
+    entry = row(source, "a.json", judge, result(MODEL, date=later))
     assert [one.rule for one in entry.warnings] == ["future-date"]
     assert entry.facts is None  # the commit alone says that the file's date is not to be believed
     put(tmp_path, entry, TINY)
@@ -194,7 +263,7 @@ def test_a_row_follows_only_with_the_day_of_its_judgement(tmp_path: Path, source
     declared = parse_leaderboard(TINY, "tiny", "tiny.toml")
     today = datetime.now(UTC).date() - timedelta(days=30)
     data = result(MODEL, date=(datetime.now(UTC) - timedelta(days=2)).timestamp())
-    entry = row(source, declared, "a.json", Judge(declared, today), data)
+    entry = row(source, "a.json", Judge(declared, today), data)
     assert ([one.rule for one in entry.warnings], entry.evidence[0].date) == (["future-date"], "")
     assert entry.facts is not None
     assert entry.facts.today == str(today)

@@ -9,7 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bot.evaluation.leaderboard import load_leaderboard
+from bot import data
+from bot.evaluation.leaderboard import load_leaderboard, parse_leaderboard
 from bot.platforms.platform import Access
 from bot.platforms.registry import Opener
 from bot.publishing.card import declaration_path
@@ -22,6 +23,7 @@ from bot.service.settings.config import parse_settings
 from bot.service.store import Store, connect
 from bot.service.watch.settle import settle
 from tests.command import bot
+from tests.evaluation.judging import EXAMPLES
 from tests.platforms.git.test_source import Folder
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -122,7 +124,35 @@ def test_the_target_keeps_the_declaration_that_its_rows_name(place: Path) -> Non
     [path] = [path for path in (place / "board" / "entries").rglob("*.json") if "atlas" in str(path)]
     entry = parse_entry(path.read_bytes())
 
-    assert (place / "board" / declaration_path(entry.leaderboard.digest)).read_text() == TINY
+    kept = (place / "board" / declaration_path(entry.leaderboard.digest)).read_text()
+    assert parse_leaderboard(kept, "tiny", "tiny.toml").digest == entry.leaderboard.digest
+
+
+def test_rows_follow_after_another_version_of_the_bot_came_with_other_data(tmp_path: Path) -> None:
+    """The catalogue's groups, the definitions of releases and the shipped declarations may change; a row's may not."""
+    Folder(tmp_path / "results").push({f"{path.parent.name}/{path.name}": path.read_bytes() for path in EXAMPLES})
+    assert bot("publish", "results", "--to", "./board", "--as", "commit", cwd=tmp_path)[0] == 0
+    later = tmp_path / "later"
+    shutil.copytree(Path(data.__file__).parents[1], later / "bot", ignore=shutil.ignore_patterns("__pycache__"))
+    shipped = later / "bot" / "data"
+    edit_text(shipped / "catalogue" / "open-llm-v2.toml", "samples = 250", "samples = 251")
+    edit_text(shipped / "leaderboards" / "open-llm-v2.toml", 'lower_bound = "1/10"', 'lower_bound = "1/9"')
+    for path in (shipped / "definitions").iterdir():
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"leaves": {}, "definitions": {}, "values": {}}))
+
+    said = {}
+    for name, folder in (("now", tmp_path), ("later", later)):
+        shown = bot("leaderboards", "show", "open-llm-v2", cwd=folder)[1]
+        status, out, err = bot("verify", tmp_path / "board", "--sources", tmp_path, cwd=folder)
+        assert (status, out.splitlines()[-1], err) == (0, f"{len(EXAMPLES)} rows: {len(EXAMPLES)} follows", "")
+        said[name] = shown
+    assert said["now"] != said["later"]
+
+
+def edit_text(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text, path
+    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def test_the_command_says_which_rows_do_not_follow(place: Path) -> None:

@@ -130,7 +130,7 @@ class DesiredTable:
             return {}
         files = {entry_path(key): entry.to_bytes() for key, entry in changed.items()}
         path = declaration_path(self.declaration.digest)
-        if self.declaration.text and path not in main:
+        if path not in main:
             files[path] = self.declaration.text.encode()
         return {path: main[path] if is_same_row(main.get(path), data) else data for path, data in files.items()}
 
