@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec.structs
 
+from bot.audits.samples.records import is_own_file
 from bot.cli.judging import parse_places
 from bot.errors import CallError, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
@@ -106,9 +107,9 @@ def open_table(name: str) -> TableFile:
         raise CallError(f"{name}: there is no such file")
     place = path.resolve()
     root = root_of(place.parent) or place.parent
-    around = {file.relative_to(root).as_posix(): file for file in (root / WORKFLOWS).glob("*.y*ml") if file.is_file()}
-    card = {"README.md": root / "README.md"} if (root / "README.md").is_file() else {}
-    read = {where: read_file(str(file), LARGEST) or b"" for where, file in {**around, **card}.items()}
+    around = {file.relative_to(root).as_posix(): file for file in (root / WORKFLOWS).glob("*.y*ml")}
+    texts = {**around, "README.md": root / "README.md"}
+    read = {where: read_file(str(file), LARGEST) or b"" for where, file in texts.items() if is_own_file(file)}
     return TableFile(os.path.relpath(root), place.relative_to(root).as_posix(), data, SUFFIXES[suffix], read)
 
 

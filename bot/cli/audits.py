@@ -53,6 +53,7 @@ def group() -> None:
 
 def read_scores(target: str, only: Sequence[str], leaderboard: str) -> PublishedTable:
     """Read a CSV or Markdown table, that of a folder, or a target's entries. Raises CallError if none is there."""
+    from bot.audits.samples.records import is_own_file
     from bot.audits.score_table import read_score_table
     from bot.platforms.registry import open_target
     from bot.publishing.board import CSV_NAME, board_of
@@ -61,7 +62,7 @@ def read_scores(target: str, only: Sequence[str], leaderboard: str) -> Published
     path = Path(target)
     if "://" not in target and not path.is_dir():
         return read_score_table(_read_bytes(path), target, only)
-    if path.is_dir() and (path / CSV_NAME).is_file():
+    if path.is_dir() and is_own_file(path / CSV_NAME):
         return read_score_table(_read_bytes(path / CSV_NAME), target, only)
     return board_of(open_target(target, read_access()).scan_entries().entries, leaderboard, only)
 
@@ -75,9 +76,12 @@ def _read_bytes(path: Path) -> bytes:
 
 def find_result_files(paths: Sequence[str]) -> list[ResultPlace]:
     """Find the result files that paths name. Raises CallError for a path that does not exist."""
+    from bot.cli.judging import name_links
     from bot.platforms.inputs import local_places
 
-    return [ResultPlace(place) for name in paths for place in local_places(name)]
+    places = [place for name in paths for place in local_places(name)]
+    name_links(places)
+    return list(map(ResultPlace, places))
 
 
 @dataclass(frozen=True, slots=True)

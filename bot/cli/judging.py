@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, TextIO
 
 import typer
 
 from bot.errors import CallError
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import UNNAMED, identified, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard
@@ -130,6 +130,14 @@ def parse_places(
             unread.append(one)
         else:
             yield one
+    name_links(places)
+
+
+def name_links(places: Iterable[Place]) -> None:
+    """Warn of the links in folders."""
+    links = [place.name for place in places if place.is_link]
+    if links:
+        warn(f"{counted(len(links), 'link')} not followed: {examples(links)}")
 
 
 def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> tuple[dict[str, Result], bool]:

@@ -21,7 +21,7 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
 from bot.evaluation.task import DeclarationModel, FormatId, Id, Leaf, Revision, Task, Text
-from bot.evaluation.toml_file import Fault, parse_toml, spelled, toml_key, toml_text
+from bot.evaluation.toml_file import Fault, parse_toml, read_toml, spelled, toml_key, toml_text
 
 
 def with_group_leaves(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
@@ -329,7 +329,7 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
         return load_shipped(id_or_path)
     path = Path(id_or_path)
     try:
-        return parse_leaderboard(path.read_text(encoding="utf-8"), path.stem, id_or_path)
+        return parse_leaderboard(read_toml(path), path.stem, id_or_path)
     except FileNotFoundError:
         known = ", ".join(shipped())
         raise CallError(f"there is no leaderboard {id_or_path!r}: name a TOML file, or one of {known}") from None

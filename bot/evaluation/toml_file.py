@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ValidationError
@@ -91,6 +92,12 @@ def toml_key(key: str) -> str:
 def as_written(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
     """The data of a file that is checked as it is written."""
     return dict(data), []
+
+
+def read_toml(path: Path) -> str:
+    """The text of a file, or the beginning of one that is too large to be parsed, such as a device without an end."""
+    with path.open(encoding="utf-8") as file:
+        return file.read(MOST_TEXT + 1)
 
 
 def parse_toml(

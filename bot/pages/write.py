@@ -60,6 +60,9 @@ def _write(site: Site, folder: Path) -> Written:
     is_done = False
     try:
         changed = list(_stage(site, folder, stage))
+        for place in {(folder / path).parent for path in changed}:
+            if place.resolve() != folder.resolve() / place.relative_to(folder):
+                raise CallError(f"{place} leads out of {folder}: remove the link, or name another folder")
         for path in changed:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (stage / path).replace(folder / path)

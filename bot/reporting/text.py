@@ -138,7 +138,8 @@ def _unread_lines(judgement: Judgement) -> Iterator[str]:
     """How many files of each kind are not read, and what to do with the first of them."""
     kinds: dict[str, list[UnreadPath]] = {}
     for one in judgement.unread:
-        kinds.setdefault(one.kind, []).append(one)
+        if one.kind != "link":  # which every command names
+            kinds.setdefault(one.kind, []).append(one)
     for kind, found in sorted(kinds.items()):
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
         yield from _wrapped(visible(f"not read: {found[0].path}{others} ({kind}): {found[0].why}"), "", "  ")

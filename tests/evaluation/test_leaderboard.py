@@ -201,6 +201,11 @@ def test_a_default_that_is_written_out_is_the_same_declaration() -> None:
     assert (written.digest, written.scoring_digest) == (parse(SOUND).digest, parse(SOUND).scoring_digest)
 
 
+def test_a_device_without_an_end_is_no_declaration() -> None:
+    with pytest.raises(MalformedDeclaration, match="has more than 1 MB"):
+        load_leaderboard("/dev/zero")
+
+
 def test_a_declaration_works_by_its_path(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(SOUND, encoding="utf-8")

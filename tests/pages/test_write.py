@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,19 @@ def test_a_changed_row_gives_the_bytes_of_a_site_built_anew_and_rewrites_no_othe
     write_site(site_of(rows[1:]), tmp_path / "two")
     assert files(tmp_path / "one") == files(tmp_path / "two")
     assert done.removed == 1  # the page of the row that is gone
+
+
+def test_a_link_in_a_strangers_site_leads_no_page_out_of_the_folder(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "site", tmp_path / "outside"
+    outside.mkdir()
+    write_site(site_of(generated(2)), folder)
+    shutil.move(folder / "rows", outside / "rows")
+    (folder / "rows").symlink_to(outside / "rows")
+    before = files(outside)
+    with pytest.raises(CallError, match="leads out of"):
+        write_site(site_of(generated(3)), folder)
+    assert files(outside) == before
+    assert not list(folder.glob(".leaderboard-bot-*"))
 
 
 def test_what_is_not_the_sites_is_left_alone(tmp_path: Path) -> None:

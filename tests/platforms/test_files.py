@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.files import place_of
 from bot.platforms.inputs import local_places
+from tests.command import bot
 from tests.evaluation.judging import base, dumps
 
 NAMES = ["a.json", "/a.json", "b/a.json", "/b/a.json", "c/b/a.json", "./a.json", "b/./a.json", "../a.json", "b//a.json",
@@ -44,6 +46,32 @@ def test_links_in_a_folder_are_named_and_not_followed(tmp_path: Path) -> None:
     assert [one.path for one in found if isinstance(one, Parsed)] == [f"{folder}/results_y.json"]
     links = {one.path.removeprefix(f"{folder}/"): one.kind for one in found if isinstance(one, UnreadPath)}
     assert links == dict.fromkeys(["more", "results_gone.json", "results_out.json", "results_self.json"], "link")
+
+
+COMMANDS = ("check", "score", "explain", "publish --to ../board", "leaderboards draft", "audit results")
+SILENT = ("audit mmlu", "audit drop", "compare")  # which look for a few names
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *SILENT])
+def test_no_command_reads_what_a_link_in_a_folder_leads_to(tmp_path: Path, command: str) -> None:
+    """Beside links out of the folder lie one to a device without an end, and a pipe that nobody writes to."""
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    outside.mkdir()
+    folder.mkdir()
+    (folder / "results_y.json").write_bytes(dumps(base()))
+    (outside / "secret.jsonl").write_text('{"doc": {"question": "secret"}, "target": "secret"}\n')
+    for name in ("results_secret.json", "samples_mmlu_x.jsonl", "samples_drop_x.jsonl", "scenario_state.json"):
+        (folder / name).symlink_to(outside / "secret.jsonl")
+    (folder / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(folder / "samples_drop_y.jsonl")
+
+    status, out, err = bot(*command.split(), ".", cwd=folder, timeout=60)
+
+    assert status in {0, 1, 2}
+    assert "Traceback" not in err
+    assert "samples_drop_x" not in out
+    if command in COMMANDS:
+        assert "5 links not followed: " in err
 
 
 def test_a_link_that_is_named_itself_is_followed(tmp_path: Path) -> None:

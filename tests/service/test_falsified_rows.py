@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import asdict
 
@@ -237,6 +238,18 @@ def test_the_rows_above_have_every_field_that_an_entry_can_have(source: Folder) 
     facts = {field for entry in made if entry.facts for field, value in asdict(entry.facts).items() if value}
     assert facts == set(RowFacts.__struct_fields__)
     assert {entry.verdict for entry in made} == {"accepted", "incomplete"}
+
+
+def test_warnings_that_are_taken_out_under_another_version_are_told(tmp_path: Path, source: Folder) -> None:
+    make, declaration = KINDS["all facts"]
+    entry = make(source, parse_leaderboard(declaration, "tiny", "tiny.toml"))
+    board = put(tmp_path, entry, declaration)
+    hidden = {"tool": "0.0.9", "warnings": [msgspec.to_builtins(one) for one in entry.warnings[1:]]}
+    board.push({entry.path: json.dumps(json.loads(entry.to_bytes()) | hidden).encode()})
+
+    [found] = verify(tmp_path)
+    assert found.follows
+    assert f"version 0.0.9 wrote it, and this version warns otherwise: {entry.warnings[0].rule}" in found.notice
 
 
 def test_the_docs_name_every_field_that_cannot_follow() -> None:

@@ -15,7 +15,7 @@ from bot.audits.drop.audit import DropAudit, PartAudit, PartAuditor, audit_drop
 from bot.audits.drop.golds import read_golds
 from bot.audits.drop.report import audit_drop_json
 from bot.audits.output import FORMAT, HTML, QUIET, AuditFormat, Renderers, require_html, write_report
-from bot.audits.samples.records import LogPart
+from bot.audits.samples.records import LogPart, files_below
 from bot.errors import CallError
 from bot.processes import JOBS, choose_jobs, run_jobs
 
@@ -37,7 +37,7 @@ def _logs_of(path: Path) -> list[Path]:
         if not path.exists():
             raise CallError(f"{path}: there is no such file or folder")
         return [path]
-    logs = sorted(log for log in path.rglob("*.json*") if LOG_NAME.fullmatch(log.name) and log.is_file())
+    logs = sorted(log for log in files_below(path, "*.json*") if LOG_NAME.fullmatch(log.name))
     if not logs:
         raise CallError(f"{path}: holds no sample log of DROP (samples_*drop*.jsonl); name the files themselves")
     return logs

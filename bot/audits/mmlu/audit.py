@@ -12,6 +12,7 @@ from pathlib import Path
 from bot.audits.mmlu.samples import of_helm, of_logs
 from bot.audits.mmlu.source import Aggregate, MmluSource, NotMmlu, of_original, of_result
 from bot.audits.ranks import kendall, places, reversed_pairs, spearman
+from bot.audits.samples.records import files_below
 from bot.audits.score_table import read_score_table
 from bot.errors import CallError, MalformedResult
 from bot.evaluation.benchmarks.mmlu_family import TITLES
@@ -150,9 +151,9 @@ def _expanded(path: Path) -> list[Path]:
     """Return the path, or what is in a folder that is not a HELM run: HELM runs, folders of sample logs, files."""
     if not path.is_dir() or (path / HELM_RUN).exists():
         return [path]
-    runs = {spec.parent for spec in path.rglob(HELM_RUN)}
-    logs = {log for pattern in LOGS for log in path.rglob(pattern)}
-    files = {file for file in path.rglob("*.json") if file.parent not in runs} - logs
+    runs = {spec.parent for spec in files_below(path, HELM_RUN)}
+    logs = {log for pattern in LOGS for log in files_below(path, pattern)}
+    files = {file for file in files_below(path, "*.json") if file.parent not in runs} - logs
     return sorted({*runs, *files, *(log.parent for log in logs)})
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.audits.samples.read import read_log
-from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.records import SkippedRecord, is_own_file
 from bot.audits.samples.sample import HASHES, Sample, sha256
 from bot.evaluation.result import Result
 
@@ -66,7 +66,7 @@ def _log_beside(path: Path, task: str, time: str) -> Path | None:
     """Return the log of a task, None if there is none; a task's name may be nothing that names a file."""
     try:
         log = path.with_name(f"samples_{task}_{time}.jsonl")
-        return log if time and log.is_file() else None
+        return log if time and is_own_file(log) else None
     except (ValueError, OSError):
         return None
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from bot.audits.drop.samples import golds_of
 from bot.audits.drop.scorer import Scorer
 from bot.audits.samples.read import read_log
-from bot.audits.samples.records import SkippedRecord
+from bot.audits.samples.records import SkippedRecord, is_own_file
 from bot.audits.samples.sample import HASHES, NESTED, Sample, by_likelihood, document_hash, sha256
 from bot.errors import CallError, MalformedSamples
 from bot.evaluation.aggregates import is_mean_of_proportions, samples_behind, whole
@@ -69,12 +69,12 @@ def find_logs(path: Path, result: Result, folder: Path | None = None) -> dict[st
     """
     if result.format == "helm":
         run = path if path.is_dir() else path.parent
-        return dict.fromkeys(result.leaves, run) if (run / STATES).is_file() else {}
+        return dict.fromkeys(result.leaves, run) if is_own_file(run / STATES) else {}
     place = folder or (path if path.is_dir() else path.parent)
     if result.format == "inspect":
         return dict.fromkeys(result.leaves, path)
     listed = place.rglob("*") if folder else place.iterdir()
-    names = [str(one.relative_to(place)) for one in listed if one.is_file() and not one.is_symlink()]
+    names = [str(one.relative_to(place)) for one in filter(is_own_file, listed)]
     return {leaf: place / name for leaf, name in logs_of(result, path.name, names).items()}
 
 

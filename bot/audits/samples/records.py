@@ -83,6 +83,16 @@ class Skipped(dict[str, SkippedRecords]):
         return sum(group.count for group in self.values())
 
 
+def is_own_file(path: Path) -> bool:
+    """Tell whether a path is a file and no link: what a link in a stranger's folder leads to is not read."""
+    return path.is_file() and not path.is_symlink()
+
+
+def files_below(folder: Path, pattern: str) -> Iterator[Path]:
+    """The files below a folder whose names match, without links."""
+    return filter(is_own_file, folder.rglob(pattern))
+
+
 @contextmanager
 def open_log(path: Path) -> Iterator[Log]:
     """Open a log for reading; its first two bytes tell whether it is gzip, not its name.

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from bot.errors import BotError, CallError
+from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
@@ -25,6 +26,7 @@ from bot.publishing.entry import Entry, Evidence, make_entries
 from bot.publishing.layout import CellChange, Layout, RowChange, evidence_links
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
+from bot.reporting.escape import brief
 from bot.service.checks.verify_evidence import EvidenceReader, ModelLookup, ModelState, Unfounded
 from bot.service.judge.facts import Judge, LookUp, no_look_up
 from bot.service.judge.samples import as_recorded
@@ -109,8 +111,8 @@ class Verifier:
     def _row(self, entry: Entry) -> VerifiedRow:
         declared = self._declaration(entry)
         read = [(file, *self._read(entry, file, declared)) for file in entry.evidence]
-        found, why = self._recomputed(entry, read, declared)
-        wrong = differences(entry, found)
+        computed, why = self._recomputed(entry, read, declared)
+        wrong = differences(entry, computed)
         if wrong:
             return VerifiedRow(entry.key, "differs", why or "the evidence gives another row", wrong)
         if self.table is not None:
@@ -127,7 +129,7 @@ class Verifier:
         if model.is_gone:
             return VerifiedRow(entry.key, "model", model.said)
         moved = [said for file in entry.evidence if (said := self._evidence.since(file))]
-        remarks = filter(None, [*moved, model.said, *self._unasked(entry)])
+        remarks = filter(None, [*moved, model.said, *self._unasked(entry), *_other_warnings(entry, computed)])
         return VerifiedRow(entry.key, "follows", notice="; ".join(remarks))
 
     def _read(self, entry: Entry, file: Evidence, declared: Leaderboard) -> tuple[Parsed, float | None]:
@@ -179,6 +181,13 @@ class Verifier:
             path = declaration_path(digest)
             raise Unfounded("untraceable", f"the target does not keep its declaration: {path} is missing or different")
         return found
+
+
+def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:
+    """A sentence where a row names another version of the bot, so that its warnings do not count, and has others."""
+    rules = {one.rule for one in entry.warnings} ^ {one.rule for one in (computed.warnings if computed else ())}
+    if rules:
+        yield f"version {brief(entry.tool, 40)} wrote it, and this version warns otherwise: {examples(sorted(rules))}"
 
 
 def _named(name: str, entries: Mapping[str, Entry]) -> list[str]:

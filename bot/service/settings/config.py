@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import why_no_mapping
-from bot.evaluation.toml_file import parse_toml, spelled
+from bot.evaluation.toml_file import parse_toml, read_toml, spelled
 from bot.platforms.hub.address import MODELS
 from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
@@ -271,7 +271,7 @@ class Settings(_Declared):
 def load_settings(path: Path) -> Settings:
     """Read a settings file. Raises CallError if there is none, MalformedDeclaration where it is refused."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_toml(path)
     except FileNotFoundError:
         raise CallError(f"{path}: there is no such file; leaderboard-bot init writes one") from None
     except OSError as error:
