@@ -93,6 +93,33 @@ def test_rows_that_folders_name_are_verified_without_the_watch(tmp_path: Path) -
     assert (called.exit_code, called.stdout.splitlines()[-1]) == (1, "2 rows: 1 differs, 1 follows")
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_merged_row_that_somebody_edits_in_the_folder_is_proposed_again(
+    contexts: ContextFactory, tmp_path: Path, is_lost: bool
+) -> None:
+    [watch] = parse_settings(SETTINGS, "bot.toml").watches
+    board = tmp_path / "board"
+    Folder(tmp_path / "results").push({path_of("acme/atlas-7b"): result()})
+    settle(contexts.open_context(watch))
+    [branch] = branches(board)
+    git(board, "merge", "--quiet", branch)
+    settle(contexts.open_context(watch))  # the board is made, and the branch is deleted
+    [row] = (board / "entries").rglob("*.json")
+    row.write_text(row.read_text().replace("58.33", "98.33"))
+    git(board, "commit", "--quiet", "-am", "Raise it")
+    if is_lost:
+        contexts.store.close()
+        (tmp_path / "state.db").unlink()
+        contexts = open_context_factory(tmp_path / "bot.toml", Access(), f"sqlite:///{tmp_path / 'state.db'}")[1]
+
+    settle(contexts.open_context(watch))
+
+    assert branches(board) == [branch]
+    assert "98.33" in row.read_text()
+    assert "98.33" not in git(board, "show", f"{branch}:{row.relative_to(board)}")
+    contexts.store.close()
+
+
 def test_a_look_leaves_no_state_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bot.toml").write_text(SETTINGS)
     (tmp_path / "tiny.toml").write_text(TINY)

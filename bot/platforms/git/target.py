@@ -2,15 +2,18 @@
 
 `leaderboard-bot/<key>` holds one commit on top of main with the request's text as its message. Beside each branch
 `refs/leaderboard-bot/requests/<key>` remembers what was proposed last: where it is there and the branch is gone, a
-person closed the request. Comments stand under `comments/` on main, for there is nowhere else to write them.
+person closed the request. What was merged is remembered in `refs/leaderboard-bot/merged/<key>` instead. Comments stand
+under `comments/` on main, for there is nowhere else to write them.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree, which
 from tempfile import mkdtemp
@@ -27,7 +30,6 @@ from bot.publishing.card import derived_files
 from bot.publishing.entry import FOLDER
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
 from bot.publishing.publication import (
-    SHARED,
     CloseRequest,
     Commit,
     CurrentState,
@@ -46,6 +48,7 @@ from bot.publishing.texts import commit_message
 
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
+MERGED = "refs/leaderboard-bot/merged/"
 COMMENTS = "comments"
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
@@ -198,7 +201,7 @@ class Folder:
 
     def __init__(self, folder: str) -> None:
         self.name = folder
-        self._repository = LocalRepository(folder, (BRANCHES, MEMORY))
+        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
 
@@ -253,10 +256,9 @@ class Folder:
         if not main:
             return set()
         branches = {ref.removeprefix(BRANCHES) for ref in self._repository.refs(BRANCHES)}
-        ours = {key for key in branches if key.startswith(key_start(leaderboard))}
         comments = self._repository.listing(main, f"{COMMENTS}/{leaderboard}")
         said = {path.removeprefix(f"{COMMENTS}/{leaderboard}/").removesuffix(".md") for path in comments}
-        return {key for key in ours | said if key.partition("/")[0] not in SHARED}
+        return {key for key in branches | said if key.startswith(key_start(leaderboard))}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state: files on main, the request of this mark, what a person closed, the comment."""
@@ -270,16 +272,24 @@ class Folder:
             return CurrentState()
         files = self.read_files(paths)
         branch = self._repository.resolve(BRANCHES + mark.key)
-        remembered = self._repository.resolve(MEMORY + mark.key)
+        merged, declined = self._closed(mark, main) if not branch else ("", "")
+        is_missing = bool(merged) and not mark.is_shared and len(files) < len(paths)
         comment = self._repository.read(main, _comment_path(mark))
         return CurrentState(
             files=files,
             request=self._request(branch, mark) if branch and not self._is_merged(branch, main) else None,
-            declined=self._proposed(remembered) if remembered and not branch else None,
+            declined=self._proposed(declined) if declined else None,
+            merged=self._proposed(merged) if is_missing else None,
+            merged_at=merged if is_missing else "",
             comment=PostedComment(_comment_path(mark), comment.decode("utf-8", "replace"))
             if comment is not None
             else None,
         )
+
+    def _closed(self, mark: Marker, main: str) -> tuple[str, str]:
+        """The commits of the last request that was merged, and of one that a person closed since; "" where none was."""
+        last, merged = self._repository.resolve(MEMORY + mark.key), self._repository.resolve(MERGED + mark.key)
+        return (last, "") if last and self._is_merged(last, main) else (merged, last)
 
     def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
         """The files at these paths on main, those that are there."""
@@ -393,14 +403,16 @@ class Folder:
         return files
 
     def _forget_merged(self) -> None:
-        """Delete the branches of requests that a person merged, but for one that is checked out."""
+        """Delete the branches of merged requests, but for one that is checked out, and remember their commits."""
         form = "--format=%(refname) %(objectname)"
-        listed = self._repository.git("for-each-ref", "--merged", self._repository.main_ref, form, BRANCHES)
+        listed = self._repository.git("for-each-ref", "--merged", self._repository.main_ref, form, BRANCHES, MEMORY)
         rows = (line.split(" ") for line in listed.decode().splitlines())
         checked_out = self._repository.checked_out()
         gone = [(ref, commit, "") for ref, commit in rows if ref not in checked_out]
+        known = {ref: (ref.replace(MEMORY, MERGED), commit) for ref, commit, _ in gone if ref.startswith(MEMORY)}
+        kept = [(ref, self._repository.resolve(ref), commit) for ref, commit in known.values()]
         if gone:
-            self._repository.move_refs(gone)
+            self._repository.move_refs([*gone, *kept])
 
 
 def _has_parquet() -> bool:
@@ -410,7 +422,11 @@ def _has_parquet() -> bool:
 
 
 def _comment_path(mark: Marker) -> str:
-    return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
+    """Where a comment stands; only the key of a row is a path, others may hold the name of a folder or an address."""
+    if mark.key.startswith(key_start(mark.leaderboard)):
+        return f"{COMMENTS}/{mark.leaderboard}/{mark.key}.md"
+    digest = sha256(mark.key.encode()).hexdigest()[:8]  # two keys may read alike without their signs
+    return f"{COMMENTS}/{mark.leaderboard}/{re.sub(r'[^0-9A-Za-z]+', '-', mark.key)}-{digest}.md"
 
 
 def _is_foreign(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
-from bot.publishing.publication import Form, PostText, rolling_mark
+from bot.publishing.publication import Form, PostText, entry_marker, plan_mark, rolling_mark
 from bot.service.publish.desired import publish
 from bot.service.publish.reconcile import DesiredState, rebuild_board, reconcile
 from tests.evaluation.judging import entry_from
@@ -230,3 +231,51 @@ def test_a_commit_of_rows_takes_nothing_from_an_open_request_and_leaves_it_open(
     assert [line for line in refs(folder).splitlines() if branch in line] == [
         line for line in before.splitlines() if branch in line
     ]
+
+
+def test_a_merged_row_that_somebody_edits_on_main_is_proposed_again(folder: Path) -> None:
+    put(folder, entry())
+    git(folder, "merge", "--quiet", BRANCH)
+    put(folder, entry())  # the merged branch goes
+
+    (folder / FILE).write_bytes(entry().to_bytes().replace(b"58.33", b"98.33"))
+    git(folder, "commit", "--quiet", "-am", "Raise it")
+
+    assert put(folder, entry()) == ["OpenRequest"]
+    assert shown(folder, BRANCH) == entry()
+
+
+@pytest.mark.parametrize("is_rewritten", [False, True])
+def test_a_merged_row_that_is_gone_from_main_was_merged_once_and_not_declined(folder: Path, is_rewritten: bool) -> None:
+    put(folder, entry())
+    git(folder, "merge", "--quiet", BRANCH)
+    merged = git(folder, "rev-parse", "HEAD")
+    put(folder, entry())
+    if is_rewritten:
+        git(folder, "reset", "--quiet", "--hard", "HEAD~2")
+    else:
+        git(folder, "rm", "--quiet", FILE)
+        git(folder, "commit", "--quiet", "-m", "Take it out")
+
+    target = Folder(str(folder))
+    state = target.read_state(entry_marker(entry()), (FILE,))
+
+    assert (state.declined, state.merged, state.merged_at) == (None, {FILE: entry().to_bytes()}, merged)
+    assert target.contains(state.merged_at) is not is_rewritten
+
+
+def test_the_comment_of_a_plan_has_a_name_without_the_path_of_its_source(folder: Path) -> None:
+    put(folder, entry())
+    marks = [
+        plan_mark("tiny", source)
+        for source in ("../../results", "/home/ann/results", "results", "res/ults", "res-ults")
+    ]
+    for mark in marks:
+        reconcile(Folder(str(folder)), mark, (), lambda _: DesiredState(PostText("Plan", "text"), {}), "comment")
+
+    found = git(folder, "ls-tree", "-r", "--name-only", "main").split("\n")
+
+    assert len(found) == len(marks)
+    assert all(re.fullmatch(r"comments/tiny/plan-of-tiny-from-[a-z-]+-[0-9a-f]{8}\.md", path) for path in found)
+    assert Folder(str(folder)).read_keys("tiny") == {KEY}
+    git(folder, "fsck", "--strict")
