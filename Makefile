@@ -74,7 +74,7 @@ fuzz: .venv/.all
 	for each in $(FORMATS); do \
 		.venv/bin/python tests/evaluation/fuzz/fuzz_readers.py $$each .fuzz-corpus/$$each $(FUZZ) || exit 1; \
 	done
-	for each in samples definition; do \
+	for each in samples run details definition; do \
 		.venv/bin/python tests/evaluation/fuzz/fuzz_samples.py $$each .fuzz-corpus/$$each $(FUZZ) || exit 1; \
 	done
 	mkdir -p .fuzz-corpus/result && cp examples/results/*/*.json .fuzz-corpus/result

@@ -259,7 +259,7 @@ def _of_tasks(name: str, first: MeasuredRun, second: MeasuredRun, shared: Sequen
     one, other = first.of_leaves.get(name, {}), second.of_leaves.get(name, {})
     by_values: dict[tuple[str, str], list[str]] = {}
     for task in shared:
-        values = (_said(one, first.tasks[task].leaves), _said(other, second.tasks[task].leaves))
+        values = (said_of(one, first.tasks[task].leaves), said_of(other, second.tasks[task].leaves))
         if values[0] != values[1] and (all(values) or name == "silent change"):
             by_values.setdefault(values, []).append(task)
     for values, tasks in by_values.items():
@@ -281,7 +281,7 @@ def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str])
         yield _difference(f"definition: {name}", two, tuple(tasks))
 
 
-def _said(values: Mapping[str, str], leaves: Iterable[str]) -> str:
+def said_of(values: Mapping[str, str], leaves: Iterable[str]) -> str:
     """What leaves say of a setting, each value once."""
     return ", ".join(sorted({values[leaf] for leaf in leaves if values.get(leaf)}))
 

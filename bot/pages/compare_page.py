@@ -11,12 +11,22 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.statistics import LEVEL, Contrast, holm, independent
+from bot.evaluation.compare import (
+    ComparedTask,
+    KnownEffect,
+    MeasuredRun,
+    MeasuredTask,
+    RunComparison,
+    effects,
+    said_of,
+)
+from bot.evaluation.statistics import LEVEL
 from bot.pages.content import PageContent
 from bot.pages.drawing import differences
 from bot.pages.environment import points
-from bot.publishing.board import TIE
+from bot.publishing.compared_rows import compared_rows, run_of_entry
 from bot.publishing.entry import Entry
+from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import visible
 
 Score = tuple[float | None, float | None]  # with its standard error, in points
@@ -25,8 +35,8 @@ NOT_COMPARED: dict[str, Any] = {"sentences": (), "figures": (), "tables": ()}
 MOST = 4  # rows that are compared
 OFFERED = 2_000  # names that the fields offer
 SCORES = (
-    "Differences to the first row with 1.96 standard errors of the difference; the verdict on a task allows for the "
-    "number of tasks (Holm)."
+    "Differences to the first row with half of their 95 % intervals; the verdict on a task allows for the number of "
+    "tasks (Holm)."
 )
 # On what two measurements must agree for their difference to be one of the models.
 AXES = (
@@ -43,15 +53,20 @@ def compare_page(content: PageContent) -> bytes:
 def compare_data(content: PageContent) -> bytes:
     """A script that holds the scores of all rows: a page on a disk may load a script, and no data.
 
-    Scores and errors are in points, rounded to six digits after the point.
+    Scores and errors are in points, rounded to nine digits after the point.
     """
     texts: dict[str, int] = {}
+    runs = {name: run_of_entry(name, row.entry) for name, row in content.rows.items()}
+    recorded = {name for run in runs.values() for name in (*run.settings, *run.of_leaves)}
+    known = [one for one in effects() if one.setting in recorded]
     data = {
         "names": list(content.rows),
         "titles": {name: title for name, title in titles_of(content).items() if name != title},
         "tasks": [task.title for task in content.board.leaderboard.tasks],
+        "ids": [task.id for task in content.board.leaderboard.tasks],
         "axes": AXES,
-        "rows": [_row(content, row.entry, texts) for row in content.board.rows],
+        "settings": [[one.title, one.what.partition(" (")[0] if one.breaks else ""] for one in known],
+        "rows": [_row(content, content.rows[name].entry, run, known, texts) for name, run in runs.items()],
         "texts": list(texts),
     }
     return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
@@ -65,13 +80,37 @@ def titles_of(content: PageContent) -> dict[str, str]:
     }
 
 
-def _row(content: PageContent, entry: Entry, texts: dict[str, int]) -> dict[str, Any]:
-    scores = [(_rounded(score), _rounded(error)) for score, error in scores_of(content, entry)]
-    return {"scores": scores, "axes": [texts.setdefault(visible(text), len(texts)) for text in circumstances(entry)]}
+def _row(
+    content: PageContent, entry: Entry, run: MeasuredRun, known: Sequence[KnownEffect], texts: dict[str, int]
+) -> dict[str, Any]:
+    """A row's average, what its comparison needs of each task, and its settings as places in the list of texts."""
+
+    def place(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    tasks = [run.tasks.get(task.id) for task in content.board.leaderboard.tasks]
+    return {
+        "average": _rounded(entry.average),
+        "tasks": [None if one is None else _measured(one, place(visible(one.metric))) for one in tasks],
+        "settings": [
+            [
+                place(run.settings.get(effect.setting) or said_of(run.of_leaves.get(effect.setting, {}), one.leaves))
+                for one in tasks
+                if one is not None
+            ]
+            for effect in known
+        ],
+        "axes": [place(visible(text)) for text in circumstances(entry)],
+    }
+
+
+def _measured(task: MeasuredTask, metric: int) -> tuple[float | int | None, ...]:
+    counts = task.counts or (None, None)
+    return _rounded(task.value), _rounded(task.stderr), metric, *counts, task.span, task.samples
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+    return None if value is None else round(value, 9)
 
 
 def scores_of(content: PageContent, entry: Entry) -> list[Score]:
@@ -173,61 +212,51 @@ def _status(wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Seq
 
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
     entries = [content.rows[name].entry for name in chosen]
-    first, *others = [scores_of(content, entry) for entry in entries]
-    tasks = ["Average", *(task.title for task in content.board.leaderboard.tasks)]
     heads = [title.removesuffix(f"/{title.rpartition('/')[2]}") for title in titles]
     shown = heads if len(set(heads)) == len(heads) else list(titles)
-    pairs = [_contrasts(first, other) for other in others]
-    differing = [_differing(entries[0], entry) for entry in entries[1:]]
+    tasks = {"average": "Average", **{task.id: task.title for task in content.board.leaderboard.tasks}}
+    compared = [
+        compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
+    ]
+    found = [_by_task(one) for one in compared]
     return {
-        "sentences": [
-            sentence(shown[0], name, tests[0], axes)
-            for name, tests, axes in zip(shown[1:], pairs, differing, strict=True)
-        ],
+        "sentences": [sentence(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
         "figures": [
             differences(
                 f"{name} less {shown[0]}",
                 [
-                    (task, test.difference, TIE * (test.stderr or 0.0))
-                    for task, test in zip(tasks, tests, strict=True)
-                    if test
+                    (title, by_task[task].contrast.difference, _half(by_task[task]))
+                    for task, title in tasks.items()
+                    if task in by_task and not by_task[task].why
                 ],
             )
-            for name, tests in zip(shown[1:], pairs, strict=True)
+            for name, by_task in zip(shown[1:], found, strict=True)
         ],
-        "tables": (*_circumstances(shown, entries), _score_table(tasks, shown, [first, *others], pairs)),
+        "tables": (
+            *_circumstances(shown, entries),
+            _score_table(tasks, shown, [scores_of(content, entry) for entry in entries], found),
+        ),
     }
 
 
-def _contrasts(first: Sequence[Score], other: Sequence[Score]) -> list[Contrast | None]:
-    """The difference of each score, other minus first; None where one of them is missing."""
-    return [
-        None if one[0] is None or two[0] is None else independent(one[0], two[0], (one[1] or 0.0, two[1] or 0.0))
-        for one, two in zip(first, other, strict=True)
-    ]
+def _by_task(comparison: RunComparison | None) -> dict[str, ComparedTask]:
+    """The comparisons of the tasks by id, and that of the averages."""
+    if comparison is None:
+        return {}
+    average = {"average": comparison.average} if comparison.average else {}
+    return average | {one.id: one for one in comparison.tasks}
 
 
-def _differing(first: Entry, other: Entry) -> list[str]:
-    """The axes on which two measurements differ, as words in a sentence."""
-    texts = zip(AXES, circumstances(first), circumstances(other), strict=True)
-    return [axis.lower() for axis, one, two in texts if one != two]
+def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
+    """What `compare` says of two rows; None are two without a common task."""
+    if comparison is None:
+        return f"{first} and {second} have no task in common: there is nothing to compare."
+    return sentence_of(comparison, first, second)
 
 
-def sentence(first: str, second: str, test: Contrast | None, differing: Sequence[str]) -> str:
-    """What was measured differently, and then who is better, in words; `test` is that of the averages."""
-    before = f"They were measured differently: {', '.join(differing)}. " if differing else ""
-    return before + _by_how_much(first, second, test)
-
-
-def _by_how_much(first: str, second: str, test: Contrast | None) -> str:
-    if test is None:
-        return f"{second} and {first} cannot be compared by their averages: a row is incomplete."
-    amount, side = f"{abs(test.difference):.2f}", "above" if test.difference > 0 else "below"
-    if not test.stderr:
-        return f"{second} is {amount} points {side} {first}; the error of the difference is not known."
-    shown = f"{amount} ± {TIE * test.stderr:.2f} points {side} {first}"
-    known = "more than chance explains" if abs(test.difference) > TIE * test.stderr else "chance may explain it"
-    return f"{second} is {shown}: {known}."
+def _half(task: ComparedTask) -> float:
+    low, high = task.contrast.interval(LEVEL)
+    return (high - low) / 2
 
 
 def _circumstances(shown: Sequence[str], entries: Sequence[Entry]) -> Iterator[CompareTable]:
@@ -242,39 +271,29 @@ def _circumstances(shown: Sequence[str], entries: Sequence[Entry]) -> Iterator[C
 
 
 def _score_table(
-    tasks: Sequence[str],
+    tasks: Mapping[str, str],
     shown: Sequence[str],
     rows: Sequence[Sequence[Score]],
-    pairs: Sequence[Sequence[Contrast | None]],
+    found: Sequence[Mapping[str, ComparedTask]],
 ) -> CompareTable:
-    """The scores, and the difference of each to the first with its verdict; Holm's correction over the tasks."""
-    adjusted = [
-        holm({str(place): test.p for place, test in enumerate(tests) if place and test and test.p is not None})
-        for tests in pairs
-    ]
+    """The scores, and the difference of each to the first with its verdict."""
     lines = [
         CompareLine(
-            task,
-            (
-                *(Cell(points(row[place][0])) for row in rows),
-                *(
-                    _difference(tests[place], known.get(str(place)))
-                    for tests, known in zip(pairs, adjusted, strict=True)
-                ),
-            ),
+            title,
+            (*(Cell(points(row[place][0])) for row in rows), *(_difference(by_task.get(task)) for by_task in found)),
         )
-        for place, task in enumerate(tasks)
+        for place, (task, title) in enumerate(tasks.items())
     ]
     return CompareTable(SCORES, ("Score", *shown, *(f"{name} less {shown[0]}" for name in shown[1:])), tuple(lines))
 
 
-def _difference(test: Contrast | None, adjusted: float | None) -> Cell:
-    if test is None:
+def _difference(task: ComparedTask | None) -> Cell:
+    if task is None:
         return Cell(points(None))
-    value = f"{test.difference:+.2f}"
-    if not test.stderr:
+    if task.why:
+        return Cell(task.conclusion)
+    value = f"{task.contrast.difference:+.2f}"
+    if task.contrast.p is None:
         return Cell(value)
-    p = test.p if adjusted is None else adjusted
-    is_apart = p is not None and p < LEVEL
-    verdict = ("higher" if test.difference > 0 else "lower") if is_apart else "not separable"
-    return Cell(f"{value} ±{TIE * test.stderr:.2f} {verdict}", "n apart" if is_apart else "n")
+    is_apart = task.conclusion in {"higher", "lower"}
+    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}", "n apart" if is_apart else "n")

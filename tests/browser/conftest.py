@@ -24,7 +24,7 @@ import uvicorn
 from bot.pages.environment import POLICY
 from bot.pages.write import write_site
 from bot.server.service import Service
-from tests.pages.boards import examples, generated, hostile, site_of, sized
+from tests.pages.boards import examples, generated, hostile, site_of, sized, varied
 from tests.server.services import make_service, make_web
 from tests.world.loopback import LoopbackServer
 
@@ -113,9 +113,14 @@ class Handler(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Sites as folders: the example rows, 200 made ones, hostile ones among a few others, and some with sizes."""
+    """Sites as folders: the example rows, 200 made ones, hostile and varied ones, and some with sizes."""
     root = tmp_path_factory.mktemp("sites")
-    rows = {"examples": examples(), "generated": generated(200), "hostile": (*hostile(), *generated(4))}
+    rows = {
+        "examples": examples(),
+        "generated": generated(200),
+        "hostile": (*hostile(), *generated(4)),
+        "varied": varied(),
+    }
     for name, entries in rows.items():
         write_site(site_of(entries), root / name)
     write_site(sized(), root / "sized")

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.pages.addresses import column_page, row_page
+from bot.pages.compare_page import sentence, titles_of
+from bot.publishing.compared_rows import compared_rows
+from bot.reporting.comparison import sentence_of
 from bot.server.service import Service
 from bot.service.items import Mark
 from tests.browser.conftest import HERE, Opener
 from tests.browser.test_pages import RULES, SCREENS
-from tests.pages.boards import HOSTILE, generated, hostile, site_of
+from tests.pages.boards import HOSTILE, generated, hostile, site_of, varied
 from tests.server.services import NOW, TARGET, item, read_examples, unread
 
 if TYPE_CHECKING:
@@ -156,6 +159,38 @@ def test_script_and_server_compare_the_same(watch: Opener) -> None:
     ]
     assert tables[0] == tables[1]
     assert len(tables[0]) > 100
+
+
+SENTENCES = """pairs => pairs.map(pair => {
+  history.replaceState(null, "", `?rows=${pair.map(encodeURIComponent).join(",")}`);
+  dispatchEvent(new PopStateEvent("popstate"));
+  return document.querySelector("#found .lead").textContent;
+})"""
+
+
+def test_the_page_says_the_sentence_of_the_command_about_many_pairs(watch: Opener) -> None:
+    entries = varied()
+    content = site_of(entries).content
+    titles = {content.rows[name].entry.key: title.rpartition("/")[0] for name, title in titles_of(content).items()}
+    names = {row.entry.key: name for name, row in content.rows.items()}
+    pairs = [(one, other) for one in entries for other in entries if one is not other]
+
+    page = watch("varied").open("compare.html")
+    said = page.evaluate(SENTENCES, [[names[one.key], names[other.key]] for one, other in pairs])
+
+    for (one, other), words in zip(pairs, said, strict=True):
+        heads = (titles[one.key], titles[other.key])
+        compared = compared_rows(one, other, heads)
+        assert words == sentence(compared, *heads)
+        assert compared is None or words == sentence_of(compared, *heads)
+    for words in (
+        "may be chance",
+        "more than chance leaves",
+        "not comparable",
+        "measured differently",
+        "no task in common",
+    ):
+        assert any(words in one for one in said), words
 
 
 def test_print_shows_the_tables_and_no_controls(watch: Opener) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -62,6 +64,34 @@ def _named(name: str, number: int) -> Entry:
     remark = Remark("not-comparable", f"{name}\n</p><script>alert(2)</script>")
     files = (replace(entry.evidence[0], path=f"{name}.json", submitter=name),)
     return replace(entry, key=key.text, model=model, warnings=(remark,), evidence=files)
+
+
+@cache
+def varied() -> tuple[Entry, ...]:
+    """Rows near each other and far apart, measured alike and differently, with few questions, holes and one task."""
+    rows = [entry_from(make_result(f"org/model-{i:02}", 0.4 + i * i / 400, i, padding=10)) for i in range(12)]
+    changes: list[Callable[[Entry], Entry]] = [
+        lambda row: replace(row, model=replace(row.model, precision="4bit")),
+        lambda row: replace(row, num_fewshot=dict.fromkeys(row.num_fewshot, 7)),
+        lambda row: replace(row, tasks=row.tasks[3:], average=None),
+        lambda row: replace(row, tasks=row.tasks[:1], average=None),
+        lambda row: _with_leaves(row, lower_bound="1/3"),
+        lambda row: _with_leaves(row, metric="other,none"),
+        lambda row: _with_leaves(row, samples=100),
+        lambda row: _with_leaves(row, stderr=None),
+        lambda row: replace(row, tasks=tuple(replace(task, stderr=None) for task in row.tasks)),
+    ]
+    made = [*rows[:4], *(change(row) for change, row in zip(changes, rows[3:], strict=True))]
+    return tuple(
+        replace(row, key=f"{row.key}-{place}", model=replace(row.model, id=f"org/row-{place:02}"))
+        for place, row in enumerate(made)
+    )
+
+
+def _with_leaves(entry: Entry, **changed: Any) -> Entry:
+    """The entry with other values in the leaves of its last task."""
+    *others, last = entry.tasks
+    return replace(entry, tasks=(*others, replace(last, leaves=tuple(replace(one, **changed) for one in last.leaves))))
 
 
 def board_of_rows(entries: tuple[Entry, ...]) -> Board:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from math import hypot
 
 import pytest
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
+from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import row_page
 from bot.pages.compare_page import compare_live, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, rank_ranges, rank_sentence
+from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples
+from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of
 
@@ -113,11 +115,15 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert second.average is not None
     content = site_of((first, second)).content
     page = found(compare_live(content, [first.model.id, second.model.id]))
-    reach = 1.96 * hypot(first.stderr or 0.0, second.stderr or 0.0)
-    amount = first.average - second.average
-    words = f"{second.model.id} is {amount:.2f} ± {reach:.2f} points below {first.model.id}: more than chance explains."
+    compared = compared_rows(first, second, (first.model.id, second.model.id))
+    assert compared is not None
+    assert compared.average is not None
+    words = sentence_of(compared, first.model.id, second.model.id)
+    assert "more than chance leaves" in words
     assert words in page.text
-    shown = [f"{first.average:.2f}", f"{second.average:.2f}", f"-{amount:.2f} ±{reach:.2f} lower"]
+    low, high = compared.average.contrast.interval(LEVEL)
+    amount = first.average - second.average
+    shown = [f"{first.average:.2f}", f"{second.average:.2f}", f"-{amount:.2f} ±{(high - low) / 2:.2f} lower"]
     assert page.tables[-1][1] == ["Average", *shown]
     assert "No row has “nobody” in its name." in found(compare_live(content, ["nobody"])).text
 

@@ -42,12 +42,13 @@ def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
             for batch in file.iter_batches(batch_size=ROWS):
                 for row in batch.to_pylist():
                     place += 1
-                    yield _sample(row, place)
+                    yield read_row(row, place)
     except (ArrowException, OSError, ValueError) as error:
         raise CallError(f"{path}: cannot be read as Parquet after row {place}: {error}") from None
 
 
-def _sample(row: dict[str, Any], place: int) -> Sample | SkippedRecord:
+def read_row(row: dict[str, Any], place: int) -> Sample | SkippedRecord:
+    """Read one row, which is at this place counted from 1."""
     try:
         return _since_010(row, place) if isinstance(row.get("doc"), dict) else _until_09(row, place)
     except MalformedSamples as error:

@@ -3,8 +3,8 @@
 (() => {
   const { $, make, read, write } = globalThis.page;
   const OFFERED = 2000; // names that the fields offer
-  const SCORES = "Differences to the first row with 1.96 standard errors of the difference; the verdict on a task allows for the number of tasks (Holm).";
-  const { names, titles: shown, rows, tasks, axes, texts } = globalThis.leaderboard;
+  const SCORES = "Differences to the first row with half of their 95 % intervals; the verdict on a task allows for the number of tasks (Holm).";
+  const { names, titles: shown, rows, tasks, ids, axes, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
@@ -22,45 +22,125 @@
     return [whole || fitting[0] || "", Math.max(0, fitting.length - 1)];
   };
 
-  // ---- the arithmetic of bot/evaluation/statistics.py: two independent measurements, Holm's correction ----
-  const TIE = 1.96;
-  const contrast = (one, two) => {
-    if (one[0] === null || two[0] === null) return null;
-    const error = Math.hypot(one[1] || 0, two[1] || 0);
-    const difference = two[0] - one[0];
-    return { difference, error, p: error ? normalP(difference / error) : null };
-  };
+  // ---- the arithmetic of bot/evaluation/statistics.py: Fisher's test, Newcombe's interval, Holm's correction ----
+  const LEVEL = 0.05;
+  const Z = 1.959963984540054; // standard errors on each side of an interval of 95 %
+  const SEEN = Z + 0.8416212335729143; // of the smallest difference that a test shows with a power of 80 %
+  const TIE = 1e-9; // two probabilities this close are the same in Fisher's test
+  const ENOUGH_SHARED = 0.5; // of the questions of the larger run
+  const sum = (values) => values.reduce((had, one) => had + one, 0);
+  const square = (value) => value * value;
   // Two-sided, by the approximation 7.1.26 of Abramowitz and Stegun: at most 1.5e-7 off.
   const normalP = (z) => {
     const x = Math.abs(z) / Math.SQRT2;
     const t = 1 / (1 + 0.3275911 * x);
-    const sum = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592].reduce((had, factor) => (had + factor) * t, 0);
-    return sum * Math.exp(-x * x);
+    const terms = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592].reduce((had, factor) => (had + factor) * t, 0);
+    return terms * Math.exp(-x * x);
   };
+  const fisherP = (a, b, c, d) => {
+    const [row, other, column] = [a + b, c + d, a + c];
+    const [low, high] = [Math.max(0, column - other), Math.min(column, row)];
+    const odds = [0]; // logarithms of probabilities, relative to the first
+    for (let k = low; k < high; k += 1) odds.push(odds[k - low] + Math.log(((row - k) * (column - k)) / ((k + 1) * (other - column + k + 1))));
+    const most = Math.max(...odds);
+    const seen = odds[a - low] + TIE;
+    return Math.min(1, sum(odds.filter((one) => one <= seen).map((one) => Math.exp(one - most))) / sum(odds.map((one) => Math.exp(one - most))));
+  };
+  const wilson = (right, n) => {
+    const [middle, share] = [(right + Z * Z / 2) / (n + Z * Z), right / n];
+    const reach = Z / (n + Z * Z) * Math.sqrt(n * share * (1 - share) + Z * Z / 4);
+    return [Math.max(0, middle - reach), Math.min(1, middle + reach)];
+  };
+  const ofCounts = (a, n, b, m, span) => {
+    const [[under, over], [low, high], p, q] = [wilson(a, n), wilson(b, m), b / m, a / n];
+    const difference = p - q;
+    const error = Math.sqrt(a * (n - a) / square(n) / Math.max(1, n - 1) + b * (m - b) / square(m) / Math.max(1, m - 1));
+    const ends = [difference - Math.hypot(p - low, over - q), difference + Math.hypot(high - p, q - under)];
+    return { difference: difference * span, error: error * span, p: fisherP(a, n - a, b, m - b), ends: ends.map((end) => end * span), step: span / Math.max(n, m) };
+  };
+  const ofErrors = (one, two, errors) => {
+    const [difference, error] = [two - one, Math.hypot(...errors)];
+    return { difference, error, p: error ? normalP(difference / error) : null, ends: [difference - Z * error, difference + Z * error], step: 0 };
+  };
+  // As `mean_of`: at least the normal interval of each; its p is below the level where 0 is outside.
+  const meanOf = (tests) => {
+    const k = tests.length;
+    const difference = sum(tests.map((one) => one.difference)) / k;
+    const error = Math.sqrt(sum(tests.map((one) => square(one.error)))) / k;
+    const step = Math.min(...tests.map((one) => one.step)) / k;
+    const reach = (side) => Math.sqrt(sum(tests.map((one) => square(Math.max(Math.abs(one.ends[side] - one.difference), Z * one.error))))) / k + step / 2;
+    const ends = [difference - reach(0), difference + reach(1)];
+    const isApart = ends[0] > 0 || ends[1] < 0;
+    return { difference, error, ends, step, p: error ? (isApart ? 0 : 1) : null };
+  };
+  const side = (test) => (test.difference > 0 ? "higher" : "lower");
+  const conclude = (test, p) => { test.verdict = test.why ? "not comparable" : p !== null && p < LEVEL ? side(test) : "not separable"; };
   const holm = (tests) => {
-    const known = tests.filter((test, place) => place && test && test.p !== null).sort((one, two) => one.p - two.p);
+    const known = tests.filter((test) => !test.why && test.p !== null).sort((one, two) => one.p - two.p);
     let least = 0;
-    known.forEach((test, place) => { least = Math.max(least, Math.min(1, test.p * (known.length - place))); test.adjusted = least; });
+    tests.forEach((test) => conclude(test, null));
+    known.forEach((test, place) => { least = Math.max(least, Math.min(1, test.p * (known.length - place))); conclude(test, least); });
   };
-  const sentence = (first, second, test, differing) => {
-    const before = differing.length ? `They were measured differently: ${differing.join(", ").toLowerCase()}. ` : "";
-    return before + byHowMuch(first, second, test);
+  const contrast = (one, two, broken) => {
+    const [value, error, metric, right, asked, span, samples] = one;
+    const [otherValue, otherError, otherMetric, otherRight, otherAsked, otherSpan, otherSamples] = two;
+    const metrics = metric === otherMetric ? "" : `other metrics: ${texts[metric]} and ${texts[otherMetric]}`;
+    if (broken || metrics) return { ...ofErrors(value, otherValue, [0, 0]), why: broken || metrics };
+    const [fewer, more] = [Math.min(samples, otherSamples), Math.max(samples, otherSamples)];
+    const why = samples && otherSamples && fewer < ENOUGH_SHARED * more ? `only ${fewer} of ${more} questions are shared` : "";
+    if (asked && otherAsked && span === otherSpan) return { ...ofCounts(right, asked, otherRight, otherAsked, span), why };
+    return { ...ofErrors(value, otherValue, error === null || otherError === null ? [0, 0] : [error, otherError]), why };
   };
-  const byHowMuch = (first, second, test) => {
-    if (!test) return `${second} and ${first} cannot be compared by their averages: a row is incomplete.`;
-    const amount = points(Math.abs(test.difference));
-    const side = test.difference > 0 ? "above" : "below";
-    if (!test.error) return `${second} is ${amount} points ${side} ${first}; the error of the difference is not known.`;
-    const known = Math.abs(test.difference) > TIE * test.error ? "more than chance explains" : "chance may explain it";
-    return `${second} is ${amount} ± ${points(TIE * test.error)} points ${side} ${first}: ${known}.`;
+  // What a row says of a setting, for the task at a place of the board.
+  const said = (row, setting, task) => texts[row.settings[setting][row.tasks.slice(0, task).filter(Boolean).length]];
+  // As `compare` of bot/evaluation/compare.py, for two rows.
+  const compare = (first, second) => {
+    const shared = ids.map((_, task) => task).filter((task) => first.tasks[task] && second.tasks[task]);
+    const differing = [];
+    const broken = {};
+    settings.forEach(([title, breaks], setting) => shared.forEach((task) => {
+      const [one, two] = [said(first, setting, task), said(second, setting, task)];
+      if (!one || !two || one === two) return;
+      if (!differing.includes(title)) differing.push(title);
+      if (breaks) broken[task] = broken[task] || breaks;
+    }));
+    const found = shared.map((task) => ({ id: ids[task], task, ...contrast(first.tasks[task], second.tasks[task], broken[task]) }));
+    holm(found);
+    if (!found.length) return { differing, found };
+    if (found.length === 1) return { differing, found, average: found[0] };
+    const faulty = found.find((one) => one.why);
+    const average = { ...meanOf(found), why: faulty ? `${faulty.id}: ${faulty.why}` : "" };
+    conclude(average, average.p);
+    return { differing, found, average };
+  };
+  const half = (test) => points((test.ends[1] - test.ends[0]) / 2);
+  const counted = (found) => {
+    const verdicts = ["higher", "lower", "not separable", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
+    return `Of ${found.length} task${found.length > 1 ? "s" : ""}: ${verdicts.filter(([count]) => count).map((one) => one.join(" ")).join(", ")}.`;
+  };
+  // As `sentence_of` of bot/reporting/comparison.py.
+  const sentence = (first, second, { differing, found, average }) => {
+    if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
+    return (differing.length ? `They were measured differently: ${differing.join(", ")}. ` : "") + byHowMuch(first, second, found, average);
+  };
+  const byHowMuch = (first, second, found, whole) => {
+    if (whole.why) return `The two are not comparable: ${whole.why}.`;
+    const off = points(Math.abs(whole.difference));
+    const isOne = found.length === 1;
+    const where = `${whole.difference > 0 ? "above" : "below"} ${first}${isOne ? "" : ` on the average of ${found.length} tasks`}`;
+    const rest = isOne ? "" : ` ${counted(found)}`;
+    if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
+    if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}: more than chance leaves.${rest}`;
+    const least = whole.error ? `; less than ${points(SEEN * whole.error)} points could not have shown` : "";
+    const result = Number(off) ? `${second} is ${off} ± ${half(whole)} points ${where}, which may be chance` : `they are equal (± ${half(whole)})`;
+    return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
   };
   const difference = (test) => {
     if (!test) return numeric("–");
-    if (!test.error) return numeric(signed(test.difference));
-    const isApart = (test.adjusted ?? test.p) < 0.05;
-    const verdict = isApart ? (test.difference > 0 ? "higher" : "lower") : "not separable";
-    const cell = numeric(`${signed(test.difference)} ±${points(TIE * test.error)} ${verdict}`);
-    if (isApart) cell.className = "n apart";
+    if (test.why) return numeric(test.verdict);
+    if (test.p === null) return numeric(signed(test.difference));
+    const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}`);
+    if (test.verdict === "higher" || test.verdict === "lower") cell.className = "n apart";
     return cell;
   };
 
@@ -94,8 +174,9 @@
   };
   // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
   const figure = (title, tests) => {
-    const drawn = [["Average", tests[0]], ...tasks.map((task, i) => [task, tests[i + 1]])].filter(([, test]) => test);
-    const ends = drawn.flatMap(([, test]) => [test.difference - TIE * test.error, test.difference + TIE * test.error]);
+    const drawn = tests.map((test, i) => [i ? tasks[i - 1] : "Average", test]).filter(([, test]) => test && !test.why)
+      .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2]);
+    const ends = drawn.flatMap(([, middle, reach]) => [middle - reach, middle + reach]);
     const span = Math.max(...ends, 0) - Math.min(...ends, 0) || 1;
     const step = [1, 2, 5, 10].map((factor) => factor * 10 ** Math.floor(Math.log10(span / 5))).find((one) => span / one <= 5);
     const low = Math.floor(Math.min(...ends, 0) / step) * step;
@@ -109,20 +190,18 @@
     }
     svg.append(draw("path", { class: "axis", d: `M${across(0)} ${top}V${height}` }));
     svg.append(draw("text", { x: (left + right) / 2, y: height + 38, "text-anchor": "middle" }, "difference (points)"));
-    drawn.forEach(([name, test], place) => {
+    drawn.forEach(([name, middle, reach], place) => {
       const y = top + 20 * (place + 0.5);
-      const reach = TIE * test.error;
       svg.append(draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, name.length > 18 ? `${name.slice(0, 17)}…` : name));
-      svg.append(draw("path", { class: "reach", d: `M${across(test.difference - reach)} ${y}H${across(test.difference + reach)}` }));
-      svg.append(draw("path", { class: "dots", d: `M${across(test.difference)} ${y}h0` }));
+      svg.append(draw("path", { class: "reach", d: `M${across(middle - reach)} ${y}H${across(middle + reach)}` }));
+      svg.append(draw("path", { class: "dots", d: `M${across(middle)} ${y}h0` }));
     });
     const made = document.createElement("figure");
     const details = document.createElement("details");
     const head = ["score", "difference (points)", "interval"];
-    details.append(make("summary", "The numbers of this chart"), plain(`Numbers: ${title}`, head, drawn.map(([name, test]) => {
+    details.append(make("summary", "The numbers of this chart"), plain(`Numbers: ${title}`, head, drawn.map(([name, middle, reach]) => {
       const row = document.createElement("tr");
-      const reach = `±${points(TIE * test.error)}`;
-      row.append(...[name, signed(test.difference), reach].map((text) => make("td", text)));
+      row.append(...[name, signed(middle), `±${points(reach)}`].map((text) => make("td", text)));
       return row;
     })));
     made.append(make("figcaption", title), svg, details);
@@ -143,8 +222,8 @@
     const picked = chosen.map((name) => byName.get(name));
     const short = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));
     const heads = new Set(short).size === short.length ? short : chosen.map(titleOf);
-    const pairs = picked.slice(1).map((row) => row.scores.map((score, i) => contrast(picked[0].scores[i], score)));
-    pairs.forEach(holm);
+    const compared = picked.slice(1).map((row) => compare(picked[0], row));
+    const pairs = compared.map(({ found: each, average }) => [average, ...ids.map((_, task) => each.find((one) => one.task === task))]);
     const values = axes.map((_, a) => picked.map((one) => texts[one.axes[a]]));
     const same = axes.filter((_, a) => new Set(values[a]).size === 1);
     const differ = axes.flatMap((axis, a) => (same.includes(axis) ? [] : [line(axis, values[a].map((value) => make("td", value, { class: "wrap" })))]));
@@ -153,7 +232,7 @@
       same.length ? `Measured alike: ${same.join(", ")}.` : "",
     ].filter(Boolean).join(" ");
     const lines = ["Average", ...tasks].map((task, i) => line(task, [
-      ...picked.map((row) => numeric(points(row.scores[i][0]))),
+      ...picked.map((row) => numeric(points(i ? row.tasks[i - 1] && row.tasks[i - 1][0] : row.average))),
       ...pairs.map((tests) => difference(tests[i])),
     ]));
     const figures = make("div", "", { class: "figures" });
@@ -161,7 +240,7 @@
     const beside = make("div", "", { class: "beside" });
     beside.append(figures, table(SCORES, ["Score", ...heads, ...heads.slice(1).map((title) => `${title} less ${heads[0]}`)], lines));
     $("found").append(
-      ...pairs.map((tests, i) => make("p", sentence(heads[0], heads[i + 1], tests[0], axes.filter((_, a) => values[a][0] !== values[a][i + 1])), { class: "lead" })),
+      ...compared.map((one, i) => make("p", sentence(heads[0], heads[i + 1], one), { class: "lead" })),
       table(caption, ["Circumstance", ...heads], differ),
       beside,
     );
