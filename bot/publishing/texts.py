@@ -367,6 +367,11 @@ def disputed_remark(entry: Entry, first: str) -> str:
     return f"- {name} was first submitted in {code(first)}, from other files than those of this change"
 
 
+def adopted_remark(count: int) -> str:
+    """The remark about rows that the table has already, and whose entries are stored with this change."""
+    return f"- the entries of {counted(count, 'row')} that the table already has are stored beside it"
+
+
 def _line(key: str, cell: CellChange) -> str:
     before = "new" if cell.before is None else code_in_table(brief(cell.before))
     shown = code_in_table(brief(cell.after))

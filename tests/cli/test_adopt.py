@@ -140,6 +140,16 @@ def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: 
     branch = git(board, "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip()
     changed = git(board, "diff", "--numstat", f"HEAD..{branch}", "--", "data")
     assert changed.split()[:2] == (["-", "-"] if name.endswith("parquet") else ["1", "1"])
+    assert len(git(board, "diff", "--name-only", f"HEAD..{branch}", "--", "entries").split()) == 3
+    assert CliRunner().invoke(app, ["settle", "--config", settings]).exit_code == 0
+    assert git(board, "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip() == branch
+
+    git(board, "merge", "--quiet", branch)
+    assert "3 on main, 0 open" in CliRunner().invoke(app, ["settle", "--config", settings]).stdout
+    read = ["verify", str(board), "--config", settings, "--sources", str(tmp_path / "results")]
+    verified = CliRunner().invoke(app, read)
+    assert verified.exit_code == 0, verified.output
+    assert CliRunner().invoke(app, ["site", str(board), "--out", str(tmp_path / "site")]).exit_code == 0
 
 
 def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_value(tmp_path: Path) -> None:
@@ -173,6 +183,36 @@ def test_a_folder_without_results_of_the_template_is_one_line(tmp_path: Path) ->
     commit_files(tmp_path / "board", {"notes.json": b"{}"})
     done = CliRunner().invoke(app, ["init", str(tmp_path), "--table", str(tmp_path / "board"), "--results", "results"])
     assert "no JSON file in it is a result of the demo-leaderboard template" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("", "", ""),
+        ("Avg = ", "Mean = ", "exactly one column 'Mean'"),
+        ('at = "# Our board"', 'at = "# Their board"', "'# Their board' occurs 0 times"),
+        ('path = "data/README.md"', 'path = "README.md"', "README.md: there is no such file at the target"),
+    ],
+)
+def test_the_doctor_reads_the_table_and_names_what_it_lacks(old: str, new: str, why: str, tmp_path: Path) -> None:
+    adopted(tmp_path, "README.md", markdown())
+    settings = tmp_path / "ours" / "bot.toml"
+    text = settings.read_text(encoding="utf-8")
+    assert old in text
+    settings.write_text(text.replace(old, new), encoding="utf-8")
+    done = CliRunner().invoke(app, ["doctor", "--config", str(settings)])
+    [line] = [line for line in done.stdout.splitlines() if "table of" in line]
+    assert line.startswith("✗" if why else "✓")
+    assert (why or "has 3 rows, and all columns of the mapping") in line
+
+
+def test_the_doctor_names_a_workflow_that_writes_the_table(tmp_path: Path) -> None:
+    adopted(tmp_path, "README.md", markdown())
+    flow = "on: push\njobs:\n  a:\n    steps:\n      - run: python table.py data/README.md && git push\n"
+    commit_files(tmp_path / "board", {".github/workflows/table.yml": flow.encode()})
+    done = CliRunner().invoke(app, ["doctor", "--config", str(tmp_path / "ours" / "bot.toml")])
+    assert done.exit_code == 1
+    assert ".github/workflows/table.yml names data/README.md and pushes" in done.stdout
 
 
 def test_names_of_its_own_are_written_into_the_mapping(tmp_path: Path) -> None:

@@ -71,3 +71,9 @@ def list_hooks(state: GitHubState, request: Request) -> Answer:
     if repo is None or request.who is None or not request.who.administers:
         return refuse(404, "Not Found")
     return Answer(200, repo.hooks)
+
+
+def list_workflows(state: GitHubState, request: Request) -> Answer:
+    """The workflows of a repository, each with its path and whether GitHub starts it."""
+    repo = find(state, request)
+    return refuse(404, "Not Found") if repo is None else Answer(200, {"workflows": repo.workflows})

@@ -47,6 +47,7 @@ ROUTES: list[tuple[str, str, Route]] = [
     ("POST", f"{REPO}/statuses/(.+)", github_rights.create_status),
     ("GET", f"{REPO}/branches", github_history.list_branches),
     ("GET", f"{REPO}/hooks", github_rights.list_hooks),
+    ("GET", f"{REPO}/actions/workflows", github_rights.list_workflows),
     ("GET", f"{REPO}/collaborators/(.+)/permission", github_rights.read_permission),
     ("GET", f"{REPO}/commits/(.+)", github_history.read_commit),
     ("GET", f"{REPO}/compare/(.+)[.][.][.](.+)", github_history.compare),

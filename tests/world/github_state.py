@@ -70,6 +70,7 @@ class Repo:
     archived: bool = False
     default_branch: str = "main"
     hooks: list[dict[str, Any]] = field(default_factory=list)
+    workflows: list[dict[str, str]] = field(default_factory=list)
     writers: set[str] = field(default_factory=set)
     statuses: list[dict[str, str]] = field(default_factory=list)
 

@@ -294,13 +294,17 @@ class ParquetLayout:
     def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
         """All files of the table, and the card."""
         del changes
+        return (*(self._shard_paths(listed) or [self.options.path]), CARD)
+
+    def _shard_paths(self, paths: Collection[str]) -> list[str]:
+        """Those of the paths that are files of the table: entries may lie beside it."""
         matching = PathSpec.from_lines("gitignore", [f"/{self.options.path}"])
-        return (*(sorted(matching.match_files(listed)) or [self.options.path]), CARD)
+        return sorted(matching.match_files(paths))
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """The files with the rows of the changes; where they cannot be edited, every row is refused."""
         try:
-            shards = self._shards(current)
+            shards = self.grid(current)
             edit = self.rows.edit(shards, changes)
             if not edit.updates and not edit.insertions:
                 return Draft(refused=edit.refused)
@@ -312,9 +316,9 @@ class ParquetLayout:
             return Draft(refused=dict.fromkeys((change.key for change in changes), f"{CARD}: it is not UTF-8 text"))
         return Draft(files, edit.refused, changes_of(shards, edit), tuple(self.rows.remarks(shards, edit)))
 
-    def _shards(self, current: Mapping[str, bytes]) -> Shards:
+    def grid(self, current: Mapping[str, bytes]) -> Shards:
         """The files of the table. Raises Unwritable if there are none, or one of several is missing."""
-        found = {path: data for path, data in sorted(current.items()) if path != CARD}
+        found = {path: current[path] for path in self._shard_paths(current)}
         if not found:
             raise Unwritable("there is no such file at the target")
         _check_names(list(found))
@@ -369,12 +373,12 @@ class ParquetLayout:
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
         """The mapped cells of one row. Raises Unwritable if the files cannot be read."""
-        return self.rows.read(self.rows.index(self._shards(current)), change) if current.keys() - {CARD} else None
+        return self.rows.read(self.rows.index(self.grid(current)), change) if self._shard_paths(current) else None
 
     def count(self, current: Mapping[str, bytes]) -> int:
         """The number of rows of all files, 0 where they cannot be read."""
         try:
-            return len(self._shards(current))
+            return len(self.grid(current))
         except Unwritable:
             return 0
 

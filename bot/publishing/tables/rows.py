@@ -257,6 +257,11 @@ class MappedRows:
         if average is not None and parts.keys() == {task.id for task in self.leaderboard.tasks}:
             yield from odd_averages(grid, self.key, self.options.column_path(average), list(parts.values()))
 
+    def doubled(self, grid: Grid) -> list[str]:
+        """The keys that several rows share. Raises Unwritable if the table lacks a column of the mapping."""
+        check_columns(grid, [self.options.column_path(label) for label in self.options.columns])
+        return [" ".join(key) for key, rows in self.index(grid).exact.items() if len(rows) > 1]
+
     def index(self, grid: Grid) -> KeyIndex:
         """The rows of a table by their keys. Raises Unwritable if it lacks a key column."""
         check_columns(grid, self.key)

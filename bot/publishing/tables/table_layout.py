@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
-from bot.publishing.layout import Draft, Layout, RowChange
+from bot.publishing.layout import Draft, RowChange
 from bot.publishing.tables.csv_sheet import CsvSheet, separator_of
 from bot.publishing.tables.edit import TableEdit, changes_of, prove
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
@@ -34,7 +34,7 @@ PUSHES = re.compile(r"git\s+push|git-auto-commit|create-pull-request|add-and-com
 HINT = "set hand_edited = true if people edit it all the same"
 
 
-def table_layout(options: TableOptions, leaderboard: Leaderboard) -> Layout:
+def table_layout(options: TableOptions, leaderboard: Leaderboard) -> TableLayout | ParquetLayout:
     """The layout for a target of `kind = "table"`. Raises CallError if the mapping names an unknown task."""
     rows = MappedRows(options, leaderboard)
     rows.check()
@@ -64,12 +64,16 @@ class TableLayout:
         except Unwritable as error:
             return Draft(refused=dict.fromkeys((change.key for change in changes), f"{self.options.path}: {error}"))
 
-    def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
-        data = self._file(current)
-        sheet = open_sheet(data, self.options)
+    def grid(self, current: Mapping[str, bytes]) -> Sheet:
+        """The table as it is. Raises Unwritable if the file cannot be read, or if a program writes it."""
+        sheet = open_sheet(self._file(current), self.options)
         if not self.options.hand_edited:
             workflows = {path: text for path, text in current.items() if path.startswith(f"{WORKFLOWS}/")}
             check_not_generated(self.options.path, sheet, self.options.table_format, workflows)
+        return sheet
+
+    def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        sheet, data = self.grid(current), self._file(current)
         edit = self.rows.edit(sheet, changes)
         splices, edit = self._splices(sheet, edit)
         if not splices:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from bot.errors import BotError, MalformedDeclaration
+from bot.errors import BotError, CallError, MalformedDeclaration, Unwritable
+from bot.evaluation.finding import counted
 from bot.platforms.git.program import version as git_version
+from bot.publishing.tables.table_layout import table_layout
+from bot.reporting.escape import brief
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase, Status, attempt, line_of
 from bot.service.checks.doctor_github import check_github
 from bot.service.checks.doctor_hub import check_hub
@@ -30,6 +33,7 @@ def examine(case: ServiceCase) -> Iterator[Diagnosis]:
         yield from check_github(case)
     yield from (check_source(case, name) for name in case.sources)
     yield from (check_target(case, target) for target in case.targets)
+    yield from (check_table(case, one, to) for one in case.watches for to in one.targets if to.table is not None)
 
 
 def check_settings(case: ServiceCase) -> Iterator[Diagnosis]:
@@ -110,3 +114,24 @@ def check_target(case: ServiceCase, target: WatchTarget) -> Diagnosis:
         return "can be used"
 
     return attempt(f"target {target.to}", call, "check that its name is right and that the token may read it")
+
+
+def check_table(case: ServiceCase, watch: Watch, target: WatchTarget) -> Diagnosis:
+    """Tell whether the table of a target has the columns of its mapping, and whether people write it."""
+    if target.table is None:
+        raise CallError(f"{target.to}: there are no settings of a table")
+    options = target.table
+
+    def call() -> str:
+        layout = table_layout(options, open_declaration(watch.leaderboard, case.opener.folder, case.access))
+        reader = case.opener.target(target.to, "commit", target.discussion)
+        listed = [path for folder in layout.folders(()) for path in reader.list_folder(folder)]
+        try:
+            grid = layout.grid(reader.read_files(layout.paths((), listed)))
+            doubled = layout.rows.doubled(grid)
+        except Unwritable as error:
+            raise Unwritable(f"{options.path}: {error}") from None
+        left = f"; several rows have the key {brief(doubled[0], 60)}, and none of them is edited" if doubled else ""
+        return f"{options.path} has {counted(len(grid), 'row')}, and all columns of the mapping{left}"
+
+    return attempt(f"table of {target.to}", call, "correct [watches.targets.table]: docs/tables.md explains every key")

@@ -1,7 +1,8 @@
-"""The checks at GitHub: token, rights, repositories, webhooks, secret, and the remaining requests."""
+"""The checks at GitHub: token, rights, repositories, webhooks, schedules, secret, and the remaining requests."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from bot.errors import BotError, Refused
@@ -24,6 +25,13 @@ from bot.service.checks.diagnosis import (
 from bot.service.settings.config import WatchTarget
 
 HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
+MOST_BYTES = 200_000  # of a workflow
+CRON = re.compile(r"^\s*-?\s*cron:\s*[\"']?([^\"'#\n]*[^\"'#\s])", re.MULTILINE)
+RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))  # minute, hour, day, month, weekday, as GitHub takes them
+LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # days of each month
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+NAMES = {name: str(number) for names, first in ((MONTHS, 1), (WEEKDAYS, 0)) for number, name in enumerate(names, first)}
 WRITING = frozenset({"repo", "public_repo"})  # scopes of a classic token that writes
 
 
@@ -42,6 +50,7 @@ def check_github(case: ServiceCase) -> Iterator[Diagnosis]:
     yield check_secret(case)
     for name in dict.fromkeys(parse_address(one).name for one in case.addresses("github")):
         yield from check_webhooks(case, client, name)
+        yield from check_schedules(case, client, name)
     yield from check_budget(case, client)
 
 
@@ -140,6 +149,59 @@ def check_webhooks(case: ServiceCase, client: GitHubClient, repository: str) -> 
         yield diagnosis
         if diagnosis.status == "ok" and case.github_secret:
             yield check_reach(address, github_headers(case.github_secret), "GITHUB_WEBHOOK_SECRET")
+
+
+def check_schedules(case: ServiceCase, client: GitHubClient, repository: str) -> Iterator[Diagnosis]:
+    """Tell of each workflow that runs the bot on a schedule whether GitHub starts it."""
+    try:
+        listed = client.get(f"/repos/{repository}/actions/workflows").get("workflows") or []
+        source = case.opener.source(f"github://{repository}")
+        head = source.head()
+        texts = {
+            one["path"]: (source.read(one["path"], head, MOST_BYTES) or b"").decode(errors="replace") for one in listed
+        }
+    except BotError:
+        return  # a token without the right to see workflows, or a repository without commits
+    for one in listed:
+        crons = CRON.findall(texts[one["path"]])
+        if crons and "leaderboard-bot" in texts[one["path"]]:
+            yield _schedule(f"schedule of {one['path']}", str(one.get("state")), crons)
+
+
+def _schedule(name: str, state: str, crons: Sequence[str]) -> Diagnosis:
+    if state != "active":
+        advice = "enable the workflow in the tab Actions; GitHub disables it after 60 days without a commit"
+        return Diagnosis(name, "wrong", f"GitHub does not start it: {state}", advice)
+    never = [cron for cron in crons if not ever_runs(cron)]
+    if never:
+        return Diagnosis(name, "wrong", f"{never[0]!r} is no time that ever comes", "correct the five fields of cron")
+    return Diagnosis(name, "ok", f"runs at {', '.join(crons)}")
+
+
+def ever_runs(cron: str) -> bool:
+    """Tell whether the five fields of a schedule name a time that comes: day 31 of February does not."""
+    fields = cron.split()
+    if len(fields) != len(RANGES):
+        return False
+    values = [_values(field, *span) for field, span in zip(fields, RANGES, strict=True)]
+    _, _, days, months, weekdays = values
+    has_day = any(day <= LONGEST[month - 1] for month in months for day in days) or (fields[4] != "*" and weekdays)
+    return all(values) and bool(has_day)
+
+
+def _values(field: str, first: int, last: int) -> set[int]:
+    """The numbers that a field of a schedule means; none if it is not valid."""
+    found: set[int] = set()
+    for part in field.upper().split(","):
+        span, _, step = part.partition("/")
+        low, _, high = span.replace("*", f"{first}-{last}").partition("-")
+        ends = [NAMES.get(end, end) for end in (low, high or (str(last) if step else low))]
+        if not all(end.isdecimal() for end in (*ends, step or "1")) or int(step or 1) < 1:
+            return set()
+        if not first <= int(ends[0]) <= int(ends[1]) <= last:
+            return set()
+        found |= set(range(int(ends[0]), int(ends[1]) + 1, int(step or 1)))
+    return found
 
 
 def _diagnosis_of(name: str, found: Sequence[Webhook]) -> Diagnosis:

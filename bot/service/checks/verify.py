@@ -258,7 +258,14 @@ def _difference(cell: CellChange) -> Difference:
 
 def table_at(target: Target, name: str, settings: Path) -> TableCells:
     """The table at a target that the settings of a service describe. Raises CallError if they describe none."""
-    found = [one for watch in load_settings(settings).watches for one in watch.targets if one.to == name and one.table]
+    wanted, beside = _place(name, Path.cwd()), settings.resolve().parent
+    tables = [one for watch in load_settings(settings).watches for one in watch.targets if one.table]
+    found = [one for one in tables if one.to == name or _place(one.to, beside) == wanted]
     if not found or found[0].table is None:
         raise CallError(f'{settings}: no target is {name} with kind = "table"')
     return TableCells(target, found[0].table)
+
+
+def _place(name: str, folder: Path) -> str:
+    """An address as it is, or a folder's whole path, where a relative one begins at `folder`."""
+    return name if "://" in name else str((folder / name).resolve())

@@ -18,7 +18,7 @@ from bot.publishing.publication import CurrentState, Form, Marker, rolling_mark
 from bot.publishing.tables.mapping import TemplateOptions
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.template import RequestFiles, ResultFiles
-from bot.publishing.texts import disputed_remark, table_text, with_places
+from bot.publishing.texts import adopted_remark, disputed_remark, table_text, with_places
 from bot.service.items import Item
 from bot.service.publish.entry_rows import RowLook, RowLooker, TargetRow
 from bot.service.publish.ledger import Place
@@ -79,7 +79,8 @@ class DesiredTable:
     """One table and the rows that are brought in step.
 
     `known` is the record of what was written, `declined` the keys of rows that a maintainer left out. Where
-    `declaration` is given, it and the entries of rows that change are kept beside the table. `places` are links to the
+    `declaration` is given, it and the entries of rows are kept beside the table: of those that change, and with them of
+    those that the table has already. `places` are links to the
     other targets. After `at`, `draft` has the files against main, `proposed` the keys of the rows that the open request
     proposes already and main lacks, `refused` the reasons for rows that cannot be written, `written` what the record
     should say then, and `gone` the keys that it should forget.
@@ -119,16 +120,19 @@ class DesiredTable:
         if state.request is not None and self._only_repeats(draft, asked, on_main):
             self.refused, self.written = {}, {}
             return DesiredState(state.request.text, state.request.files)
-        kept = self._records(draft, rows, main)
-        text = with_places(table_text(draft, self._remarks(), self.mark), self.places, self.mark, state.request)
+        changed = {key: entry for key, entry in rows.items() if key in draft.cells}
+        there = {key: entry for key, entry in rows.items() if key in current | on_main and entry_path(key) not in main}
+        equal = {key: entry for key, entry in there.items() if key not in changed}
+        kept = self._records({**changed, **equal}, main) if changed else {}
+        remarks = [*self._remarks(), *([adopted_remark(len(equal))] if kept and equal else [])]
+        text = with_places(table_text(draft, remarks, self.mark), self.places, self.mark, state.request)
         return DesiredState(text, {**main, **draft.files, **kept})
 
-    def _records(self, draft: Draft, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
-        """The entries of rows that the draft changes, and the declaration that they name."""
-        changed = {key: entry for key, entry in rows.items() if key in draft.cells}
-        if self.declaration is None or not changed:
+    def _records(self, rows: Mapping[str, Entry], main: Files) -> dict[str, bytes]:
+        """The entries of rows, and the declaration that they name, where the settings keep them."""
+        if self.declaration is None:
             return {}
-        files = {entry_path(key): entry.to_bytes() for key, entry in changed.items()}
+        files = {entry_path(key): entry.to_bytes() for key, entry in rows.items()}
         path = declaration_path(self.declaration.digest)
         if path not in main:
             files[path] = self.declaration.text.encode()
