@@ -192,8 +192,10 @@ def _declared(folder: Path, declaration: str) -> str:
         return (folder / BOARD).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return declaration
-    except (OSError, UnicodeDecodeError):
-        raise CallError(f"{folder / BOARD}: exists and cannot be read") from None
+    except OSError as error:
+        raise CallError(f"{folder / BOARD}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CallError(f"{folder / BOARD}: exists and is not UTF-8 text") from None
 
 
 def _card(declared: str, board: NewBoard) -> str:

@@ -249,6 +249,29 @@ def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:
     assert "without a result: else/where-9b" in done.stdout
 
 
+def test_an_average_in_the_table_leaves_the_columns_that_it_is_the_mean_of(tmp_path: Path) -> None:
+    """A board with two averages: whichever stands first would count the subtasks of all columns beside it."""
+    table = [
+        {"Model": model, "Sums": (right[0] + right[1]) / 2, "plus": float(right[0]), "times": float(right[1])}
+        for model, right in MODELS.items()
+    ]
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    values = {label: column.value for label, column in mapping(tmp_path).columns.items()}
+    assert values["plus"] == "tasks.sums_plus.score", done.output
+    assert values["times"] == "tasks.sums_times.score"
+    assert values["Sums"] == "average"
+
+
+def test_a_member_with_a_display_name_is_found_by_the_link_in_its_row(tmp_path: Path) -> None:
+    table = {
+        f"Our {number}": {"link": f"https://huggingface.co/{row.pop('Model')}", **row}
+        for number, row in enumerate(numbers())
+    }
+    done = adopted(tmp_path, "keyed.json", json.dumps(table))
+    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert mapping(tmp_path).columns["model"].names == {model: f"Our {number}" for number, model in enumerate(MODELS)}
+
+
 def test_rows_are_those_of_the_models_and_not_of_their_children_or_namesakes(tmp_path: Path) -> None:
     """A column of base models names more rows than the column of models; another organization may take a name."""
     fine_tuned = [{"Model": f"tuner/atlas-7b-v{number}", "Avg": 10.0 + number} for number in range(5)]

@@ -61,23 +61,28 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     columns = tuple(number_columns(table))
     rows = dict(list(table.rows.items())[:SAMPLED])
     values = _Values(readings)
+    choices = {column.column_path: _choose(column, rows, readings, values) for column in columns}
+    unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
-    unsure: dict[ColumnPath, str] = {}
-    for column in columns:
-        choice = _choose(column, rows, readings, values)
-        clash = next(
-            (one for one in found if isinstance(choice, Matched) and _clash(one.reading, choice.reading)), None
-        )
-        if isinstance(choice, str):
-            unsure[column.column_path] = choice
-        elif clash is not None:
-            unsure[column.column_path] = (
+    for choice in _parts_first([one for one in choices.values() if isinstance(one, Matched)]):
+        clash = next((one for one in found if _clash(one.reading, choice.reading)), None)
+        if clash is None:
+            found.append(choice)
+        else:
+            unsure[choice.column.column_path] = (
                 f"{choice.reading.metric} of {choice.reading.task.id} gives its numbers, and the column "
                 f"{clash.column.label} already counts these subtasks: a declaration counts each subtask once"
             )
-        else:
-            found.append(choice)
     return Matching(table, tuple(found), columns, unsure)
+
+
+def _parts_first(choices: Sequence[Matched]) -> list[Matched]:
+    """The columns in their order, but those after all others that are means of what several other columns show."""
+
+    def is_mean(one: Matched) -> bool:
+        return sum(other.reading.leaf_ids < one.reading.leaf_ids for other in choices) > 1
+
+    return sorted(choices, key=is_mean)
 
 
 class _Values:
@@ -306,7 +311,8 @@ def name_column(table: FoundTable, models: Mapping[int, ModelFiles], written: Ta
         return says(table.grid, cells[row], _filled(template, models[row], written))
 
     given = [sum(gives(keys, row) for row in models) for keys in tried]
-    best = max(zip(given, tried, strict=True), key=lambda each: each[0] if each[0] * 2 >= len(models) else 0)[1]
+    is_common = [count * 2 >= len(models) or "value" in keys for count, keys in zip(given, tried, strict=True)]
+    best = max(zip(given, is_common, tried, strict=True), key=lambda each: each[0] * each[1])[2]
     names = {models[row].model.id: cell for row, cell in cells.items() if not gives(best, row)}
     return MappingColumn(table.name, {**best, **({"names": names} if names else {})})
 

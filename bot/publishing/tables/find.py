@@ -99,7 +99,7 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
         for form in one.forms:
             by_form.setdefault(form, []).append(one)
     for place in _places(data, written, at):
-        for column_path in place.grid.column_paths:
+        for column_path in place.grid.column_paths if place.key is None else [(place.key,)]:
             found = _named(place, column_path, by_form)
             if best is None or _rank(found) > _rank(best):
                 best = found
@@ -137,13 +137,19 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
         cell = grid.cell(row, column_path)
         if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()):
             continue
-        linked = ON_THE_HUB.search(cell)
+        linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
         texts = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
         found = dict.fromkeys(one for text in texts for one in by_form.get(form_of(text), ()) if _may_be(one, texts))
         if found:
             rows[row] = tuple(found)
             links |= {row: linked[1]} if linked else {}
     return FoundTable(place, column_path, rows, links)
+
+
+def _linked_beside(grid: Grid, row: int) -> re.Match[str] | None:
+    """The link to a model in another cell of a row, the first one: a member's name is often a display name."""
+    cells = (grid.cell(row, column_path) for column_path in grid.column_paths)
+    return next((link for cell in cells if isinstance(cell, str) and (link := ON_THE_HUB.search(cell))), None)
 
 
 def _may_be(one: ModelFiles, texts: Sequence[str]) -> bool:
