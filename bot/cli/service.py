@@ -11,6 +11,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -130,28 +131,29 @@ def _passes(
     counts: bool = False,
 ) -> list[WatchPass]:
     from bot.service.context import open_context_factory
-    from bot.service.store.engine import IN_MEMORY, parse_database, sqlite_file
+    from bot.service.store.engine import copy_state, parse_database, sqlite_file
     from bot.service.store.leases import state_lock
     from bot.service.watch.passes import settle_watches
 
     path = checked_settings(config)
     database = database_url(path)
     state = sqlite_file(parse_database(database))
-    if dry_run and state is not None and not state.exists():
-        database = IN_MEMORY  # what only looks leaves no state behind
-    with state_lock(database, patience=WAIT):
-        settings, contexts = open_context_factory(path, read_access(), database)
-        contexts.queue = open_jobs(database, takes_rows=False)  # this pass takes no rows from workers
-        watches = (settings.only(watch) if watch else settings).watches
-        return settle_watches(
-            contexts,
-            watches,
-            dry_run=dry_run,
-            approve=approve,
-            decline=decline,
-            rescore=rescore,
-            counts=counts,
-        )
+    with TemporaryDirectory(prefix="leaderboard-bot-") as folder:
+        if dry_run and state is not None:
+            database = copy_state(state, Path(folder))  # what only looks changes no state, and waits for nobody
+        with state_lock(database, patience=WAIT):
+            settings, contexts = open_context_factory(path, read_access(), database)
+            contexts.queue = open_jobs(database, takes_rows=False)  # this pass takes no rows from workers
+            watches = (settings.only(watch) if watch else settings).watches
+            return settle_watches(
+                contexts,
+                watches,
+                dry_run=dry_run,
+                approve=approve,
+                decline=decline,
+                rescore=rescore,
+                counts=counts,
+            )
 
 
 def _show(passes: list[WatchPass], form: PlanFormat, *, dry_run: bool, quiet: bool = False) -> None:

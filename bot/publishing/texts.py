@@ -143,20 +143,35 @@ def _source_of(mark: Marker) -> str:
     return f"Source: {code(mark.key.partition(' from ')[2])}."
 
 
-def plan_text(plan: Plan, mark: Marker) -> PostText:
-    """The discussion about a plan that waits for a maintainer."""
-    changed, removed = len(plan.having("changed")), len(plan.having("removed"))
+def _answers(plan: Plan, *, is_discussed: bool) -> tuple[str, str]:
+    """How a maintainer says yes and no to a plan: by a comment, or where nobody can comment by a command."""
+    yes, no = ("restore", "drop") if plan.having("restored") else ("approve", "decline")
+    if is_discussed:
+        return f"`/{yes} {plan.digest}`", f"`/{no} {plan.digest}`"
+    return f"`leaderboard-bot settle --approve {plan.digest}`", f"`leaderboard-bot settle --decline {plan.digest}`"
+
+
+def plan_text(plan: Plan, mark: Marker, *, is_discussed: bool = True, is_declined: bool = False) -> PostText:
+    """The comment about a plan that waits for a maintainer, or that one declined.
+
+    Where it is not in a discussion nobody can answer it there, and it names the commands of a terminal.
+    """
+    changed, removed, taken = (len(plan.having(action)) for action in ("changed", "removed", "restored"))
+    yes, no = _answers(plan, is_discussed=is_discussed)
+    does, here = ("writes", " here") if is_discussed else ("runs", "")
     head = (
         f"{counted(removed, 'row')} would be removed and {changed} changed, which the settings do not allow without "
-        f"approval. Nothing changes until a maintainer writes `/approve {plan.digest}` here; `/decline {plan.digest}` "
-        f"leaves the rows as they are. {_source_of(mark)}"
+        f"approval. Nothing changes until a maintainer {does} {yes}{here}; {no} leaves the rows as they are."
     )
-    if taken := plan.having("restored"):
+    if taken:
         head = (
-            f"{counted(len(taken), 'row')} of this source left the main branch, and the bot did not take them away. "
-            f"A maintainer decides: `/restore {plan.digest}` proposes them again, `/drop {plan.digest}` lets them go. "
-            f"With them {counted(removed, 'row')} would be removed and {changed} changed. {_source_of(mark)}"
+            f"{counted(taken, 'row')} of this source left the main branch, and the bot did not take them away. "
+            f"A maintainer decides: {yes} proposes them again, {no} lets them go. "
+            f"With them {counted(removed, 'row')} would be removed and {changed} changed."
         )
+    if is_declined:
+        head = f"A maintainer declined the plan `{plan.digest}`: its rows stay as they are."
+    head += f" {_source_of(mark)}"
     reasons = [f"- {counted(count, 'row')}: {escaped(reason)}" for reason, count in plan.reasons.items()]
     lines = ["| Row | Action | Average before and after |", "| --- | --- | ---: |"]
     rows = plan.having("restored") + plan.having("removed") + plan.having("changed")

@@ -18,6 +18,8 @@ from bot.cli.service import status
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory, open_context_factory
 from bot.service.settings.config import parse_settings
+from bot.service.store.leases import state_lock
+from bot.service.watch.passes import settle_watches
 from bot.service.watch.settle import settle
 from tests.platforms.git.test_source import Folder
 from tests.server.test_service import serving, wait_for
@@ -133,6 +135,61 @@ def test_a_look_leaves_no_state_behind(tmp_path: Path, capsys: pytest.CaptureFix
         "open-llm: board: 1 accepted: 0 on main, 0 open, 0 held, 0 declined, 1 unexplained" in capsys.readouterr().out
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_look_waits_for_no_service_that_keeps_the_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    source = Folder(tmp_path / "results")
+    source.push({path_of(): result()})
+    settle_command(str(tmp_path / "bot.toml"))
+    source.push({path_of("acme/borea-1b"): result("acme/borea-1b")})
+    state = (tmp_path / "bot.db").read_bytes()
+    with state_lock(f"sqlite:///{tmp_path / 'bot.db'}"):
+        settle_command(str(tmp_path / "bot.toml"), dry_run=True)
+        assert "1 added, 0 changed, 0 removed, 1 unchanged" in capsys.readouterr().out
+        with pytest.raises(Exit):
+            status(str(tmp_path / "bot.toml"))
+        assert "2 accepted: 0 on main, 1 open" in capsys.readouterr().out
+    assert (tmp_path / "bot.db").read_bytes() == state
+
+
+def test_cron_hears_of_a_failure_once_until_it_is_gone(contexts: ContextFactory, tmp_path: Path) -> None:
+    watches = parse_settings(SETTINGS, "bot.toml").watches
+    Folder(tmp_path / "results").push({path_of(): result()})
+
+    def mail() -> list[str]:
+        [done] = settle_watches(contexts, watches)
+        return done.lines(dry_run=False, quiet=True)
+
+    assert mail() == []
+    (tmp_path / "results").rename(tmp_path / "away")
+    [line] = mail()
+    assert line.startswith("open-llm: failed ")
+    assert "results" in line
+    assert mail() == []
+    (tmp_path / "away").rename(tmp_path / "results")
+    assert mail() == []
+    (tmp_path / "results").rename(tmp_path / "away")
+    assert mail() == [line]
+    contexts.store.close()
+
+
+def test_the_plan_of_a_folder_names_the_commands_that_answer_it(contexts: ContextFactory, tmp_path: Path) -> None:
+    watches = parse_settings(SETTINGS.replace('to = "board"', 'to = "board"\nas = "commit"'), "bot.toml").watches
+    source, board = Folder(tmp_path / "results"), tmp_path / "board"
+    source.push({path_of(): result()})
+    settle_watches(contexts, watches)
+    source.push({path_of(): None})
+    [done] = settle_watches(contexts, watches)
+    digest = done.plans[0].digest
+    [path] = (board / "comments" / "tiny").iterdir()
+    assert f"until a maintainer runs `leaderboard-bot settle --approve {digest}`; `" in path.read_text()
+
+    settle_watches(contexts, watches, decline=digest)
+
+    assert f"A maintainer declined the plan `{digest}`: its rows stay as they are." in path.read_text()
+    contexts.store.close()
 
 
 def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: ContextFactory, tmp_path: Path) -> None:

@@ -281,7 +281,10 @@ class BoardUpdater:
         known = self.context.store.plan(self.context.name, self.to)
         text = plan_done_text(mark)
         if known is not None:
-            text = plan_text(msgspec.json.decode(known[2], type=Plan), mark)
+            plan = msgspec.json.decode(known[2], type=Plan)
+            is_declined = self.context.store.is_plan_declined(self.context.name, self.to)
+            is_discussed = self.target.conversations is not None
+            text = plan_text(plan, mark, is_discussed=is_discussed, is_declined=is_declined)
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
             self.context.store.set_cursor(self.context.name, "plan discussion", url, target=self.to)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import delete, select
 
+from bot.service.items import Mark
 from bot.service.store.boards import BoardStore, StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispose, open_engine
 from bot.service.store.items import Items
@@ -73,8 +74,13 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes
 
     def _answer_plan(self, watch: str, digest: str, *, is_approved: bool) -> bool:
         answer = plans.update().values(is_approved=is_approved, is_declined=not is_approved)
+        named = (plans.c.watch == watch, plans.c.digest == digest)
         with self.transaction() as connection:
-            return bool(connection.execute(answer.where(plans.c.watch == watch, plans.c.digest == digest)).rowcount)
+            targets = connection.execute(select(plans.c.target).where(*named)).scalars().all()
+            connection.execute(answer.where(*named))
+            if not is_approved:  # the text about it says so; that of an approved plan follows when it is carried out
+                self.mark(watch, [Mark("plan", "", target) for target in targets], time.time())
+        return bool(targets)
 
     def is_plan_declined(self, watch: str, target: str) -> bool:
         """Tell whether a person declined the plan that is held at a target."""

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -145,6 +145,23 @@ def sqlite_file(url: URL) -> Path | None:
     """The file of a SQLite database, None for one in memory or on a server."""
     in_memory = url.database in {None, "", ":memory:"}
     return None if url.get_backend_name() != "sqlite" or in_memory else Path(str(url.database))
+
+
+def copy_state(path: Path, folder: Path) -> str:
+    """Copy a SQLite state for a look that must not change it, and give the copy's address; in memory if there is none.
+
+    Another process may use the state meanwhile.
+    """
+    copy = folder / "state.db"
+    try:
+        with (
+            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as state,
+            closing(sqlite3.connect(copy)) as file,
+        ):
+            state.backup(file)
+    except sqlite3.Error:
+        return IN_MEMORY
+    return f"sqlite:///{copy}"
 
 
 def _is_database(path: Path) -> bool:

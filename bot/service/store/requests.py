@@ -209,6 +209,7 @@ CursorKind = Literal[
     "tried",  # when the last pass began, in Unix seconds
     "clock",  # when the last pass ended, in Unix seconds
     "moved since the ledger",  # there if a row was published after the ledgers were made
+    "failures",  # the causes of the failures of the last pass, as JSON
     "swept",  # the day of the last search for duplicates
     "waivers",  # the waivers that the bot's answers record, as JSON
     "maintainers",  # the accounts that `waivers` was read for, as JSON

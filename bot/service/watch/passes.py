@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from bot.service.store.leases import LOOK
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import Settlement, run_pass
 
+WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
 
 
@@ -67,7 +70,7 @@ class WatchPass:
     def lines(self, *, dry_run: bool, quiet: bool = False) -> list[str]:
         """The lines to show: the plans of a dry run, otherwise the outcomes; `quiet` leaves what waits newly."""
         if quiet:
-            new = [one for one in self.outcomes if one.is_new and one.outcome in {"held", "rejected"} and one.status]
+            new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
             return [visible(f"{self.watch}: {one.outcome} {one.subject}: {one.text}") for one in new]
         said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in self.outcomes]
         if dry_run:
@@ -131,8 +134,24 @@ def _settle_one(
     try:
         done = _pass_alone(contexts, watch, dry_run=dry_run, rescore=rescore, counts=counts)
     except BotError as failure:
-        return WatchPass(watch.name, [Outcome("failed", watch.name, str(failure), failure.status)])
-    return WatchPass(watch.name, done.outcomes, done.plans, done.ledgers)
+        failed = Outcome("failed", watch.name, str(failure), failure.status)
+        return WatchPass(watch.name, _with_new_causes(contexts.store, watch, [failed], dry_run=dry_run))
+    outcomes = _with_new_causes(contexts.store, watch, done.outcomes, dry_run=dry_run)
+    return WatchPass(watch.name, outcomes, done.plans, done.ledgers)
+
+
+def _with_new_causes(store: Store, watch: Watch, outcomes: Sequence[Outcome], *, dry_run: bool) -> list[Outcome]:
+    """The outcomes, of which one failure of each cause is new if the pass before had no failure of that cause."""
+    known = set(json.loads(store.cursor(watch.name, "failures") or "[]"))
+    causes, found = set[str](), list[Outcome]()
+    for one in outcomes:
+        cause = re.sub(r"[0-9]+", "0", one.text)  # seconds and numbers of requests make no other cause
+        is_new = one.is_new if one.outcome != "failed" else cause not in known | causes
+        causes |= {cause} if one.outcome == "failed" else set()
+        found.append(replace(one, is_new=is_new))
+    if not dry_run and causes != known:
+        store.set_cursor(watch.name, "failures", json.dumps(sorted(causes)) if causes else None)
+    return found
 
 
 def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescore: bool, counts: bool) -> Settlement:
