@@ -23,6 +23,8 @@ from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
+from bot.evaluation.draft.metric_kinds import NO_METRICS
+from bot.evaluation.finding import examples
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.evaluation.score import HUGE, LeafScore, TaskScore
 from bot.evaluation.statistics import (
@@ -162,7 +164,8 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] 
     """
     shared = [task for task in first.tasks if task in second.tasks]
     if not shared:
-        raise CallError("the two have no task in common: there is nothing to compare")
+        has = "; ".join(f"{one.name} has {examples(list(one.tasks))}" for one in (first, second))
+        raise CallError(f"the two have no task in common: {has}")
     differing, equal = _settings(first, second, shared)
     breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}
     tests = {
@@ -335,7 +338,11 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
 
 def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
     """The metric of a leaf to compare: the catalogue's, else the first that is no error; "" if there is none."""
-    names = [name for name, value in leaf.numbers.items() if not ERRORS.search(name) and _is_number(value)]
+    names = [
+        name
+        for name, value in leaf.numbers.items()
+        if name not in NO_METRICS and not ERRORS.search(name) and _is_number(value)
+    ]
     known = catalogue().find(format_id, key)
     own = [metric.key(format_id) for metric in known.of.metrics] if known else []
     return next((name for name in own if name in names), names[0] if names else "")

@@ -70,6 +70,19 @@ def change_lines(before: Entry, now: Entry) -> list[str]:
     return lines if comparison.settings else lines[:1]
 
 
+def beside_line(entry: Entry, there: Sequence[Entry]) -> str:
+    """How a row differs from the row of its key on a board, or else from another one of its model, as Markdown."""
+    same = [one for one in there if one.model.id.casefold() == entry.model.id.casefold()]
+    other = next((one for one in same if one.key == entry.key), next(iter(same), None))
+    comparison = compared_rows(other, entry, ("", "")) if other is not None else None
+    if other is None or comparison is None:
+        return ""
+    if other.key == entry.key:
+        return sentence_of(comparison, "the row before", "the new row", escape=plain_markup)
+    said = sentence_of(comparison, "the row there", "the new row", escape=plain_markup)
+    return f"The board has another row of this model, {code(other.key)}. {said}"
+
+
 def comparisons_markdown(comparisons: Sequence[RunComparison], missing: Sequence[str]) -> str:
     """The comparisons of many rows for one comment: a sentence for each, its tables folded; `missing` have no other."""
     parts = []

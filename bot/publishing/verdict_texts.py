@@ -32,11 +32,15 @@ class BoardPlace:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a submission would change: a model's place before (None: not on the board) and after."""
+    """What a submission would change: a model's place before (None: not on the board) and after.
+
+    `said` compares the row with the one before, or else with another one of the model; "" if there is none.
+    """
 
     model: str
     before: BoardPlace | None
     after: BoardPlace
+    said: str = ""
 
 
 def push_text(
@@ -181,7 +185,8 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
         change = "–" if old is None or new is None else f"{new - old:+.2f}"
         ranks = f"{rank(row.after)} | {rank(row.before)}"
         lines.append(f"| {code_in_table(row.model)} | {cell(new, 2)} | {cell(old, 2)} | {change} | {ranks} |")
-    return "\n".join(lines)
+    said = [f"- {code(brief(row.model))}: {row.said}" for row in comparisons[:NAMES] if row.said]
+    return "\n".join([*lines, *(["", *said] if said else [])])
 
 
 def rank(place: BoardPlace | None) -> str:

@@ -17,6 +17,7 @@ from bot.reporting.escape import brief, code, code_in_table, plain_markup, visib
 from bot.reporting.table import Table, text_table
 
 SCHEMA = "leaderboard-bot/compare/1"
+LEAST_P = 0.001  # a smaller p is not spelled out
 MOST_TASKS = 6  # that one line names
 WITH_LOGS = "Sample logs show by how much."
 # Tasks with several questions about one passage.
@@ -45,8 +46,11 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         return f"The two are not comparable: {escape(whole.why)}."
     off = _points(abs(whole.contrast.difference), whole)
     is_one = len(comparison.tasks) == 1
-    where = f"{_side(whole)} {first}" + ("" if is_one else f" on the average of {len(comparison.tasks)} tasks")
+    scope = "" if is_one else f" on the average of {len(comparison.tasks)} tasks"
+    where = f"{_side(whole)} {first}{scope}"
     tasks = "" if is_one else f" {_counted_tasks(comparison.tasks)}"
+    if whole.contrast.p is None and not float(off):
+        return f"{_capital(first)} and {second} are equal{scope}.{tasks}"
     if whole.contrast.p is None:
         return f"{_capital(second)} is {off} points {where}; the files say nothing of its error.{tasks}"
     if whole.conclusion == "not separable":
@@ -92,7 +96,7 @@ def comparison_text(comparison: RunComparison) -> str:
             "",
         ]
     lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison)), ""]
-    lines += _reasons(comparison)
+    lines += [*_methods(comparison), *_reasons(comparison)]
     lines += [*_flips(comparison), *_alone(comparison), *_shared_texts(comparison)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -110,27 +114,37 @@ def _setting_line(one: SettingDifference, tasks: int) -> str:
 def _table(comparison: RunComparison) -> Table:
     shown = [*comparison.tasks, *([comparison.average] if comparison.average and len(comparison.tasks) > 1 else [])]
     rows = tuple(tuple(_cells(one)) for one in shown)
-    return Table(("task", "A", "B", "B - A", "95 % interval", "p", "", "method"), rows)
+    return Table(("task", "A", "B", "B - A", "95 % interval", "p", ""), rows)
 
 
 def _cells(one: ComparedTask) -> list[str]:
     if one.conclusion == "not comparable":
-        return [one.id, *(_points(value, one) for value in one.values), "", "", "", "≠ not comparable", ""]
+        return [one.id, *(_points(value, one) for value in one.values), "", "", "", "≠ not comparable"]
     low, high = one.contrast.interval(LEVEL)
     has_error = one.contrast.stderr is not None and one.contrast.p is not None
     interval = f"{_points(low, one)} to {_points(high, one)}" if has_error else ""
     p = one.p_adjusted if one.p_adjusted is not None else one.contrast.p
-    pairs = f", {one.pairs.shared} pairs" if one.pairs else ""
-    pairs += f" in {one.pairs.clusters} clusters" if one.pairs and one.pairs.clusters else ""
     return [
         one.id,
         *(_points(value, one) for value in one.values),
         f"{one.contrast.difference * (one.points or 1):+.2f}",
         interval,
-        "" if p is None else f"{p:.3g}",
+        "" if p is None else f"{p:.3f}" if p >= LEAST_P else f"<{LEAST_P}",
         f"{SIGNS[one.conclusion]} {one.conclusion}",
-        one.method + pairs,
     ]
+
+
+def _methods(comparison: RunComparison) -> list[str]:
+    """How the tasks were tested, a line for each method."""
+    tested = [one for one in comparison.tasks if one.conclusion != "not comparable" and one.contrast.p is not None]
+    by_method: dict[str, list[str]] = {}
+    for one in tested:
+        pairs = f" ({one.pairs.shared:,} pairs" if one.pairs else ""
+        pairs += f" in {one.pairs.clusters:,} clusters" if one.pairs and one.pairs.clusters else ""
+        by_method.setdefault(one.method, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
+    is_one = len(by_method) == 1 and not any(one.pairs for one in tested)
+    lines = [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
+    return [*lines, ""] if lines else []
 
 
 def _not_comparable(comparison: RunComparison) -> list[ComparedTask]:
@@ -189,11 +203,9 @@ def comparison_markdown(comparison: RunComparison) -> str:
         lines.append("")
     table = _table(comparison)
     lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
-    lines += [
-        f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:-1]), plain_markup(str(row[-1]))])} |"
-        for row in table.rows
-    ]
+    lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]
     lines += ["", *(f"- {code(one.id)}: {plain_markup(one.why)}" for one in _not_comparable(comparison))]
+    lines += [plain_markup(one) for one in _methods(comparison)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -49,11 +49,26 @@ def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -
     head = story.source.refs[request.ref].oid
     assert "### ✅ accepted: `acme/atlas-7b`" in text
     assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 | 2 of 2 | 2 of 2 |" in text
+    assert "- `acme/atlas-7b`: The new row is 23.33 ± " in text
     kept = declaration_path(parse_leaderboard(TINY, "tiny", "tiny.toml").digest)
     declared = f"hf://datasets/acme/contents/{kept}"
     assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard {declared}" in text
     assert LATER in text
     assert story.acts() == ["comment"]
+
+
+def test_a_row_beside_another_row_of_its_model_is_compared_with_it(story: Story) -> None:
+    story.push(right=(40, 40, 40), revision=2)
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    request = propose(story)
+    story.settle()
+
+    text = sticky(story, request)
+    assert "The board has another row of this model, `tiny/acme/atlas-7b/" in text
+    assert "The new row is 23.33 ± " in text
+    assert "points above the row there" in text
 
 
 def test_equal_models_share_a_rank_and_the_review_says_so(story: Story) -> None:

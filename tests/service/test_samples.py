@@ -51,6 +51,27 @@ def test_a_row_waits_for_its_logs_and_says_that_its_answers_were_scored_again(st
     assert backed(story) == ["answers"]
 
 
+def review(story: Story, files: dict[str, bytes]) -> str:
+    request = story.hub.open_request(story.source, files, "My results", "please", "ann")[0]
+    story.settle()
+    return next(text for text in request.comments("bot") if '"kind": "verdict"' in text)
+
+
+def test_the_review_of_a_request_reads_the_logs_that_it_brings(story: Story) -> None:
+    story.hub.push(story.source, {"README.md": b"results"})
+    story.settle()
+    assert "### ✅ accepted" in review(story, {PATH: result(), **logs()})
+    assert "samples-missing" in review(story, {PATH: result()})
+    assert "answer-scored-otherwise" in review(story, {PATH: result(), **logs('"acc": 1.0')})
+
+
+def test_the_review_of_a_log_alone_judges_the_result_beside_it(story: Story) -> None:
+    story.hub.push(story.source, {PATH: result(), **logs()})
+    story.settle()
+    edited = f"{FOLDER}/samples_logic_{STAMP}.jsonl"
+    assert "answer-scored-otherwise" in review(story, {edited: logs('"acc": 1.0')[edited]})
+
+
 def test_a_log_that_is_edited_later_takes_the_row_back(story: Story) -> None:
     story.hub.push(story.source, {PATH: result(), **logs()})
     assert rejected(story) == []

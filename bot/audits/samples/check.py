@@ -271,11 +271,11 @@ class _Check:
     def _by_drop(self, name: str, sample: Sample) -> set[float] | None:
         try:
             golds = golds_of({one: sample.doc.get(one) for one in ("answers", "answer", "validated_answers")})
+            if golds is None or sample.answer is None:
+                return None
+            score = self._scorer.score(sample.answer, golds)
         except MalformedSamples:
             return None
-        if golds is None or sample.answer is None:
-            return None
-        score = self._scorer.score(sample.answer, golds)
         return {score.em if name == "em" else score.f1}
 
     def outcome(self, result: Result, name: str, digest: str) -> CheckedSamples:

@@ -127,8 +127,10 @@
     if (whole.why) return `The two are not comparable: ${whole.why}.`;
     const off = points(Math.abs(whole.difference));
     const isOne = found.length === 1;
-    const where = `${whole.difference > 0 ? "above" : "below"} ${first}${isOne ? "" : ` on the average of ${found.length} tasks`}`;
+    const scope = isOne ? "" : ` on the average of ${found.length} tasks`;
+    const where = `${whole.difference > 0 ? "above" : "below"} ${first}${scope}`;
     const rest = isOne ? "" : ` ${counted(found)}`;
+    if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
     if (whole.p === null) return `${second} is ${off} points ${where}; the files say nothing of its error.${rest}`;
     if (whole.verdict !== "not separable") return `${second} is ${off} ± ${half(whole)} points ${where}: more than chance leaves.${rest}`;
     const least = whole.error ? `; less than ${points(SEEN * whole.error)} points could not have shown` : "";

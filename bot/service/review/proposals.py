@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -15,8 +15,10 @@ from bot.platforms.inputs import read_whole_files
 from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
 from bot.service.judge.reading import is_named_as_result, unread_for_size
+from bot.service.judge.samples import LogSamples, asks_samples, is_sample_log
 from bot.service.store import IndexedFile, StoredSubmission, folder_of
 from bot.service.talk import quotas
+from bot.service.watch.observe import patterns_of
 
 
 @dataclass(frozen=True)
@@ -120,14 +122,15 @@ def read_proposal(
     news = [one for one in wanted if known.get(one.path) is None or known[one.path].oid != one.oid]
     unread: dict[str, list[str]] = {}
     files = list(_read(context, source, kept, news, unread))
+    old = [one for one in news if one.path in known and not is_sample_log(one.path)]
     return SourceRequest(
         head,
         files,
         unread,
-        [one.path for one in news if one.oid is None and one.path in known],
-        [one.path for one in news if one.oid is not None and one.path in known],
+        [one.path for one in old if one.oid is None],
+        [one.path for one in old if one.oid is not None],
         kept.others,
-        frozenset(subject for one in news for subject in subjects_of(one.path)),
+        frozenset(subject for one in news for subject in subjects_of(one.path)) | {one.path for one in files},
     )
 
 
@@ -135,7 +138,7 @@ def _list_changes(context: WatchContext, source: ReviewedSource, head: str, main
     """Note what a request changes."""
     found = source.changes(source.fork_point(head, main), head)
     changes = list({change.path: change for change in found}.values())  # a changed file is removed, then added
-    kept.changes = [change for change in changes if is_wanted(change.path, context.watch.paths)]
+    kept.changes = [change for change in changes if is_wanted(change.path, patterns_of(context))]
     kept.head, kept.others, kept.contents = head, len(changes) - len(kept.changes), {}
 
 
@@ -158,6 +161,7 @@ def _read(
     """Read the results one after the other; of each only what judging needs is kept."""
     limit, head = context.watch.max_file_bytes, kept.head
     budget, read = Budget(), read_whole_files(source, head, max_bytes=limit)
+    logs = LogSamples(source, head, _listing(context, changes)) if asks_samples(context.leaderboard) else None
     for one in changes:
         if one.oid is not None and one.fault:
             unread.setdefault(one.fault, []).append(one.path)
@@ -167,6 +171,7 @@ def _read(
         if not why and found is None:
             if name not in kept.contents:
                 content = read_candidate(candidate, read, is_named=is_named_as_result(candidate.path), max_bytes=limit)
+                content = logs.look(content) if logs is not None and isinstance(content, Parsed) else content
                 kept.contents[name] = _cached_content(content)
             why, found = _admitted(budget, kept.contents[name])
         if why:
@@ -191,16 +196,33 @@ def _admitted(budget: Budget, content: CachedContent) -> tuple[str, Parsed | Non
     return why, None if why else Parsed.from_bytes(content.data)
 
 
+def _listing(context: WatchContext, changes: Iterable[Change]) -> Callable[[str], Iterable[ListedFile]]:
+    """What lists the files of a folder as they would stand after the merge."""
+    changed = {one.path: one for one in changes if not one.fault}
+
+    def listing(folder: str) -> Iterator[ListedFile]:
+        there = context.store.files_in(context.name, folder)
+        yield from (ListedFile(file.path, file.size) for path, file in there.items() if path not in changed)
+        for path, one in changed.items():
+            if one.oid is not None and path.startswith(f"{folder}/" if folder else ""):
+                yield ListedFile(path, one.size)
+
+    return listing
+
+
 def _candidates(context: WatchContext, changes: Iterable[Change]) -> list[tuple[Candidate, str]]:
     """The submissions as they would stand after the merge, each with the name of its contents.
 
-    A run's folder also has its files of the main branch.
+    A run's folder also has its files of the main branch; where a sample log changes, the results beside it count.
     """
     changed = {one.path: one for one in changes if not one.fault}
-    folders = {folder_of(path) for path in changed if path.rpartition("/")[2] in _members()}
+    with_logs = {folder_of(path) for path in changed if is_sample_log(path)}
+    folders = {folder_of(path) for path in changed if path.rpartition("/")[2] in _members()} | with_logs
     there = {path: file for folder in folders for path, file in context.store.files_in(context.name, folder).items()}
     there |= {path: IndexedFile(path, one.oid or "", one.size) for path, one in changed.items()}
     listing = [file for path, file in there.items() if path not in changed or changed[path].oid is not None]
-    found = candidates_in(ListedFile(file.path, file.size) for file in listing)
-    touched = [one for one in found if any(file.path in changed for file in one.files)]
+    found = candidates_in(ListedFile(file.path, file.size) for file in listing if not is_sample_log(file.path))
+    touched = [
+        one for one in found if any(file.path in changed or folder_of(file.path) in with_logs for file in one.files)
+    ]
     return [(one, " ".join([one.path, *(there[file.path].oid for file in one.files)])) for one in touched]

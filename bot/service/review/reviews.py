@@ -14,6 +14,7 @@ from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repeated_comments
 from bot.publishing.board import Board, make_board
+from bot.publishing.compared_rows import beside_line
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
 from bot.publishing.publication import Marker
 from bot.publishing.verdict_texts import BoardPlace, Comparison, Effects, review_text, status_line
@@ -115,7 +116,7 @@ def _compared(
     kept = {key: entry for key, entry in there.items() if key not in gone}
     new = {entry.key: entry for entry in proposed}
     return Preview(
-        compare(current.board, make_board((kept | new).values(), context.leaderboard), proposed),
+        compare(current.board, make_board((kept | new).values(), context.leaderboard), proposed, list(there.values())),
         [models[key] for key in removed],
         [models[key] for key in keys if key in models and key not in moved],
         {model: folder for model, folder in disputed.items() if folder},
@@ -134,10 +135,12 @@ def _digest(entry: Entry | None) -> str:
     return digest_of(entry) if entry is not None else ""
 
 
-def compare(before: Board, after: Board, proposed: Iterable[Entry]) -> list[Comparison]:
-    """Where the proposed rows stand on the board before and after."""
+def compare(before: Board, after: Board, proposed: Iterable[Entry], there: Sequence[Entry] = ()) -> list[Comparison]:
+    """Where the proposed rows stand on the board before and after, and how each differs from the model's row there."""
     found = [(entry, place_on(before, entry.key), place_on(after, entry.key)) for entry in proposed]
-    return [Comparison(entry.model.id, was, now) for entry, was, now in found if now is not None]
+    return [
+        Comparison(entry.model.id, was, now, beside_line(entry, there)) for entry, was, now in found if now is not None
+    ]
 
 
 def place_on(board: Board, key: str) -> BoardPlace | None:
