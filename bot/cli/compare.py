@@ -78,9 +78,9 @@ def compare_measurements(
     sides = _sides(names, board, leaderboard, tuple(task or ()))
     compared = [compare(sides[0].run, other.run, _pairs(sides[0], other, samples)) for other in sides[1:]]
     written: dict[CompareFormat, Callable[[], str]] = {
-        CompareFormat.TEXT: lambda: "\n".join(map(comparison_text, compared)),
+        CompareFormat.TEXT: lambda: "\n".join(map(comparison_text, compared, "BCD")),
         CompareFormat.JSON: lambda: to_json(comparison_json(compared[0], compared[1:])) + "\n",
-        CompareFormat.MARKDOWN: lambda: "\n".join(map(comparison_markdown, compared)),
+        CompareFormat.MARKDOWN: lambda: "\n".join(map(comparison_markdown, compared, "BCD")),
     }
     say(written[form]())
     raise typer.Exit(1 if fail_on and any(one.is_lower(margin) for one in compared) else 0)

@@ -86,18 +86,19 @@ def _half(task: ComparedTask) -> str:
     return _points((high - low) / 2, task)
 
 
-def comparison_text(comparison: RunComparison) -> str:
-    """The whole comparison for a terminal."""
-    lines = [f"A  {visible(comparison.first)}", f"B  {visible(comparison.second)}", "", sentence_of(comparison), ""]
+def comparison_text(comparison: RunComparison, second: str = "B") -> str:
+    """The whole comparison for a terminal; `second` is the letter of the second run."""
+    said = sentence_of(comparison, second=second)
+    lines = [f"A  {visible(comparison.first)}", f"{second}  {visible(comparison.second)}", "", said, ""]
     if comparison.settings:
         lines += [
             "What differs in how they were measured:",
             *(_setting_line(one, len(comparison.tasks)) for one in comparison.settings),
             "",
         ]
-    lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison)), ""]
+    lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second)), ""]
     lines += [*_methods(comparison), *_reasons(comparison)]
-    lines += [*_flips(comparison), *_alone(comparison), *_shared_texts(comparison)]
+    lines += [*_flips(comparison, second), *_alone(comparison, second), *_shared_texts(comparison)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -111,10 +112,10 @@ def _setting_line(one: SettingDifference, tasks: int) -> str:
     return f"  {visible(one.name)}: {visible(values)}  [{visible(named)}]{effect}"
 
 
-def _table(comparison: RunComparison) -> Table:
+def _table(comparison: RunComparison, second: str) -> Table:
     shown = [*comparison.tasks, *([comparison.average] if comparison.average and len(comparison.tasks) > 1 else [])]
     rows = tuple(tuple(_cells(one)) for one in shown)
-    return Table(("task", "A", "B", "B - A", "95 % interval", "p", ""), rows)
+    return Table(("task", "A", second, f"{second} - A", "95 % interval", "p", ""), rows)
 
 
 def _cells(one: ComparedTask) -> list[str]:
@@ -157,24 +158,27 @@ def _reasons(comparison: RunComparison) -> list[str]:
     return ["Not comparable:", *lines, ""] if lines else []
 
 
-def _flips(comparison: RunComparison) -> list[str]:
+def _flips(comparison: RunComparison, letter: str) -> list[str]:
     """The first questions on which paired runs differ, with both answers."""
     lines = []
     for task in comparison.tasks:
         if task.pairs and task.pairs.counts:
             both, first, second, neither = task.pairs.counts
-            lines.append(f"{visible(task.id)}: both right {both}, only A {first}, only B {second}, neither {neither}")
+            lines.append(
+                f"{visible(task.id)}: both right {both}, only A {first}, only {letter} {second}, neither {neither}"
+            )
             lines += [
-                f"  {visible(key[:12])}: A {brief(one)!r}, B {brief(other)!r}" for key, one, other in task.pairs.flips
+                f"  {visible(key[:12])}: A {brief(one)!r}, {letter} {brief(other)!r}"
+                for key, one, other in task.pairs.flips
             ]
         if task.pairs and task.pairs.prompts_differ:
             lines.append(f"  the prompts differ, first at the question {visible(task.pairs.prompts_differ[:12])}")
     return [*lines, ""] if lines else []
 
 
-def _alone(comparison: RunComparison) -> list[str]:
+def _alone(comparison: RunComparison, second: str) -> list[str]:
     return [f"Only {name} has {', '.join(map(visible, tasks[:MOST_TASKS]))}."
-            for name, tasks in zip("AB", comparison.only, strict=True) if tasks]  # fmt: skip
+            for name, tasks in zip(("A", second), comparison.only, strict=True) if tasks]  # fmt: skip
 
 
 def _shared_texts(comparison: RunComparison) -> list[str]:
@@ -186,12 +190,12 @@ def _shared_texts(comparison: RunComparison) -> list[str]:
     return [f"Questions of {names} share passages: chance moves it more than the errors of the files say. {WITH_LOGS}"]
 
 
-def comparison_markdown(comparison: RunComparison) -> str:
+def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     """The same as Markdown, for a comment."""
-    lines = [f"**A** {code(brief(comparison.first))}  ", f"**B** {code(brief(comparison.second))}", "",
-             sentence_of(comparison, escape=plain_markup), ""]  # fmt: skip
+    lines = [f"**A** {code(brief(comparison.first))}  ", f"**{second}** {code(brief(comparison.second))}", "",
+             sentence_of(comparison, second=second, escape=plain_markup), ""]  # fmt: skip
     if comparison.settings:
-        lines += ["| setting | A | B | tasks | what it is known to do |", "| --- | --- | --- | --- | --- |"]
+        lines += [f"| setting | A | {second} | tasks | what it is known to do |", "| --- | --- | --- | --- | --- |"]
         for one in comparison.settings:
             cells = [
                 code_in_table(one.name),
@@ -201,7 +205,7 @@ def comparison_markdown(comparison: RunComparison) -> str:
             ]
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
-    table = _table(comparison)
+    table = _table(comparison, second)
     lines += [f"| {' | '.join(table.columns)} |", f"| {' | '.join('---' for _ in table.columns)} |"]
     lines += [f"| {' | '.join([code_in_table(str(row[0])), *map(str, row[1:])])} |" for row in table.rows]
     lines += ["", *(f"- {code(one.id)}: {plain_markup(one.why)}" for one in _not_comparable(comparison))]

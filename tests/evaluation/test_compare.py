@@ -210,6 +210,29 @@ def test_the_sentence_follows_the_numbers(seed: int) -> None:
             assert (task.conclusion in {"higher", "lower"}) == (task.p_adjusted is not None and task.p_adjusted < LEVEL)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_no_run_is_called_better_before_it_is_said_that_it_was_measured_otherwise(seed: int) -> None:
+    draw = random.Random(seed)
+    known = {one.setting: one for one in effects()}
+    for _ in range(50):
+        runs = []
+        for share in (draw.random(), draw.random()):
+            run = shares({"a": (share, 1000), "b": (draw.random(), 1000)})
+            settings = {
+                name: draw.choice("xy") for name in ("chat template", "limit", "precision", "harness", "backend")
+            }
+            leaves = {
+                name: {"a": draw.choice("xy"), "b": "x"} for name in ("version", "num_fewshot", "until", "samples")
+            }
+            runs.append(dataclasses.replace(run, settings=settings, of_leaves=leaves))
+        differing = [name for name in known if runs[0].settings.get(name) != runs[1].settings.get(name)]
+        differing += [name for name in known if runs[0].of_leaves.get(name) != runs[1].of_leaves.get(name)]
+        sentence = sentence_of(compare(*runs))
+        first, _, _ = sentence.partition(". ")
+        assert first.startswith("They were measured differently: ") == bool(differing)
+        assert all(known[name].title in first for name in differing)
+
+
 def test_every_effect_has_a_source() -> None:
     assert all(one.what and one.source for one in effects())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,34 @@ def test_where_nothing_fits_the_nearest_three_are_named(kestrel: Judgement) -> N
     assert len(found.nearest) == 3
     off = [abs(one.value - 33.123456) for one in found.nearest]
     assert off == sorted(off)
+
+
+# Right answers to the subtasks of BBH in a file of which the harness says 0.6915 and the board 55.93.
+BBH = (83, 61, 219, 216, 80, 215, 81, 223, 219, 217, 218, 86, 221, 125, 220, 218, 218, 61, 83, 220, 216, 214, 216, 85)
+
+
+def test_the_harness_says_0_6915_and_0_5309_where_the_board_says_55_93_and_47_88() -> None:
+    data = base()
+    subtasks = [leaf for task, leaf in declared().leaves() if task.id == "bbh"]
+    for leaf, right in zip(subtasks, BBH, strict=True):
+        value, n = right / (leaf.samples or 0), leaf.samples or 0
+        data["results"][leaf.id] |= {
+            "acc_norm,none": value,
+            "acc_norm_stderr,none": sqrt(value * (1 - value) / (n - 1)),
+        }
+    value = 6388 / 12032
+    error = sqrt(value * (1 - value) / 12031)
+    data["results"]["leaderboard_mmlu_pro"] |= {"acc,none": value, "acc_stderr,none": error}
+    judgement = judged(json.dumps(data).encode())
+    for text, task, step in (
+        ("0.6915", "bbh", "plain mean of 24 subtasks"),
+        ("55.93", "bbh", "the leaderboard's score of bbh"),
+        ("0.5309", "mmlu_pro", "raw value"),
+        ("47.88", "mmlu_pro", "the leaderboard's score of mmlu_pro"),
+    ):
+        found = asked(judgement, text).fitting[0]
+        assert found.task == task
+        assert any(step in one for one in found.steps), found.steps
 
 
 def test_strict_and_flexible_are_told_apart() -> None:

@@ -69,6 +69,7 @@ def test_a_row_beside_another_row_of_its_model_is_compared_with_it(story: Story)
     assert "The board has another row of this model, `tiny/acme/atlas-7b/" in text
     assert "The new row is 23.33 ± " in text
     assert "points above the row there" in text
+    assert story.acts() == ["request", "commit", "comment"]
 
 
 def test_equal_models_share_a_rank_and_the_review_says_so(story: Story) -> None:
