@@ -7,7 +7,7 @@ a run has made are read in the workspace, where a link that leads outside is not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,17 +138,16 @@ def committed_files(workspace: Path) -> dict[str, str]:
         return {}
 
 
-def workspace_files(patterns: Iterable[str], workspace: Path) -> Iterator[str]:
+def workspace_files(patterns: Sequence[str], workspace: Path) -> Iterator[str]:
     """The paths, below the workspace where they are, of the files that match a pattern."""
+    left_out = [pattern for pattern in patterns if pattern.startswith("!")]
     for pattern in patterns:
         start = fixed_part(pattern)
         root = workspace / start
         if not start.startswith("/") and not root.resolve().is_relative_to(workspace.resolve()):
             continue  # a link in submitted content must not lead out of the workspace
-        if root.is_file() and not root.is_symlink():
-            yield start
-        elif root.is_dir():
-            yield from (path for path in walk(root, start) if is_wanted(path, [pattern]))
+        found = walk(root, start) if root.is_dir() else [start] if root.is_file() and not root.is_symlink() else []
+        yield from (path for path in found if is_wanted(path.removeprefix("./"), [pattern, *left_out]))
 
 
 def fixed_part(pattern: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -120,6 +120,14 @@ def _translate(token: str) -> str:
     return re.escape(token)
 
 
-def is_wanted(path: str, patterns: Iterable[str]) -> bool:
-    """Tell whether a path matches any of the patterns; a pattern that names a folder matches all files below it."""
-    return any(compiled(pattern).fullmatch(path) or path.startswith(f"{pattern.strip('/')}/") for pattern in patterns)
+def is_wanted(path: str, patterns: Collection[str]) -> bool:
+    """Tell whether a path matches any of the patterns, and none of those that begin with `!`."""
+    return any(_matches(path, one) for one in patterns) and not any(
+        _matches(path, one[1:]) for one in patterns if one.startswith("!")
+    )
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Tell whether a path matches one pattern; a pattern that names a folder matches all files below it."""
+    folder = pattern.removeprefix("./").strip("/")
+    return bool(compiled(pattern).fullmatch(path)) or path.startswith(f"{folder}/")

@@ -269,6 +269,7 @@ class Service:
             "failure": brief(state.failure, 500),
             "plans": plans,
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
+            "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],
         }

@@ -35,6 +35,14 @@ def test_a_pattern_matches_a_path(pattern: str, path: str, wanted: bool) -> None
     assert is_wanted(path, [pattern]) is wanted
 
 
+@pytest.mark.parametrize("left_out", ["!acme/atlas/**", "!acme/atlas", "!**/atlas/*.json", "!./acme/atlas/"])
+def test_a_pattern_leaves_files_out_wherever_it_stands(left_out: str) -> None:
+    for patterns in (["**/*.json", left_out], [left_out, "**/*.json"]):
+        assert not is_wanted("acme/atlas/results.json", patterns)
+        assert is_wanted("acme/borea/results.json", patterns)
+    assert not is_wanted("acme/borea/results.json", [left_out])
+
+
 def test_one_of_several_patterns_is_enough_and_none_is_not() -> None:
     assert is_wanted("b.json", ["a.json", "b.json"])
     assert not is_wanted("b.json", [])

@@ -164,6 +164,12 @@ class _WatchKeys(_Declared):
     targets: Annotated[tuple[WatchTarget, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
+    def _paths_select_something(self) -> Self:
+        if all(path.startswith("!") for path in self.paths):
+            raise ValueError("paths: name files, such as **/*.json; a pattern that begins with ! only leaves files out")
+        return self
+
+    @model_validator(mode="after")
     def _a_table_is_alone_in_its_repository(self) -> Self:
         """Rows of one watch share one request in a repository, so it cannot hold a table and something else."""
         addresses = [target.to for target in self.targets]

@@ -100,9 +100,10 @@ class Pass:
         return Settlement(self.report.outcomes, self.report.plans)
 
     def must_count(self) -> bool:
-        """Tell whether the ledgers are to be made anew: at most every five minutes, while every row is explained."""
+        """Tell whether the ledgers are to be made anew: at most every five minutes while nobody has to act."""
         known = [stored_ledger(self.context.store, self.context.name, to.to) for _, to in self.context.targets]
-        if not all(known) or any(one["unexplained"] for one in known):
+        is_held = any(one.is_new and one.outcome == "held" for one in self.report.outcomes)
+        if is_held or not all(known) or any(one["unexplained"] for one in known):
             return True
         if any(one.is_new and one.outcome != "failed" for one in self.report.outcomes):
             self.context.store.set_cursor(self.context.name, "moved since the ledger", "yes")
