@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +20,7 @@ from bot.evaluation.finding import counted
 from bot.platforms.inputs import open_leaderboard
 from bot.platforms.registry import Opener
 from bot.reporting.escape import brief, plain_json, visible, without_commands
-from bot.service.checks.badge import to_json, write_badge
+from bot.service.checks.badge import to_json, write_badge, write_record
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import (
@@ -61,6 +62,9 @@ def verify(
     badge: Annotated[
         Path | None, typer.Option("--badge", help="Also write a badge there: an SVG, or .json for shields.io.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write what was found, for site --verified.")
+    ] = None,
     models: Annotated[
         bool, typer.Option("--models", help="Also ask the Hub whether the revision of each model is still there.")
     ] = False,
@@ -86,6 +90,8 @@ def verify(
     rows = _print_rows(verifier.verify(entries or []), form, is_quiet=quiet)
     if badge is not None:
         write_badge(badge, rows)
+    if out is not None:
+        write_record(out, rows, datetime.now(UTC).date().isoformat())
     if not all(row.follows for row in rows):
         raise typer.Exit(1)
 

@@ -25,7 +25,7 @@ from bot.publishing.board import Board, make_board
 from bot.publishing.card import declaration_path
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry
-from bot.publishing.models import UNKNOWN, ModelFacts, params_in, with_file
+from bot.publishing.models import UNKNOWN, ModelFacts, Verified, params_in, read_verified, with_file
 from bot.reporting.text import WIDTH
 from bot.service.settings.environment import read_access
 
@@ -145,10 +145,13 @@ def site(
     sources: Annotated[
         Path | None, typer.Option("--sources", help="A folder with the result files: their sizes of models are shown.")
     ] = None,
+    verified: Annotated[
+        Path | None, typer.Option("--verified", metavar="FILE", help="What verify --out wrote: rows show what it said.")
+    ] = None,
     quiet: QUIET = False,
 ) -> None:
     """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
-    board, done = put_site(target, out, leaderboard, heads=heads, models=models, sources=sources)
+    board, done = put_site(target, out, leaderboard, heads=heads, models=models, sources=sources, verified=verified)
     if not quiet:
         warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
     typer.echo(out if "://" in out else Path(out) / "index.html")
@@ -162,6 +165,7 @@ def put_site(
     heads: bool = False,
     models: bool = False,
     sources: Path | None = None,
+    verified: Path | None = None,
 ) -> tuple[Board, Written]:
     """Write the site of a target's board to a place. Return the board and the counts of files. Raises CallError."""
     from bot.pages.content import PageContent
@@ -179,7 +183,8 @@ def put_site(
         for entry in (row.entry for row in board.rows)
     }
     history = _history(target, board.leaderboard)
-    content = PageContent(board, "" if is_folder else target, history, asked[0], facts=facts)
+    known = _verified_in(verified) if verified else {}
+    content = PageContent(board, "" if is_folder else target, history, asked[0], facts=facts, verified=known)
     return board, publish_site(Site(content), out, opener)
 
 
@@ -202,6 +207,16 @@ def _sizes_below(folder: Path) -> dict[str, int | None]:
         raise CallError(f"{folder}: --sources names a folder, and there is none")
     found = [place.parse() for place in local_places(str(folder))]
     return {one.sha256: params_in(one) for one in found if isinstance(one, Parsed)}
+
+
+def _verified_in(file: Path) -> dict[str, Verified]:
+    """What a record of `verify` says of rows, by their keys. Raises CallError if it cannot be read."""
+    try:
+        return read_verified(file.read_bytes())
+    except OSError as error:
+        raise CallError(f"{file}: cannot be read: {error.strerror}") from None
+    except CallError as error:
+        raise CallError(f"{file}: {error}") from None
 
 
 def _history(target: str, declared: Leaderboard) -> Sequence[BoardChange] | None:

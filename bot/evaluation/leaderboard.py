@@ -164,7 +164,7 @@ ModelName = Annotated[
 # The columns of a board's table and of a table of scores that are not tasks.
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
-                     "entry", "date"})  # fmt: skip
+                     "entry", "date", "backed_by"})  # fmt: skip
 KEPT = "# As rows were scored by it: groups of the catalogue and definitions of releases are written out."
 ID_REASON = "the file's name is the id; leave the key out"
 # What is said to people and decides neither verdicts nor scores.

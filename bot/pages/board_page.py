@@ -38,6 +38,7 @@ class Line:
     """A row as people read it; `cells` are its numbers, and `facts` what is known of its model, as cells."""
 
     ranks: str
+    sentence: str
     href: str
     model: str
     precision: str
@@ -63,8 +64,10 @@ def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
         columns=_columns(content),
         has_sizes=content.has_sizes,
         has_licences=content.has_licences,
-        has_samples=content.has_samples,
+        has_evidence=content.has_evidence,
         rows=lines[: content.ranked],
+        best=_best(content),
+        sentence=content.rank_sentence(board.rows[0]) if content.ranked else "",
         holes=lines[content.ranked :],
         ranked=content.ranked,
         models=len({row.entry.model.id for row in board.rows}),
@@ -72,6 +75,12 @@ def board_page(content: PageContent, *, is_raw: bool = False) -> bytes:
         quarantined=[task for task in declared.tasks if task.quarantined],
         figures=() if is_raw else tuple(_figures(content)),
     )
+
+
+def _best(content: PageContent) -> tuple[float | None, float]:
+    """The average of the first row, and half of its interval."""
+    first = content.board.rows[0].entry if content.ranked else None
+    return (first.average, TIE * (first.stderr or 0.0)) if first else (None, 0.0)
 
 
 def _figures(content: PageContent) -> Iterator[Figure]:
@@ -108,7 +117,7 @@ def _columns(content: PageContent) -> list[Column]:
         Column("average", "Average"),
         *without,
         *(Column(task.id, _title(task), "", column_page(task.id)) for task in tasks),
-        *([Column("samples", "Backed by", "text")] if content.has_samples else []),
+        *([Column("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([Column("licence", "Licence", "text"), Column("type", "Type", "text")] if content.has_licences else []),
         *([Column("size", "Size (B)")] if content.has_sizes else []),
         Column("precision", "Precision", "text"),
@@ -154,6 +163,7 @@ def _line(
             cells.append(_tinted(score.score, tints[task.id]) + text)
     return Line(
         row.ranks,
+        "" if is_raw else content.rank_sentence(row),
         row_page(content.names[entry.key]),
         entry.model.id or "(no name)",
         entry.model.precision or "unknown",
@@ -168,8 +178,9 @@ def _line(
 def _facts(content: PageContent, entry: Entry) -> Markup:
     """What backs the row and what is known of its model, as cells of the columns that this board has."""
     facts, cells = content.facts_of(entry), list[str]()
-    if content.has_samples:
-        cells.append(entry.backed_by or MISSING)
+    if content.has_evidence:
+        known = ("verified" if content.is_verified(entry) else "", entry.backed_by)
+        cells.append(", ".join(filter(None, known)) or MISSING)
     if content.has_licences:
         cells += [facts.licence or MISSING, facts.kind or MISSING]
     if content.has_sizes:

@@ -24,6 +24,7 @@ from bot.evaluation.statistics import LEVEL
 from bot.pages.content import PageContent
 from bot.pages.drawing import differences
 from bot.pages.environment import points
+from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry
 from bot.publishing.entry import Entry
 from bot.reporting.comparison import sentence_of
@@ -33,7 +34,7 @@ Score = tuple[float | None, float | None]  # with its standard error, in points
 NOTHING: Score = (None, None)
 NOT_COMPARED: dict[str, Any] = {"sentences": (), "figures": (), "tables": ()}
 MOST = 4  # rows that are compared
-OFFERED = 2_000  # names that the fields offer
+OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 SCORES = (
     "Differences to the first row with half of their 95 % intervals; the verdict on a task allows for the number of "
     "tasks (Holm)."
@@ -46,8 +47,14 @@ AXES = (
 
 def compare_page(content: PageContent) -> bytes:
     """The page; which rows are compared stands in its address."""
-    nothing: dict[str, Any] = {"asked": (), "offered": (), "status": "", "is_live": False}
+    nothing: dict[str, Any] = {"asked": (), "offered": (), "status": "", "is_live": False, "begin": _begin(content)}
     return content.page("compare.html", "compare.html", **nothing, **NOT_COMPARED)
+
+
+def _begin(content: PageContent) -> list[tuple[str, str, BoardRow, str]]:
+    """The first rows of the board, with which a reader may begin: name, title, row, and the sentence about it."""
+    titles, rows = titles_of(content), list(content.rows.items())[:FIRST]
+    return [(name, titles[name], row, content.rank_sentence(row)) for name, row in rows if row.rank is not None]
 
 
 def compare_data(content: PageContent) -> bytes:
@@ -185,6 +192,7 @@ def compare_live(content: PageContent, asked: Sequence[str]) -> bytes:
         "offered": list(titles.items())[:OFFERED],
         "status": " ".join(_status(wanted, found, chosen)),
         "is_live": True,
+        "begin": _begin(content),
         **(_compared(content, [titles[name] for name in chosen], chosen) if len(chosen) > 1 else NOT_COMPARED),
     }
     return content.page("compare.html", "compare.html", **values)

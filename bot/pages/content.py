@@ -17,10 +17,10 @@ from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
-from bot.publishing.board import Board, BoardRow, board_of, rank_sentence
+from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
 from bot.publishing.changes import BoardChange, additions
-from bot.publishing.entry import Entry
-from bot.publishing.models import UNKNOWN, ModelFacts
+from bot.publishing.entry import Entry, digest_of
+from bot.publishing.models import UNKNOWN, ModelFacts, Verified
 
 
 class FieldPlace(NamedTuple):
@@ -50,7 +50,7 @@ class PageContent:
     Without `history` the rows count as added when they were measured; `is_partial` says that it begins with a first
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
     where that was not looked up. `days` has the day on which it was first seen there, where somebody keeps that.
-    `facts` has what is known of the models, by the keys of rows.
+    `facts` has what is known of the models, and `verified` what `verify` last said, by the keys of rows.
     """
 
     board: Board
@@ -59,6 +59,7 @@ class PageContent:
     heads: Mapping[str, str] | None = None
     days: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, ModelFacts] = field(default_factory=dict)
+    verified: Mapping[str, Verified] = field(default_factory=dict)
     is_partial: bool = False
 
     @cached_property
@@ -116,9 +117,30 @@ class PageContent:
         return any(facts.params for facts in self.facts.values())
 
     @cached_property
-    def has_samples(self) -> bool:
-        """Tell whether any row is backed by its sample logs."""
-        return any(row.entry.backed_by for row in self.board.rows)
+    def has_evidence(self) -> bool:
+        """Tell whether any row is backed by its sample logs, or was verified."""
+        return any(row.entry.backed_by or self.is_verified(row.entry) for row in self.board.rows)
+
+    def is_verified(self, entry: Entry) -> bool:
+        """Tell whether `verify` found that a row follows from its evidence, and the row is still the same."""
+        found = self.verified.get(entry.key)
+        return found is not None and found.outcome == "follows" and found.row == digest_of(entry)
+
+    def said_of(self, entry: Entry) -> str:
+        """What `verify` last said of a row, as a sentence; "" where it was not asked."""
+        found = self.verified.get(entry.key)
+        if found is None:
+            return ""
+        if found.row != digest_of(entry):
+            return f"The row has changed since verify looked at it on {found.date}."
+        if found.outcome == "follows":
+            return f"On {found.date} every number followed from the files."
+        return f"On {found.date}: {found.outcome}{f', {found.why}' if found.why else ''}."
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The rows of the CSV and of the JSON."""
+        return records(self.board, self.facts or None, self.verified or None)
 
     @cached_property
     def has_licences(self) -> bool:
@@ -139,7 +161,11 @@ class PageContent:
 
     def rank_sentence(self, row: BoardRow) -> str:
         """The sentence about a row's place on the board."""
-        return rank_sentence(row, self.board.rows, self.ranked)
+        return self._sentences[row.position - 1]
+
+    @cached_property
+    def _sentences(self) -> list[str]:
+        return [rank_sentence(row, self.board.rows, self.ranked) for row in self.board.rows]
 
     def places_in_field(self, row: BoardRow) -> dict[str, FieldPlace]:
         """Where a row's score of each task lies among all of them."""
@@ -163,7 +189,7 @@ class PageContent:
         parts = (
             self.names[entry.key], entry, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
-            self.days.get(entry.model.id), self.facts_of(entry),
+            self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

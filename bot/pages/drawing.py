@@ -17,10 +17,10 @@ from markupsafe import Markup
 from bot.publishing.models import billions
 from bot.reporting.escape import visible
 
-WIDTH, HEIGHT = 640, 180
-LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 44
+WIDTH, HEIGHT = 640, 190
+LEFT, RIGHT, TOP, BOTTOM = 56, 12, 20, 44
 TICKS = 5
-LINE, LETTER, NAMES = 20, 7, 180  # pixels: of a line, a letter, and the longest name beside it
+LINE, LETTER, NAMES, NAME = 20, 7, 180, 14  # pixels: of a line, a letter, the longest name, and its height
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
 
 
@@ -113,8 +113,7 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]]) -> Figure:
     parts.append(f'<text x="{(left + WIDTH) / 2:.0f}" y="{height - 6}" text-anchor="middle">{x.title}</text>')
     for place, (name, value, reach) in enumerate(rows):
         y = TOP + LINE * (place + 0.5)
-        shown = name if len(name) * LETTER < NAMES else f"{name[: NAMES // LETTER - 3]}…"
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{_text(shown)}</text>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{_text(_cut(name))}</text>')
         parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
         parts.append(f'<path class="dots" d="M{across(value):.1f} {y:.1f}h0"/>')
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
@@ -177,15 +176,35 @@ def _with_best(
 ) -> Figure:
     """A dot for each (name, place as text, place, value) from the left, and the best value so far as a line."""
     across, up = _scales(x, y)
-    best, line, rows = float("-inf"), "", []
+    best, line, rows, leaders = float("-inf"), "", list[tuple[str, str, str]](), list[tuple[str, float, float]]()
     for name, text, place, value in points:
         if value > best:
             line += f"M{across(place):.1f} {up(value):.1f}" if not line else f"H{across(place):.1f}V{up(value):.1f}"
             best = value
             rows.append((text, name, f"{value:.2f}"))
+            leaders.append((name, across(place), up(value)))
     dots = _dots((across(place), up(value)) for _, _, place, value in points)
-    drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>' if points else ""
+    drawn = f'{dots}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{_named(leaders)}' if points else ""
     return Figure(title, _svg(title, x, y, drawn, labels), (x.title, "new best row", y.title), rows)
+
+
+def _named(leaders: Sequence[tuple[str, float, float]]) -> str:
+    """The names of the rows at the steps of a line, the best first, each where it covers no other."""
+    had: list[tuple[float, float, float]] = []  # left, right and height
+    drawn = []
+    for name, x, y in reversed(leaders):
+        shown = _cut(name.rpartition("/")[2] or name)
+        width = LETTER * len(shown)
+        left = min(x, WIDTH - RIGHT - width)
+        if all(left + width < one or left > other or abs(y - height) > NAME for one, other, height in had):
+            had.append((left, left + width, y))
+            drawn.append(f'<text class="name" x="{left:.0f}" y="{max(NAME, y - 6):.0f}">{_text(shown)}</text>')
+    return "".join(drawn)
+
+
+def _cut(name: str) -> str:
+    """A name, or its beginning where it is long."""
+    return name if len(name) * LETTER < NAMES else f"{name[: NAMES // LETTER - 3]}…"
 
 
 def _dots(places: Iterable[tuple[float, float]]) -> str:

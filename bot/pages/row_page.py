@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from math import isfinite
 from os.path import commonprefix
 
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Task
-from bot.pages.addresses import REVISION, row_page
+from bot.pages.addresses import REVISION, SHORT, row_page
 from bot.pages.content import FieldPlace, PageContent
 from bot.pages.environment import full, raw
 from bot.publishing.board import TIE, BoardRow
@@ -21,9 +22,9 @@ from bot.publishing.repeat import explain_command, measure_command, verify_comma
 
 @dataclass(frozen=True, slots=True)
 class LeafLine:
-    """A leaf's value of one metric, and where it comes from; `right` is `156 / 250`, or what else is known.
+    """A leaf's value of one metric, and where it comes from; `right` is `156/250`, or what else is known.
 
-    `raw` has all digits, but where the counts of `right` give them. `definition` is the digest of what the leaf asked.
+    `raw` has all digits, but where the counts of `right` give them.
     """
 
     leaf: LeafScore
@@ -31,15 +32,15 @@ class LeafLine:
     raw: str
     shots: str
     version: str
-    definition: str
     is_clipped: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TaskPart:
-    """The explanation of one task. `shared` says what is the same for all leaves, `shown` which columns differ.
+    """The explanation of one task; `shared` says what is the same for all of its leaves and has no column.
 
-    The names of leaves are shown without `prefix`, with which all of them begin.
+    The names of leaves are shown without `prefix`, with which all of them begin, and with their metrics where
+    `has_metrics`. `steps` says how the score follows from them.
     """
 
     score: TaskScore
@@ -47,29 +48,27 @@ class TaskPart:
     place: FieldPlace | None
     lines: list[LeafLine]
     prefix: str
+    has_metrics: bool
     shared: str
-    shown: tuple[LeafColumn, ...]
-    steps: tuple[str, str]
+    steps: str
     quarantined: str
 
 
 @dataclass(frozen=True, slots=True)
 class LeafColumn:
-    """A property of leaves: its title, how it is read from a line, and whether it is a number."""
+    """A property of leaves: its title, and how it is read from a line."""
 
     title: str
     read: Callable[[LeafLine], str]
-    is_number: bool = True
 
 
+METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 LEAF_COLUMNS = (
-    LeafColumn("metric", lambda line: line.leaf.metric, is_number=False),
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
     LeafColumn("upper bound", lambda line: line.leaf.upper_bound),
     LeafColumn("shots", lambda line: line.shots),
-    LeafColumn("version", lambda line: line.version, is_number=False),
-    LeafColumn("definition", lambda line: line.definition, is_number=False),
-    LeafColumn("file", lambda line: line.leaf.file, is_number=False),
+    LeafColumn("version", lambda line: line.version),
+    LeafColumn("file", lambda line: line.leaf.file),
 )
 
 
@@ -87,6 +86,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     """The page of one row."""
     entry, name = row.entry, content.names[row.entry.key]
     declared = {task.id: task for task in content.board.leaderboard.tasks}
+    lines = {score.id: _leaf_lines(entry, score, declared.get(score.id)) for score in entry.tasks}
+    shown = _shown(entry, lines.values())
     places = content.places_in_field(row)
     return content.page(
         "row.html",
@@ -105,7 +106,15 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         facts=content.facts_of(entry),
         moved_seen=content.days.get(entry.model.id, ""),
         interval=None if entry.stderr is None else TIE * entry.stderr,
-        tasks=[_task_part(entry, score, declared.get(score.id), places.get(score.id)) for score in entry.tasks],
+        tasks=[
+            _task_part(entry, score, declared.get(score.id), places.get(score.id), lines[score.id], shown=shown)
+            for score in entry.tasks
+        ],
+        shown=shown,
+        count=sum(map(len, lines.values())),
+        is_clipped=any(line.is_clipped for some in lines.values() for line in some),
+        verified=content.said_of(entry),
+        is_verified=content.is_verified(entry),
         files=[_file_part(content, entry, file) for file in entry.evidence],
         harness=_harness(entry.harness),
         is_older=entry.leaderboard.scoring_digest != content.board.leaderboard.scoring_digest,
@@ -127,27 +136,44 @@ def _commit_url(entry: Entry) -> str:
     return f"{model_url(model.id)}/tree/{model.revision}" if known else ""
 
 
-def _task_part(entry: Entry, score: TaskScore, task: Task | None, place: FieldPlace | None) -> TaskPart:
+def _shown(entry: Entry, parts: Iterable[Sequence[LeafLine]]) -> list[LeafColumn]:
+    """The columns that differ between leaves of one task; the file only where there are several."""
+    known, had = LEAF_COLUMNS if len(entry.evidence) > 1 else LEAF_COLUMNS[:-1], list(parts)
+    return [column for column in known if any(len({column.read(line) for line in lines}) > 1 for lines in had)]
+
+
+def _task_part(
+    entry: Entry,
+    score: TaskScore,
+    task: Task | None,
+    place: FieldPlace | None,
+    lines: list[LeafLine],
+    *,
+    shown: Sequence[LeafColumn],
+) -> TaskPart:
     interval = None if score.stderr is None or score.score is None else TIE * score.stderr
-    quarantined = (task.quarantined or "") if task else ""
-    lines = _leaf_lines(entry, score, task)
     names = [line.leaf.id for line in lines]
     prefix = commonprefix(names).rpartition("_")[0] + "_" if len(names) > 1 else ""  # noqa: RUF071 - letters of names
-    known = LEAF_COLUMNS if len(entry.evidence) > 1 else LEAF_COLUMNS[:-1]
-    values = {column: {column.read(line) for line in lines} for column in known}
-    shared = ", ".join(f"{column.title} {one}" for column, (one, *more) in values.items() if not more) if lines else ""
-    shown = tuple(column for column in known if len(values[column]) > 1)
-    return TaskPart(
-        score,
-        interval,
-        place,
-        lines,
-        prefix if len(prefix) > 1 else "",
-        shared,
-        shown,
-        _steps(score, task),
-        quarantined,
+    has_metrics = len({line.leaf.metric for line in lines}) > 1
+    is_by_leaf = task is not None and task.normalize == "leaf"
+    known = (METRIC, *LEAF_COLUMNS[:-1]) if is_by_leaf else (METRIC, *LEAF_COLUMNS[2:-1])  # the steps name the bounds
+    shared = ", ".join(
+        f"{column.title} {column.read(lines[0])}"
+        for column in known
+        if lines and column not in shown and not (column is METRIC and has_metrics)
     )
+    asked = {line.leaf.id: entry.definitions[line.leaf.id] for line in lines if line.leaf.id in entry.definitions}
+    shared += f", definition {_digest(asked)}" if asked else ""
+    quarantined = (task.quarantined or "") if task else ""
+    begin = prefix if len(prefix) > 1 else ""
+    return TaskPart(
+        score, interval, place, lines, begin, has_metrics, shared.capitalize(), _steps(score, task), quarantined
+    )
+
+
+def _digest(asked: Mapping[str, str]) -> str:
+    """What the leaves of a task asked, in seven digits: two rows that show the same ones were asked the same."""
+    return sha256(repr(sorted(asked.items())).encode()).hexdigest()[:SHORT]
 
 
 def _file_part(content: PageContent, entry: Entry, file: Evidence) -> FilePart:
@@ -174,7 +200,6 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
         raw(leaf.raw) if is_exact else full(leaf.raw),
         str(entry.num_fewshot.get(leaf.id, "–")),
         entry.versions.get(leaf.id, "–"),
-        entry.definitions.get(leaf.id, "–"),
         leaf.score == 0 and leaf.raw != float(Fraction(leaf.lower_bound)),
     )
 
@@ -189,25 +214,23 @@ def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> tuple[str, bool]
         return f"mean of {samples}", False
     whole = 100 if task.unit == "percent" else 1
     if not isfinite(leaf.raw):
-        return f"? / {samples}", False
+        return f"?/{samples}", False
     right = round(leaf.raw / whole * samples)
-    return f"{right} / {samples}", whole * right / samples == leaf.raw
+    return f"{right}/{samples}", whole * right / samples == leaf.raw
 
 
-def _steps(score: TaskScore, task: Task | None) -> tuple[str, str]:
-    """How the task's score follows from its leaves: the sentences before and after the raw value.
+def _steps(score: TaskScore, task: Task | None) -> str:
+    """How the task's score follows from its leaves, in one sentence.
 
     The bounds are those of the entry: an older row explains itself by what it was scored with.
     """
     if score.score is None or score.raw is None:
-        return "No score: at least one of its subtasks is missing or has no number that counts.", ""
+        return "No score: at least one of its subtasks is missing or has no number that counts."
     first, count = score.leaves[0], len(score.leaves)
     lower, upper = Fraction(first.lower_bound), Fraction(first.upper_bound)
-    is_weighted = task is not None and task.aggregation == "size-weighted"
+    mean = "the mean weighted by samples" if task and task.aggregation == "size-weighted" else "the plain mean"
     if task is not None and task.normalize == "leaf":
-        mean = "The mean weighted by samples" if is_weighted else "The plain mean"
-        return f"{mean} of {count} scores = {score.score:.4f}; of the raw values = ", "."
-    mean = f"the mean ({'weighted by samples' if is_weighted else 'plain'}) of {count} raw values"
+        return f"{score.score:.4f} is {mean} of {count} scores, {score.raw!r} of the raw values."
     clip = ", and 0 below the lower bound" if score.score == 0 and score.raw != float(lower) else ""
-    formula = f"100 × ({score.raw:.6f} - {lower}) / ({upper} - {lower})"
-    return f"Raw: {mean if count > 1 else 'the value itself'} = ", f". Score: {formula}{clip} = {score.score:.4f}."
+    formula = f"100 × ({score.raw!r} - {lower}) / ({upper} - {lower})"
+    return f"{score.score:.4f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."

@@ -118,8 +118,8 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Maker]]:
         yield row_page(name), partial(row_page_of, content, row)
     for task in content.board.leaderboard.tasks:
         yield column_page(task.id), partial(column_page_of, content, task)
-    yield CSV_NAME, partial(to_csv, content.board, content.facts or None)
-    yield JSON_NAME, lambda: board_json(content.board, content.facts or None).encode()
+    yield CSV_NAME, lambda: to_csv(content.board, content.records)
+    yield JSON_NAME, lambda: board_json(content.board, content.records).encode()
     yield "changes.jsonl", lambda: to_jsonl(content.changes)
     yield "changes.atom", partial(atom_feed, content)
     yield "compare-data.js", partial(compare_data, content)

@@ -24,7 +24,7 @@ from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import reading_of
 from bot.publishing.entry import Entry, Remark
-from bot.publishing.models import COLUMNS, UNKNOWN, ModelFacts, fact_columns
+from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.reporting.escape import brief, inert
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def _in_task(task: TaskScore, *, has_waivers: bool) -> Iterator[str]:
     weights = _weights(task) if not has_waivers else None
     if not _is_mean(task.raw, [leaf.raw for leaf in task.leaves], weights):
         yield f"{task.id}: the raw value is {_shown(task.raw)}, which its subtasks do not give"
-    own = [score for leaf in task.leaves if (score := _score_of(leaf, task.raw)) is not None]
-    is_of_raw = any(_is_close(task.score, score) for score in own)
+    bounded = {(leaf.lower_bound, leaf.upper_bound): leaf for leaf in task.leaves}.values()
+    is_of_raw = any(_is_close(task.score, _score_of(leaf, task.raw)) for leaf in bounded)
     if not is_of_raw and not _is_mean(task.score, [leaf.score or 0.0 for leaf in task.leaves], weights):
         yield f"{task.id}: the score is {_shown(task.score)}, which neither its raw value nor its subtasks give"
 
@@ -287,7 +287,7 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
     if any(task.quarantined for task in leaderboard.tasks):
         front = (*front, WITHOUT)
     behind = (f"{task}_{part}" for task in tasks for part in ("raw", "stderr"))
-    return (*front, *tasks, "verdict", "missing", "warnings", "entry", "date", *behind)
+    return (*front, *tasks, "verdict", "missing", "warnings", "entry", "date", "backed_by", *behind)
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
@@ -300,12 +300,15 @@ def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
     return fsum(had) / len(had) if had and len(had) == len(scores) else None
 
 
+Record = dict[str, str | int | float | bool | None]
+
+
 def records(
-    board: Board, facts: Mapping[str, ModelFacts] | None = None
-) -> list[dict[str, str | int | float | bool | None]]:
+    board: Board, facts: Mapping[str, ModelFacts] | None = None, verified: Mapping[str, Verified] | None = None
+) -> list[Record]:
     """The rows as plain values, keyed by column; a task without a score is None.
 
-    With `facts`, by the keys of rows, also what is known of the models.
+    With `facts`, by the keys of rows, also what is known of the models; with `verified` what `verify` said of rows.
     """
     table, named = [], columns(board.leaderboard)
     for row in board.rows:
@@ -329,25 +332,28 @@ def records(
                 "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
                 "entry": entry.path,
                 "date": entry.date,
+                "backed_by": entry.backed_by,
                 **{
                     f"{task.id}_{part}": getattr(scores.get(task.id), part, None)
                     for task in board.leaderboard.tasks
                     for part in ("raw", "stderr")
                 },
                 **({} if facts is None else fact_columns(facts.get(entry.key, UNKNOWN))),
+                **({} if verified is None else verified_columns(verified.get(entry.key))),
             }
         )
     return table
 
 
-def to_csv(board: Board, facts: Mapping[str, ModelFacts] | None = None) -> bytes:
-    """The table of `records` as CSV: full doubles, empty where there is no value."""
-    text, named = io.StringIO(newline=""), (*columns(board.leaderboard), *(() if facts is None else COLUMNS))
+def to_csv(board: Board, rows: Sequence[Record] | None = None) -> bytes:
+    """The table of `records`, or those that are given, as CSV: full doubles, empty where there is no value."""
+    found = records(board) if rows is None else rows
+    text, named = io.StringIO(newline=""), found[0] if found else columns(board.leaderboard)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(named)
     shown: dict[type, Callable[[Any], str]] = {bool: lambda value: str(value).lower(), str: inert}
-    for record in records(board, facts):
-        values = [record[name] for name in named]
+    for record in found:
+        values = record.values()
         writer.writerow([shown[type(value)](value) if type(value) in shown else value for value in values])
     return text.getvalue().encode()
 

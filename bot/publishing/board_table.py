@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from textwrap import fill
 
 import msgspec
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.publishing.board import TIE, Board, BoardRow, average_without, records
-from bot.publishing.models import ModelFacts
+from bot.publishing.board import TIE, Board, BoardRow, Record, average_without, records
 from bot.reporting.escape import brief
 from bot.reporting.markdown import cell
 from bot.reporting.prose import escaped
@@ -39,14 +38,15 @@ def board_markdown(board: Board) -> str:
     )
 
 
-def board_json(board: Board, facts: Mapping[str, ModelFacts] | None = None) -> str:
-    """The rows of `records` with full doubles, one a line, keyed by the columns of the CSV.
+def board_json(board: Board, rows: Sequence[Record] | None = None) -> str:
+    """The rows of `records`, or those that are given, with full doubles, one a line, keyed by the columns of the CSV.
 
     `schema` changes when a column goes or changes.
     """
     schema, name = (msgspec.json.encode(text).decode() for text in (SCHEMA, board.leaderboard.id))
-    rows = ",\n".join(f"    {msgspec.json.encode(record).decode()}" for record in records(board, facts))
-    return f'{{\n  "schema": {schema},\n  "leaderboard": {name},\n  "rows": [\n{rows}\n  ]\n}}\n'
+    found = records(board) if rows is None else rows
+    lines = ",\n".join(f"    {msgspec.json.encode(record).decode()}" for record in found)
+    return f'{{\n  "schema": {schema},\n  "leaderboard": {name},\n  "rows": [\n{lines}\n  ]\n}}\n'
 
 
 def _table(board: Board) -> Table:

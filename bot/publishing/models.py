@@ -1,4 +1,4 @@
-"""What is known of a measured model beside its row: size, licence, type and base model. No entry holds it."""
+"""What is known beside a row, and held by no entry: size, licence, type and base of its model, what `verify` said."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 import msgspec
 
+from bot.errors import CallError
 from bot.evaluation.submission import Parsed
 
 LONGEST = 100  # characters of a licence or of a model's name
 RELATIONS = {"finetune": "fine-tuned", "merge": "merge", "adapter": "adapter", "quantized": "quantized"}
 COLUMNS = ("params", "licence", "model_type", "base_model", "looked_up")
+VERIFIED_COLUMNS = ("verify_outcome", "verify_date")
+VERIFIED_SCHEMA = "leaderboard-bot/verified/1"
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,6 +32,34 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 UNKNOWN = ModelFacts()
+
+
+class Verified(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `verify` said of one row: its outcome with the reason, the day, and `row`, the digest of the row it saw."""
+
+    key: str
+    outcome: str
+    date: str
+    row: str
+    why: str = ""
+
+
+class VerifiedRecord(msgspec.Struct, frozen=True):
+    """What `verify --out` writes: all rows of one run."""
+
+    schema: str
+    rows: tuple[Verified, ...]
+
+
+def read_verified(data: bytes) -> dict[str, Verified]:
+    """The rows of a record by their keys. Raises CallError for other bytes."""
+    try:
+        record = msgspec.json.decode(data, type=VerifiedRecord)
+    except (msgspec.DecodeError, RecursionError):
+        record = None
+    if record is None or record.schema != VERIFIED_SCHEMA:
+        raise CallError(f"is no record of verify --out ({VERIFIED_SCHEMA})")
+    return {one.key: one for one in record.rows}
 
 
 def facts_from_tags(tags: Iterable[str], params: int | None, date: str) -> ModelFacts:
@@ -66,3 +97,9 @@ def fact_columns(facts: ModelFacts) -> Mapping[str, Any]:
     """The facts by the columns of a board's CSV; None where nobody knows."""
     values = (facts.params, facts.licence, facts.kind, facts.base, facts.date)
     return {name: value or None for name, value in zip(COLUMNS, values, strict=True)}
+
+
+def verified_columns(verified: Verified | None) -> Mapping[str, Any]:
+    """What `verify` said of a row, by the columns of a board's CSV; None where it was not asked."""
+    values = (verified.outcome, verified.date) if verified else (None, None)
+    return dict(zip(VERIFIED_COLUMNS, values, strict=True))

@@ -70,7 +70,7 @@ class OperatorRoutes:
     def _watches(self, _: Request) -> bytes:
         watches = self.views.overview()[1]
         causes = {watch.name: self.views.store.causes(watch.name, CAUSES) for watch in watches}
-        running = list(self._running(watches))
+        running, plans = list(self._running(watches)), self._waiting(watches)
         return self._page(
             "watches.html",
             "",
@@ -79,6 +79,7 @@ class OperatorRoutes:
             causes=causes,
             sentences=[*self._situation(watches, causes), *running],
             running=running,
+            plans=plans[0] if len(plans) == 1 else "plans",
             may=who_may(self.token, self.bound_to),
             link=target_url,
             commit_url=commit_url,
@@ -86,6 +87,11 @@ class OperatorRoutes:
             linked=self._linked,
             referrer="same-origin",
         )
+
+    def _waiting(self, watches: Sequence[WatchView]) -> list[str]:
+        """The addresses of the plans that wait for a person."""
+        held = [(one.name, plan) for one in watches for plan in self.views.store.held_plans(one.name) if plan.waits]
+        return [f"plans/{quote(name)}/{plan.digest}" for name, plan in held]
 
     def _running(self, watches: Sequence[WatchView]) -> Iterator[str]:
         """What runs for a while, in sentences."""
@@ -96,7 +102,7 @@ class OperatorRoutes:
 
     def _situation(self, watches: Sequence[WatchView], causes: Mapping[str, Sequence[Cause]]) -> Iterator[str]:
         """How things stand, in sentences: what waits for a person, what fails and when it is tried again."""
-        plans = sum(held.waits for watch in watches for held in self.views.store.held_plans(watch.name))
+        plans = len(self._waiting(watches))
         if plans:
             yield f"{counted_words(plans, 'plan')} for you."
         for watch in watches:

@@ -66,3 +66,33 @@ def test_sizes_come_from_the_result_files_that_are_named(board: Path, tmp_path: 
     assert (status, {row["params"] for row in rows}) == (0, {7_240_000_000})
     status, _, err = bot("site", board, "--out", tmp_path / "out", "--sources", tmp_path / "nothing")
     assert (status, "--sources names a folder, and there is none" in err) == (2, True)
+
+
+def test_rows_show_what_verify_said_until_they_change(board: Path, tmp_path: Path) -> None:
+    record, out = tmp_path / "verified.json", tmp_path / "out"
+    sources = ROOT / "examples" / "results"
+    bot("verify", board, "--sources", sources, "--out", record)
+    assert bot("site", board, "--out", out, "--verified", record)[0] == 0
+    rows = json.loads((out / "leaderboard.json").read_text())["rows"]
+    assert {row["verify_outcome"] for row in rows} == {"follows"}
+    assert (out / "index.html").read_text().count("<td>verified") == len(rows)
+    page = next((out / "rows").rglob("*.html")).read_text()
+    assert f"On {rows[0]['verify_date']} every number followed from the files." in page
+
+    known = json.loads(record.read_text())
+    known["rows"][0]["row"] = "0" * 64
+    known["rows"][1] |= {"outcome": "gone", "why": "its repository is gone"}
+    record.write_text(json.dumps(known))
+    bot("site", board, "--out", out, "--verified", record)
+    assert (out / "index.html").read_text().count("<td>verified") == len(rows) - 2
+    pages = "".join(file.read_text() for file in (out / "rows").rglob("*.html"))
+    assert "The row has changed since verify looked at it" in pages
+    assert "gone, its repository is gone." in pages
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"schema": "other/1", "rows": []}'])
+def test_another_file_than_a_record_of_verify_is_one_line(board: Path, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x.json").write_bytes(data)
+    status, _, err = bot("site", board, "--out", tmp_path / "out", "--verified", tmp_path / "x.json")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "is no record of verify --out" in err

@@ -47,7 +47,7 @@ def pages_of(site: Site, folder: str) -> list[str]:
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
     assert "1 ranked row, measured" in text(site, "index.html")
-    assert "1 row. Every page" in text(site, "about.html")
+    assert "1 row: one file" in text(site, "about.html")
     assert "1 row with a score." in text(site, "columns/bbh.html")
     assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
 
@@ -173,8 +173,8 @@ def test_a_row_that_is_backed_by_samples_says_so() -> None:
     logs = tuple(EntrySamples(leaf, f"samples_{leaf}.jsonl", "a" * 64, 250, "b" * 32, "answers") for leaf in leaves)
     site = site_of((replace(entry, samples=logs), other))
     head, *lines = found(site["index.html"]).tables[-1]
-    place = [title.rstrip(" ?") for title in head].index("Backed by")
+    place = [title.rstrip(" ?") for title in head].index("Evidence")
     assert {line[1]: line[place] for line in lines} == {entry.model.id: "answers", other.model.id: "–"}
     page = found(site[row_page(site.content.names[entry.key])]).text
     assert f"every logged answer was scored again: {250 * len(leaves)} samples in 1 log" in page
-    assert "Backed by" not in found(site_of((other,))["index.html"]).text
+    assert "Evidence" not in found(site_of((other,))["index.html"]).text

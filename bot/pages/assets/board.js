@@ -112,7 +112,8 @@
     const wanted = {
       ranked: (row) => key(row, 0) !== null,
       incomplete: (row) => key(row, 0) === null,
-      backed: (row) => ["answers", "means"].includes(text(row, columnOf("samples"))),
+      verified: (row) => text(row, columnOf("evidence")).includes("verified"),
+      backed: (row) => /answers|means/.test(text(row, columnOf("evidence"))),
       clean: (row) => text(row, columnOf("warnings")) === "0",
     }[kind] || (() => true);
     const equal = Object.entries(filters).map(([id, column]) => [column, state.get(id)]).filter(([, value]) => value);

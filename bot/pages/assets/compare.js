@@ -220,6 +220,7 @@
     });
     $("status").textContent = [...said, chosen.length > 1 ? `${chosen.length} rows are compared.` : "Choose two rows or more."].join(" ");
     $("found").replaceChildren();
+    if ($("begin")) $("begin").hidden = chosen.length > 1;
     if (chosen.length < 2) return;
     const picked = chosen.map((name) => byName.get(name));
     const short = chosen.map((name) => titleOf(name).replace(/\/[^/]*$/, ""));

@@ -1,4 +1,4 @@
-"""Write verified rows for other programs: as JSON, and as a badge, an SVG or what shields.io reads."""
+"""Write verified rows for other programs: as JSON, as a record for `site`, and as a badge, an SVG or for shields.io."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bot.errors import CallError
+from bot.publishing.models import VERIFIED_SCHEMA, Verified, VerifiedRecord
 from bot.service.checks.verify import VerifiedRow
 
 LABEL = "rows verified"
@@ -75,7 +76,17 @@ def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
     unavailable = sum(row.outcome == "unavailable" for row in rows)
     wrong = sum(not row.follows for row in rows) - unavailable
     badge = badge_of(len(rows), wrong, unavailable)
+    _write(path, badge_json(badge) if path.suffix == ".json" else badge_svg(badge))
+
+
+def write_record(path: Path, rows: Sequence[VerifiedRow], day: str) -> None:
+    """Write what was found on a day, for `site --verified`. Raises CallError if it cannot be written."""
+    found = tuple(Verified(row.key, row.outcome, day, row.digest, row.why) for row in rows)
+    _write(path, msgspec.json.encode(VerifiedRecord(VERIFIED_SCHEMA, found)).decode() + "\n")
+
+
+def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(badge_json(badge) if path.suffix == ".json" else badge_svg(badge), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CallError(f"{path}: cannot be written: {error.strerror}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -22,7 +23,7 @@ from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, raws_of
 from bot.publishing.card import declaration_path
 from bot.publishing.changes import OF_DECLARATION, Difference, differences
-from bot.publishing.entry import Entry, Evidence, make_entries
+from bot.publishing.entry import Entry, Evidence, digest_of, make_entries
 from bot.publishing.layout import CellChange, Layout, RowChange, evidence_links
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import table_layout
@@ -46,7 +47,7 @@ class VerifiedRow:
     file has other bytes than the row names. `gone`: a file, its commit or its repository is gone. `model`: the revision
     of the model is gone, so that nobody can run it again. `untraceable`: no repository is named, or no declaration that
     can be read. `unavailable`: a service could not be asked. `notice` is something to know of a row with which nothing
-    is wrong.
+    is wrong, and `digest` tells which row it was, see `digest_of`.
     """
 
     key: str
@@ -54,6 +55,7 @@ class VerifiedRow:
     why: str = ""
     differences: tuple[Difference, ...] = ()
     notice: str = ""
+    digest: str = ""
 
     @property
     def follows(self) -> bool:
@@ -94,7 +96,7 @@ class Verifier:
         self._evidence.expect(file for key in keys for file in entries[key].evidence)
         try:
             for key in keys:
-                yield self._checked(entries[key])
+                yield dataclasses.replace(self._checked(entries[key]), digest=digest_of(entries[key]))
         finally:
             self._evidence.close()
         if not wanted:
