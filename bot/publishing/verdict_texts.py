@@ -13,6 +13,7 @@ from bot.publishing.repeat import quoted
 from bot.publishing.texts import FOOT, fitted
 from bot.reporting.escape import brief, code, code_in_table, in_title, visible
 from bot.reporting.markdown import cell
+from bot.reporting.prose import escaped
 
 MERGED = "**Merged.**"
 ROWS = 100  # of a folder that a text names
@@ -22,12 +23,10 @@ VERDICT_ROOM = 45_000  # characters of a comment for the verdicts on files
 
 @dataclass(frozen=True, slots=True)
 class BoardPlace:
-    """A row's place on a board: `rank` is None if it has none, `tied` counts the others that share it."""
+    """A row's place on a board: its average, and where it stands in a sentence, "" where it has no rank."""
 
     average: float | None
-    rank: int | None
-    tied: int
-    rows: int
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     """The table of changes on the board."""
     if not comparisons:
         return ""
-    lines = ["| Model | Average | Before | Change | Rank | Rank before |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    lines = ["| Model | Average | Before | Change | Rank | Rank before |", "| --- | ---: | ---: | ---: | --- | --- |"]
     for row in comparisons:
         old, new = row.before.average if row.before else None, row.after.average
         change = "–" if old is None or new is None else f"{new - old:+.2f}"
@@ -190,13 +189,8 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
 
 
 def rank(place: BoardPlace | None) -> str:
-    """A rank for people, with those that share it."""
-    if place is None:
-        return "new"
-    if place.rank is None:
-        return "none"
-    tied = f", tied with {place.tied}" if place.tied else ""
-    return f"{place.rank} of {place.rows}{tied}"
+    """Where a row stands, in the words of its page, for the column of ranks."""
+    return "new" if place is None else escaped(place.sentence.removeprefix("Rank ").removesuffix(".")) or "none"
 
 
 def reply_text(words: str, comment_id: str, leaderboard_id: str) -> str:

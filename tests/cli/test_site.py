@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.command import bot
 from tests.evaluation.judging import ROOT
+from tests.world.local_git import git
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +70,13 @@ def test_sizes_come_from_the_result_files_that_are_named(board: Path, tmp_path: 
     assert (status, "--sources names a folder, and there is none" in err) == (2, True)
 
 
-def test_rows_show_what_verify_said_until_they_change(board: Path, tmp_path: Path) -> None:
-    record, out = tmp_path / "verified.json", tmp_path / "out"
-    sources = ROOT / "examples" / "results"
-    bot("verify", board, "--sources", sources, "--out", record)
+def test_rows_show_what_verify_said_until_they_change(tmp_path: Path) -> None:
+    record, out, board = tmp_path / "verified.json", tmp_path / "out", tmp_path / "board"
+    shutil.copytree(ROOT / "examples" / "results", tmp_path / "results")
+    for words in (("init", "-q"), ("add", "results"), ("commit", "-qm", "results")):
+        git(tmp_path, *words)
+    bot("publish", "results", "--to", "board", "--as", "commit", "--quiet", cwd=tmp_path)
+    assert bot("verify", "board", "--sources", ".", "--out", record, cwd=tmp_path)[0] == 0
     assert bot("site", board, "--out", out, "--verified", record)[0] == 0
     rows = json.loads((out / "leaderboard.json").read_text())["rows"]
     assert {row["verify_outcome"] for row in rows} == {"follows"}

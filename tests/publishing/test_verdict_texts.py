@@ -29,9 +29,9 @@ from bot.publishing.verdict_texts import (
 )
 from tests.publishing.test_posted_texts import COMMANDS, MARK, said
 
-FIRST = BoardPlace(60.0, 1, 0, 5)
-OLD = Comparison("acme/a", BoardPlace(50.0, 2, 1, 5), FIRST)
-NEW = Comparison("acme/b", None, BoardPlace(None, None, 0, 5))
+FIRST = BoardPlace(60.0, "Rank 1 of 5; better than all others.")
+OLD = Comparison("acme/a", BoardPlace(50.0, "Rank 2 to 3 of 5; not separable from |."), FIRST)
+NEW = Comparison("acme/b", None, BoardPlace(None, ""))
 NOTHING = Effects({}, (), (), 0, (), (), (), {}, {}, is_cut=False)
 EVERYTHING = Effects(
     unread={"it is not JSON": ["x.json", "y.json"]},
@@ -59,8 +59,8 @@ LINES = [
 ]
 TABLE = """\
 | Model | Average | Before | Change | Rank | Rank before |
-| --- | ---: | ---: | ---: | ---: | ---: |
-| `acme/a` | 60.00 | 50.00 | +10.00 | 1 of 5 | 2 of 5, tied with 1 |
+| --- | ---: | ---: | ---: | --- | --- |
+| `acme/a` | 60.00 | 50.00 | +10.00 | 1 of 5; better than all others | 2 to 3 of 5; not separable from \\| |
 | `acme/b` | – | – | – | none | new |"""
 
 
@@ -78,9 +78,9 @@ def test_of_very_many_contested_and_refused_rows_the_first_are_named() -> None:
 def test_each_row_has_its_place_before_and_after() -> None:
     assert comparison_table([OLD, NEW]) == TABLE
     assert comparison_table([]) == ""
-    worse = Comparison("acme/a", FIRST, BoardPlace(50.0, 2, 0, 5))
-    assert "| 50.00 | 60.00 | -10.00 | 2 of 5 | 1 of 5 |" in comparison_table([worse])
-    assert [rank(None), rank(NEW.after), rank(FIRST)] == ["new", "none", "1 of 5"]
+    worse = Comparison("acme/a", FIRST, BoardPlace(50.0, "Rank 2 of 5; better than 3."))
+    assert "| 50.00 | 60.00 | -10.00 | 2 of 5; better than 3 | 1 of 5;" in comparison_table([worse])
+    assert [rank(None), rank(NEW.after)] == ["new", "none"]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -
     text = sticky(story, request)
     head = story.source.refs[request.ref].oid
     assert "### ✅ accepted: `acme/atlas-7b`" in text
-    assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 | 2 of 2 | 2 of 2 |" in text
+    assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 | 2 of 2; better than none | 2 of 2; better than none |" in text
     assert "- `acme/atlas-7b`: The new row is 23.33 ± " in text
     kept = declaration_path(parse_leaderboard(TINY, "tiny", "tiny.toml").digest)
     declared = f"hf://datasets/acme/contents/{kept}"
@@ -80,7 +80,10 @@ def test_equal_models_share_a_rank_and_the_review_says_so(story: Story) -> None:
     request = propose(story)
     story.settle()
 
-    assert "| `acme/atlas-7b` | 58.33 | – | – | 1 of 2, tied with 1 | new |" in sticky(story, request)
+    assert (
+        "| `acme/atlas-7b` | 58.33 | – | – | 1 to 2 of 2; not separable from acme/borea-1b; better than none | new |"
+        in sticky(story, request)
+    )
     assert story.acts() == ["request", "commit", "comment"]
 
 
@@ -209,7 +212,7 @@ def test_a_review_follows_the_board_and_the_source(story: Story) -> None:
     assert story.acts() == ["request"]
     story.hub.merge(story.target, story.requests[0])
     story.settle()
-    assert "| `acme/atlas-7b` | 58.33 | – | – | 2 of 2 | new |" in sticky(story, request)
+    assert "| `acme/atlas-7b` | 58.33 | – | – | 2 of 2; better than none | new |" in sticky(story, request)
     assert story.acts() == ["commit", "edit"]
 
     story.push(right=(50, 60, 80))

@@ -13,7 +13,7 @@ from bot.errors import BotError, DiscussionsDisabled, Gone
 from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Discussions, ReviewedSource, Thread, repeated_comments
-from bot.publishing.board import Board, make_board
+from bot.publishing.board import Board, make_board, rank_sentence
 from bot.publishing.compared_rows import beside_line
 from bot.publishing.entry import Entry, MadeEntries, choose, digest_of
 from bot.publishing.publication import Marker
@@ -148,9 +148,8 @@ def place_on(board: Board, key: str) -> BoardPlace | None:
     row = next((row for row in board.rows if row.entry.key == key), None)
     if row is None:
         return None
-    tied = sum(other.rank == row.rank for other in board.rows) - 1 if row.rank is not None else 0
     ranked = sum(other.rank is not None for other in board.rows)
-    return BoardPlace(row.entry.average, row.rank, tied, ranked)
+    return BoardPlace(row.entry.average, rank_sentence(row, board.rows, ranked))
 
 
 ENDED = (DiscussionsDisabled, Gone)  # refusals that end a review: nobody waits for another try
