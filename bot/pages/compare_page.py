@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -62,7 +62,7 @@ def compare_data(content: PageContent) -> bytes:
 
     Scores and errors are in points, rounded to nine digits after the point.
     """
-    texts: dict[str, int] = {}
+    seen = Seen()
     runs = {name: run_of_entry(name, row.entry) for name, row in content.rows.items()}
     recorded = {name for run in runs.values() for name in (*run.settings, *run.of_leaves)}
     known = [one for one in effects() if one.setting in recorded]
@@ -73,10 +73,25 @@ def compare_data(content: PageContent) -> bytes:
         "ids": [task.id for task in content.board.leaderboard.tasks],
         "axes": AXES,
         "settings": [[one.title, one.what.partition(" (")[0] if one.breaks else ""] for one in known],
-        "rows": [_row(content, content.rows[name].entry, run, known, texts) for name, run in runs.items()],
-        "texts": list(texts),
+        "rows": [_row(content, content.rows[name].entry, run, known, seen) for name, run in runs.items()],
+        "texts": list(seen.texts),
+        "kinds": list(seen.kinds),
+        "shapes": list(seen.shapes),
     }
     return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
+
+
+@dataclass
+class Seen:
+    """What many rows share, each once, with its place in the data: texts, ways of measuring, and shapes of a task."""
+
+    texts: dict[str, int] = field(default_factory=dict)
+    kinds: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], int] = field(default_factory=dict)
+    shapes: dict[tuple[int, float | None, int | None], int] = field(default_factory=dict)
+
+    def text(self, text: str) -> int:
+        """The place of a text."""
+        return self.texts.setdefault(text, len(self.texts))
 
 
 def titles_of(content: PageContent) -> dict[str, str]:
@@ -88,32 +103,31 @@ def titles_of(content: PageContent) -> dict[str, str]:
 
 
 def _row(
-    content: PageContent, entry: Entry, run: MeasuredRun, known: Sequence[KnownEffect], texts: dict[str, int]
+    content: PageContent, entry: Entry, run: MeasuredRun, known: Sequence[KnownEffect], seen: Seen
 ) -> dict[str, Any]:
-    """A row's average, what its comparison needs of each task, and its settings as places in the list of texts."""
-
-    def place(text: str) -> int:
-        return texts.setdefault(text, len(texts))
-
+    """A row's average, what its comparison needs of each task, and the place of how it was measured."""
+    place = seen.text
     tasks = [run.tasks.get(task.id) for task in content.board.leaderboard.tasks]
+    settings = tuple(
+        tuple(
+            place(run.settings.get(effect.setting) or said_of(run.of_leaves.get(effect.setting, {}), one.leaves))
+            for one in tasks
+            if one is not None
+        )
+        for effect in known
+    )
+    kind = (settings, tuple(place(visible(text)) for text in circumstances(entry)))
     return {
         "average": _rounded(entry.average),
-        "tasks": [None if one is None else _measured(one, place(visible(one.metric))) for one in tasks],
-        "settings": [
-            [
-                place(run.settings.get(effect.setting) or said_of(run.of_leaves.get(effect.setting, {}), one.leaves))
-                for one in tasks
-                if one is not None
-            ]
-            for effect in known
-        ],
-        "axes": [place(visible(text)) for text in circumstances(entry)],
+        "tasks": [None if one is None else _measured(one, seen) for one in tasks],
+        "kind": seen.kinds.setdefault(kind, len(seen.kinds)),
     }
 
 
-def _measured(task: MeasuredTask, metric: int) -> tuple[float | int | None, ...]:
-    counts = task.counts or (None, None)
-    return _rounded(task.value), _rounded(task.stderr), metric, *counts, task.span, task.samples
+def _measured(task: MeasuredTask, seen: Seen) -> tuple[float | int | None, ...]:
+    shape = (seen.text(visible(task.metric)), task.span, task.samples)
+    place = seen.shapes.setdefault(shape, len(seen.shapes))
+    return _rounded(task.value), _rounded(task.stderr), place, *(task.counts or ())
 
 
 def _rounded(value: float | None) -> float | None:

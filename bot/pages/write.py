@@ -19,7 +19,7 @@ from bot.processes import without_collector
 
 MARK = f'Made by <a href="{HOME}">leaderboard-bot</a>'.encode()  # of the foot of each page
 ASSET = re.compile(
-    r"(?:site|shared|board|export|pick|compare)\.[0-9a-f]{8}\.(?:css|js)"
+    r"(?:site|shared|board|export|pick|contrast|compare)\.[0-9a-f]{8}\.(?:css|js)"
 )  # the style and script of any version
 STAGE = ".leaderboard-bot-"
 STAMPED = 200  # bytes at the beginning of a page that hold its stamp

@@ -104,8 +104,12 @@ def test_the_data_of_the_comparison_are_those_of_the_entries(site: Site) -> None
     assert data["names"] == list(site.content.rows)
     for row, board_row in zip(data["rows"], site.content.board.rows, strict=True):
         entry = board_row.entry
-        expected = [(entry.average, entry.stderr), *((task.score, task.stderr) for task in entry.tasks)]
-        assert row["scores"] == [[None if one is None else round(one, 6) for one in pair] for pair in expected]
+        assert row["average"] == (None if entry.average is None else round(entry.average, 9))
+        scored = [task for task in entry.tasks if task.score is not None]
+        assert [one[0] for one in row["tasks"] if one] == [pytest.approx(task.score) for task in scored]
+        settings, axes = data["kinds"][row["kind"]]
+        assert len(settings) == len(data["settings"])
+        assert len(axes) == len(data["axes"])
 
 
 def test_what_strangers_wrote_is_text() -> None:
