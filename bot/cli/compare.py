@@ -71,7 +71,10 @@ def compare_measurements(
     fail_on: Annotated[FailOn | None, typer.Option(help="End with 1 if a task or the average is lower.")] = None,
     margin: Annotated[float, typer.Option(min=0, metavar="POINTS", help="By more than so many points.")] = 0.0,
 ) -> None:
-    """Compare two to four measurements: what differed in the measuring, and whether chance suffices."""
+    """Compare two to four measurements.
+
+    Shows what differed in how they were measured, and which differences are more than chance.
+    """
     names = list(measurements)
     if len(names) > MOST or (len(names) < 2 and not (board and len(names) == 1)):
         raise CallError("compare takes two to four measurements, or one file with --board")

@@ -76,7 +76,7 @@ def init(
         typer.Option("--results", metavar="PATH", help="Result files or folders to draft the declaration from."),
     ] = None,
     table: Annotated[
-        str, typer.Option("--table", metavar="FILE", help="Adopt this table: its rows are updated from the results.")
+        str, typer.Option("--table", metavar="FILE", help="Adopt this table, or this folder of a template board.")
     ] = "",
     *,
     at: Annotated[

@@ -14,6 +14,7 @@ import typer
 from bot.audits.output import default_to
 from bot.cli.judging import DEFAULT, LEADERBOARD, QUIET, results_at, say, warn
 from bot.errors import CallError, MalformedDeclaration, Unavailable
+from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.submission import Parsed
@@ -153,7 +154,8 @@ def site(
     """Write the board of a target as a web site. It holds pages for readers, CSV, JSON and a feed."""
     board, done = put_site(target, out, leaderboard, heads=heads, models=models, sources=sources, verified=verified)
     if not quiet:
-        warn(f"{len(board.rows)} rows: {done.changed} files written, {done.same} unchanged, {done.removed} removed")
+        written = f"{counted(done.changed, 'file')} written, {done.same} unchanged, {done.removed} removed"
+        warn(f"{counted(len(board.rows), 'row')}: {written}")
     typer.echo(out if "://" in out else Path(out) / "index.html")
 
 
@@ -233,6 +235,8 @@ def read_board(target: str, leaderboard: str) -> Board:
     opened = open_target(target, read_access())
     opened.check_readable()
     entries = opened.scan_entries().entries
+    if not entries and not leaderboard:
+        raise CallError(f"{target}: there is no entry in it; check the address, or publish a row there first")
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else declared_at(opened, target, entries)
     had = [entry for entry in entries if entry.leaderboard.id == declared.id]
     if not had:

@@ -194,7 +194,10 @@ def explain(
     ] = "",
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
-    """Explain each score, from the raw value to the mean; or a number that somebody reported."""
+    """Explain each score, or a number that somebody reported.
+
+    A score is explained from the raw value to the mean; a number by the readings of the file that give it.
+    """
     from bot.reporting.explanation import explanation_markdown, explanation_text
 
     if model:

@@ -93,7 +93,10 @@ def status(
     watch: Annotated[str, typer.Option("--watch", "-w", help="Only this watch.")] = "",
     form: Annotated[PlanFormat, typer.Option("--format", help="The output format.")] = PlanFormat.TEXT,
 ) -> None:
-    """Say where every accepted row is: on main, open, held, declined, or unexplained. It writes nothing."""
+    """Say where every accepted row is.
+
+    A row is on main, open, held, declined, or unexplained. The command writes nothing.
+    """
     need_extra("status")
     from bot.service.watch.passes import status_lines, status_of_ledgers
 

@@ -35,6 +35,7 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
     ("target", "leaderboard", "line"),
     [
         ("empty", "open-llm-v2", "there is no entry of open-llm-v2"),
+        ("empty", "", "there is no entry in it; check the address"),
         ("board", "open-llm-v1", "there is no entry of open-llm-v1; there are entries of open-llm-v2"),
         ("foreign", "open-llm-v2", "is not a git repository and not empty"),
         ("file", "open-llm-v2", "is a file"),
@@ -48,7 +49,8 @@ def test_a_target_without_entries_is_one_line_and_writes_nothing(
     (tmp_path / "foreign" / "x").write_text("x")
     (tmp_path / "file").write_text("x")
     where = board if target == "board" else target if "://" in target else tmp_path / target
-    status, out, err = bot("site", where, "--out", tmp_path / "out", "--leaderboard", leaderboard)
+    named = ["--leaderboard", leaderboard] if leaderboard else []
+    status, out, err = bot("site", where, "--out", tmp_path / "out", *named)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert line in err
