@@ -94,9 +94,9 @@ class Adopted:
 
 def open_table(name: str) -> TableFile:
     """Read a table, or the results of a template board, here or in a dataset on the Hub. Raises CallError."""
-    if Path(name).is_dir() or (name.startswith("hf://") and not PurePosixPath(name).suffix):
-        return _template_board(name)
     suffix = PurePosixPath(name).suffix.lower()
+    if Path(name).is_dir() or (name.startswith("hf://") and suffix not in SUFFIXES):
+        return _template_board(name)
     if suffix not in SUFFIXES:
         raise CallError(f"{name}: a table is a file that ends in {', '.join(SUFFIXES)}")
     if name.startswith("hf://"):

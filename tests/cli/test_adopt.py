@@ -19,6 +19,7 @@ from bot.publishing.tables.mapping import TableOptions
 from bot.service.settings.config import load_settings
 from tests.command import bot
 from tests.evaluation.judging import KESTREL
+from tests.world.hub import Hub
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
 
@@ -152,18 +153,22 @@ def test_a_table_is_adopted_up_to_the_request_that_changes_its_wrong_cell(name: 
     assert CliRunner().invoke(app, ["site", str(board), "--out", str(tmp_path / "site")]).exit_code == 0
 
 
-def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_value(tmp_path: Path) -> None:
+def template_board() -> dict[str, bytes]:
+    """The result files of a template board, one value of which is wrong."""
     names = ("sums_plus", "sums_times", "logic")
     rows = {model: dict(zip(names, (count / 100 for count in right), strict=True)) for model, right in MODELS.items()}
     rows[WRONG]["logic"] = 0.7001
     config = {"model_dtype": "torch.bfloat16", "model_sha": "main"}
-    shown = {
+    return {
         f"{model}/results_2024-01-01.json": json.dumps(
             {"config": {**config, "model_name": model}, "results": {name: {"acc": each} for name, each in row.items()}}
         ).encode()
         for model, row in rows.items()
     }
-    commit_files(tmp_path / "board", shown)
+
+
+def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_value(tmp_path: Path) -> None:
+    commit_files(tmp_path / "board", template_board())
     commit_files(tmp_path / "results", {path_of(model): result(model, right=right) for model, right in MODELS.items()})
     words = ["--table", str(tmp_path / "board"), "--results", str(tmp_path / "results")]
     done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
@@ -177,6 +182,24 @@ def test_a_template_board_is_adopted_up_to_the_request_that_changes_its_wrong_va
     branch = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").strip()
     changed = git(tmp_path / "board", "diff", "--name-only", f"HEAD..{branch}").split()
     assert changed == ["zoo/heron-3b/results_bfloat16.json"]
+
+
+def test_a_table_and_a_template_board_on_the_hub_are_adopted(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.person("bot"))
+    pushed = {path_of(model): result(model, right=right) for model, right in MODELS.items()}
+    hub.push(hub.repository("acme/results"), dict(pushed))
+    hub.push(hub.repository("acme/board"), {"data/board.csv": FORMS["board.csv"].encode(), "README.md": b"x"})
+    hub.push(hub.repository("acme/board-v1.0"), dict(template_board()))
+    for number, name in enumerate(("hf://datasets/acme/board/data/board.csv", "hf://datasets/acme/board-v1.0")):
+        words = ["init", str(tmp_path / str(number)), "--table", name, "--results", "hf://datasets/acme/results"]
+        done = CliRunner().invoke(app, words)
+        assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    targets = [load_settings(tmp_path / name / "bot.toml").watches[0].targets[0] for name in ("0", "1")]
+    assert [target.to for target in targets] == ["hf://datasets/acme/board", "hf://datasets/acme/board-v1.0"]
+    assert [target.kind for target in targets] == ["table", "template"]
 
 
 def test_a_folder_without_results_of_the_template_is_one_line(tmp_path: Path) -> None:
