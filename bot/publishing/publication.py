@@ -257,7 +257,7 @@ def _decide_done(mark: Marker, current: CurrentState, reason: str) -> Decision:
 
 def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | None], current: CurrentState) -> Decision:
     if current.request is not None:
-        if _is_proposed(files, current.request.files) and _says(current.request.text, text):
+        if files == current.request.files and _says(current.request.text, text):
             return Decision(None, "the open request proposes it already")
         return Decision(UpdateRequest(mark, current.request, text, files), "the open request is updated")
     if current.declined is not None and _is_proposed(files, current.declined):

@@ -122,6 +122,32 @@ def test_a_push_to_the_bots_request_is_named_in_its_text(hub: Hub, tmp_path: Pat
     story.end()
 
 
+@STATES
+def test_a_request_that_somebody_reopens_is_looked_at_again(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    [stale] = story.requests
+    hub.set_status(story.target, stale, "closed", "ann")
+    story.push(right=(10, 20, 30))
+    story.settle()
+    [request] = [one for one in story.requests if one.status == "open"]
+    hub.merge(story.target, request)
+    story.settle()
+    hub.set_status(story.target, stale, "open", "ann")
+    story.news()
+    if is_lost:
+        story.lose_state()
+    for _ in range(2):  # the daily sweep sees it, and the next pass acts
+        story.contexts.store.set_cursor("tiny", "swept", None)
+        story.settle()
+
+    assert stale.status == "closed"
+    assert story.acts() == ["comment", "closed"]
+    assert ledger(settle(story)) == "1 accepted: 1 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    story.end()
+
+
 @pytest.mark.parametrize("form", ["pull-request", "commit"])
 def test_a_target_whose_history_was_squashed_goes_on(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form, 3)

@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from bot.service.items import FIRST_WAIT
 from bot.service.watch.passes import settle_watches
 from bot.service.watch.settle import settle as settle_context
@@ -39,6 +41,45 @@ def test_the_command_that_repeats_a_verdict_names_a_commit_that_is_there(
     [row] = story.discussions
     assert (old in row.description, story.source.main.oid in row.description) == (False, True)
     assert story.acts() == ["discussion", "edit"]
+    story.end()
+
+
+@STATES
+@pytest.mark.parametrize("style", ["entry", "rolling"])
+def test_an_open_request_names_commits_that_are_there_after_a_squash(
+    hub: Hub, tmp_path: Path, style: str, is_lost: bool
+) -> None:
+    story = Story(hub, tmp_path, style=style)
+    story.push()
+    story.settle()
+    old = story.source.main.oid
+    story.source.squash()
+    if is_lost:
+        story.lose_state()
+    story.settle()
+    [request] = story.requests
+    [entry] = [blob.data for path, blob in story.target.refs[request.ref].tree.files() if path.startswith("entries/")]
+    new = story.source.main.oid.encode()
+    assert (old.encode() in entry, new in entry) == (False, True)
+    assert old not in request.description
+    assert story.acts()[:2] == ["request", "commit"]
+    story.end()
+
+
+@STATES
+def test_an_open_request_follows_a_file_that_moves(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    data = hub.file(story.source, path_of())
+    hub.push(story.source, {path_of(): None, f"old/{path_of()}": data}, "Move")
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    [request] = story.requests
+    assert f"old/{path_of()}" in request.description
+    assert ledger(done) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
+    assert story.acts() == ["request", "commit", "edit"]
     story.end()
 
 

@@ -210,6 +210,7 @@ class GitHubTarget:
         """What a request proposed that a person closed; None if it was merged, or closed by us."""
         if pull.merged_at is not None:
             return None
+        self._written.pop(pull.number, None)  # if somebody reopens it, it is looked at again
         closed_by = self._client(lambda: self._repo.get_issue(pull.number)).closed_by
         if closed_by is not None and self._client.as_ours(closed_by.login) == self._client.login:
             return None

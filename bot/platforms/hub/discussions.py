@@ -219,7 +219,9 @@ class HubDiscussions:
         self.note_head(num, head)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
-        self.known.put(num, (self.known.find(num) or {}) | row | {"mark": mark.render() if mark else ""})
+        """Remember one. The head of a closed request is forgotten, so that one that people reopen is looked at."""
+        kept = {**(self.known.find(num) or {}), **row, "mark": mark.render() if mark else ""}
+        self.known.put(num, {name: value for name, value in kept.items() if name != "head" or row["status"] in OPEN})
 
     def note_head(self, num: int, head: str) -> None:
         """Remember the newest commit of our request that was written, or looked at, by the bot."""

@@ -223,7 +223,7 @@ def mark_changed(
     changed += [before[one.path] for one in changed if one.path in before]
     keys = {one.key for one in changed if one.key is not None}
     judge_twins(context, keys, cause)
-    mark_rows(context, keys, cause)
+    mark_rows(context, keys, cause, is_moved=True)  # open requests name the places of files, too
     mark_folders(context, {one.folder for one in changed} | context.store.folders_of(context.name, keys), cause)
 
 
@@ -251,19 +251,19 @@ def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) ->
         context.store.mark(context.name, found, context.clock())
 
 
-def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause) -> None:
-    """Mark the rows that are not what they were when they were marked last."""
+def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_moved: bool = False) -> None:
+    """Mark the rows that are not what they were when they were marked last; all where files moved."""
     for some in batches(sorted(keys), BATCH):
-        _mark_moved(context, row_digests(context, some), cause)
+        _mark_moved(context, row_digests(context, some), cause, some if is_moved else ())
 
 
-def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause) -> None:
+def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause, others: Iterable[str] = ()) -> None:
     store, name = context.store, context.name
     known = store.row_digests(name, digests)
     moved = {key: digest for key, digest in digests.items() if digest != known.get(key)}
     store.set_row_digests(name, moved)
     targets = [settings.to for _, settings in context.targets]
-    store.mark(name, marks("row", moved, targets, cause), context.clock())
+    store.mark(name, marks("row", dict.fromkeys([*moved, *others]), targets, cause), context.clock())
 
 
 def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:

@@ -81,7 +81,7 @@ class DesiredRow:
     ) -> DesiredState:
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
         rival = (proposed or there) if not self.source else None if is_ours else there
-        entry = as_published(choose([new], rival), [proposed, self.before, there])
+        entry = as_published(choose([new], rival), there, [proposed, self.before])
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
@@ -142,11 +142,18 @@ def is_from(entry: Entry, source: str) -> bool:
     return any(file.source == source for file in entry.evidence)
 
 
-def as_published(entry: Entry, published: Iterable[Entry | None]) -> Entry:
-    """The entry at the target where it is the same row, so that the commits that it names stay."""
-    for there in published:
-        if there is not None and digest_of(there) == digest_of(entry):
-            return there
+def as_published(entry: Entry, there: Entry | None, proposed: Iterable[Entry | None]) -> Entry:
+    """The entry on main where it is the same row, so that the commits that it names stay; else the proposed one.
+
+    What is only proposed stays if its files are where it says: after a rewritten history they have other commits.
+    """
+    if there is not None and digest_of(there) == digest_of(entry):
+        return there
+    places = [(file.path, file.commit) for file in entry.evidence]
+    for one in proposed:
+        if one is not None and digest_of(one) == digest_of(entry):
+            if [(file.path, file.commit) for file in one.evidence] == places:
+                return one
     return entry
 
 
