@@ -259,6 +259,8 @@ def _decide_request(mark: Marker, text: PostText, files: Mapping[str, bytes | No
     if current.request is not None:
         if files == current.request.files and _says(current.request.text, text):
             return Decision(None, "the open request proposes it already")
+        if current.declined is not None and _is_proposed(files, current.declined):
+            return _decide_done(mark, current, NOTHING_LEFT)
         return Decision(UpdateRequest(mark, current.request, text, files), "the open request is updated")
     if current.declined is not None and _is_proposed(files, current.declined):
         return Decision(None, "a person closed the request with the same content")

@@ -177,6 +177,60 @@ def test_a_merged_row_that_a_person_removes_is_declined(hub: Hub, tmp_path: Path
 
 
 @STATES
+@pytest.mark.parametrize("how", ["removed", "closed"])
+def test_what_people_declined_does_not_come_back_in_the_request_of_a_later_version(
+    hub: Hub, tmp_path: Path, how: str, is_lost: bool
+) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    [first] = story.requests
+    if how == "removed":
+        hub.merge(story.target, first)
+        settle(story)
+        hub.push(story.target, {rows_of(story)[0]: None}, "Not this one", user="ann")
+    else:
+        hub.set_status(story.target, first, "closed", "ann")
+    settle(story)
+    story.push(right=(60, 60, 70))
+    settle(story)
+    [second] = [one for one in story.requests if one.status == "open"]
+    story.push()  # as it was first
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+
+    assert second.status == "closed"
+    assert ledger(done) == "1 accepted: 0 on main, 0 open, 0 held, 1 declined, 0 unexplained"
+    assert [one for one in story.requests if one.status == "open"] == []
+    story.push(right=(60, 60, 70))
+    done = settle(story)
+    assert ledger(done) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
+def test_a_row_that_people_took_back_in_another_version_may_change_again(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    story = Story(hub, tmp_path)
+    for number, right in enumerate([(50, 60, 70), (60, 60, 70)]):
+        story.push(right=right)
+        settle(story)
+        hub.merge(story.target, next(one for one in story.requests if one.status == "open"))
+        settle(story)
+        if number == 0:
+            hub.push(story.target, {rows_of(story)[0]: None}, "Not this one", user="ann")
+            settle(story)
+    story.push(right=(50, 60, 70))
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    assert ledger(done) == "1 accepted: 0 on main, 1 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
 @FORMS
 def test_a_row_that_was_edited_on_main_is_proposed_again(hub: Hub, tmp_path: Path, form: str, is_lost: bool) -> None:
     story = board(hub, tmp_path, form, 3)

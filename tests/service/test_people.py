@@ -235,12 +235,12 @@ def state_of(town: Town) -> dict[str, object]:
     """The rows on main and the open requests, by what makes them the same."""
     target = town.story.target
     rows = {path: town.numbers(blob.data) for path, blob in target.main.tree.files() if path.startswith("entries/")}
-    requests = {}
+    requests, merged = {}, {commit.oid for commit in target.main.history()}
     for one in town.hub.requests(target, "open", "bot"):
         head = target.refs[one.ref]
-        changed = {path: blob for path, blob in head.tree.files() if path.startswith("entries/")}
-        there = dict(target.main.tree.files())
-        new = {path: town.numbers(b.data) for path, b in changed.items() if path not in there or there[path] != b}
+        fork = next((commit for commit in head.history() if commit.oid in merged), target.main)
+        before = dict(fork.tree.files())
+        new = {p: town.numbers(b.data) for p, b in head.tree.files() if p.startswith("entries/") and before.get(p) != b}
         requests[one.title] = sorted(new.items(), key=repr)
     return {"main": rows, "open": sorted(requests.items(), key=repr)}
 

@@ -142,7 +142,9 @@ def test_a_row_of_somebody_else_is_refused_and_stops_no_other(hub: Hub, tmp_path
     story.push(model="acme/borea-1b")
     outcomes = story.settle()
 
-    assert said(outcomes, "rejected") == ["'acme/atlas-7b' already has other values, and on_existing is \"refuse\""]
+    assert said(outcomes, "rejected") == [
+        "'acme/atlas-7b' has other values, and on_existing is \"refuse\": Average is 12.5, the files give 58.33"
+    ]
     assert story.proposed() == theirs + OTHER
     assert story.acts() == ["request"]
     story.end()

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.service.settings.config import parse_settings
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.passes import WatchPass, exit_status, settle_watches
-from tests.service.stories import Story
-from tests.service.table_stories import TableStory, said
+from tests.service.stories import TABLE_TARGET, Story, settings_of
+from tests.service.table_stories import CONTENTS, TableStory, said
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -130,4 +131,39 @@ def test_a_refused_row_is_said_until_the_table_takes_it(hub: Hub, tmp_path: Path
     hub.push(story.target, {"board.csv": b"Model,Average\nacme/zeus,1\n"})
     assert exit_status(passes(story)) == 0
     assert story.board() == b"Model,Average\nacme/zeus,1\nacme/atlas-7b,58.33\n"
+    story.contexts.store.close()
+
+
+@STATES
+def test_a_mapping_that_was_mended_takes_the_rows_that_it_refused(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
+    story = TableStory(hub, tmp_path, form="commit", table=b"Model,Mean\nacme/zeus,1\n")
+    story.push()
+    assert exit_status(passes(story)) == 1
+    if is_lost:
+        story.lose_state()
+    mended = settings_of("hf://datasets/acme/results", CONTENTS, "commit", TABLE_TARGET.replace("Average =", "Mean ="))
+    [watch] = parse_settings(mended, "bot.toml").watches
+    done = settle_watches(story.contexts, [watch])
+    assert exit_status(done) == 0
+    assert story.board() == b"Model,Mean\nacme/zeus,1\nacme/atlas-7b,58.33\n"
+    [[line]] = [one.ledgers for one in done]
+    assert line.line == "1 accepted: 1 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
+def test_rows_that_a_table_has_already_are_on_main_while_others_are_open(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    table = b"Model,Average\nacme/atlas-7b,58.33\nacme/borea-1b,1\n"
+    story = TableStory(hub, tmp_path, table=table, options='on_existing = "update"\n')
+    story.push()
+    story.push(model="acme/borea-1b")
+    for _ in range(2):
+        [done] = passes(story)
+        assert [one.line for one in done.ledgers] == [
+            "2 accepted: 1 on main, 1 open, 0 held, 0 declined, 0 unexplained"
+        ]
+        if is_lost:
+            story.lose_state()
     story.contexts.store.close()

@@ -158,8 +158,8 @@ class GitHubTarget:
         pulls = self._known_pulls(mark)
         live = next((pull for pull in pulls if pull.state == "open"), None)
         last = pulls[0] if pulls and not live else None
-        is_missing = last is not None and last.merged_at is not None and len(files) < len(paths)
-        merged = last if is_missing and not mark.is_shared else None
+        is_missing = len(files) < len(paths) and not mark.is_shared
+        merged = next((pull for pull in pulls if pull.merged_at is not None), None) if is_missing else None
         return CurrentState(
             files=files,
             request=self._request(live) if live else None,

@@ -406,7 +406,6 @@ class HubDiscussions:
             self.hide(int(num), comment_id)
         else:
             self.set_status(int(num), "closed", REASON.format(kept=f"#{duplicate.kept}"))
-            self.read(int(num))
 
     def rename(self, num: int, title: str) -> None:
         """Give a discussion another title."""
@@ -430,6 +429,10 @@ class HubDiscussions:
             )
         except Unavailable as failure:
             self.client.landed(failure, lambda: True if self.read(num).status == status else None)
+        row = self.known.find(num)
+        if row is not None:
+            by = self.client.user if status == "closed" else ""
+            self._keep(num, row | {"status": status, "closed_by": by}, find_marker(row["mark"]))
 
     def may_write(self, account: str) -> bool:  # noqa: ARG002 - the interface of all platforms
         """False: the Hub does not say what another account may do."""

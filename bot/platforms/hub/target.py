@@ -197,7 +197,7 @@ class HubTarget:
                 return self.read_state(mark, paths)
         declined = self._declined(mark)
         merged = [num for num, row in wanted if row["status"] == "merged"]
-        is_missing = bool(merged) and not found and not mark.is_shared and len(files) < len(paths)
+        is_missing = bool(merged) and not mark.is_shared and len(files) < len(paths)
         return CurrentState(
             merged=self.proposed(max(merged), mark, paths, files) if is_missing else None,
             merged_at=self.discussions.read(max(merged)).merged_at if is_missing else "",
@@ -283,8 +283,10 @@ class HubTarget:
                     return self.url(self._open_request(publication))
                 case UpdateRequest():
                     return self.url(self._update_request(publication))
-                case CloseRequest(_, request, reason):
+                case CloseRequest(mark, request, reason):
                     self.discussions.set_status(int(request.name), "closed", reason)
+                    self._looked.pop(mark, None)
+                    self.__dict__.pop("requests", None)
                     return self.url(int(request.name))
                 case Commit(_, text, files):
                     return self.commit(text, files)

@@ -13,6 +13,7 @@ from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell,
 from bot.publishing.tables.sheet import Grid, Sheet
 from bot.reporting.escape import brief
 
+SHOWN = 5  # cells that a refusal names
 KeyTexts = tuple[str, ...]
 
 
@@ -126,7 +127,7 @@ class _Planner:
             return Insertion(self.place(row), row, {**row.defaults, **row.cells})
         cells = _differing(self.grid, at, row)
         if cells:
-            _check_owner(self.grid, at, each, may_update=self.may_update)
+            _check_owner(self.grid, at, each, cells, may_update=self.may_update)
         return Update(at, row, cells) if cells else None
 
     def look(self, row: WantedRow) -> KeyIndex:
@@ -176,12 +177,15 @@ def says(grid: Grid, there: Cell, wanted: Cell) -> bool:
     return is_same_cell(there, wanted, grid.plain(there) if isinstance(there, str) else "")
 
 
-def _check_owner(grid: Grid, at: int, each: Proposed, *, may_update: bool) -> None:
+def _check_owner(grid: Grid, at: int, each: Proposed, cells: Mapping[ColumnPath, Cell], *, may_update: bool) -> None:
     """Raise Unwritable unless the settings allow updates, or the row is unchanged since the bot wrote it."""
     if may_update or (each.published is not None and not _differing(grid, at, each.published)):
         return
-    name = brief(" ".join(each.wanted.key.values()))
-    raise Unwritable(f'{name!r} already has other values, and on_existing is "refuse"')
+    row = brief(" ".join(each.wanted.key.values()))
+    values = [(".".join(path), as_text(grid.cell(at, path)), as_text(cell)) for path, cell in cells.items()]
+    shown = [f"{name} is {brief(is_, 40) or '–'}, the files give {brief(new, 40) or '–'}" for name, is_, new in values]
+    more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
+    raise Unwritable(f'{row!r} has other values, and on_existing is "refuse": {"; ".join([*shown[:SHOWN], *more])}')
 
 
 def order_of(grid: Grid, column_path: ColumnPath) -> str | None:

@@ -72,7 +72,7 @@ class DesiredRow:
         if self.entry is not None:
             return self._with_entry(self.entry, there, is_ours=is_ours, state=state, form=form)
         if self._is_of_another_source(state):
-            return DesiredState(_present_text(state), state.request.files if state.request else state.files)
+            return DesiredState(present_text(state), state.request.files if state.request else state.files)
         files = {self.path: None if is_ours else state.files.get(self.path)}
         return DesiredState(withdrawn_text(self.path, self.mark), files)
 
@@ -85,7 +85,7 @@ class DesiredRow:
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
-            return DesiredState(_present_text(state) if is_said else with_places(text, self.places, self.mark), {})
+            return DesiredState(present_text(state) if is_said else with_places(text, self.places, self.mark), {})
         is_commit = form == "commit"
         text = request_text(entry, there, self.mark, target=self.target, first=self.disputed, is_commit=is_commit)
         text = with_places(text, self.places, self.mark, state.request)
@@ -150,14 +150,11 @@ def as_published(entry: Entry, there: Entry | None, proposed: Iterable[Entry | N
     if there is not None and digest_of(there) == digest_of(entry):
         return there
     places = [(file.path, file.commit) for file in entry.evidence]
-    for one in proposed:
-        if one is not None and digest_of(one) == digest_of(entry):
-            if [(file.path, file.commit) for file in one.evidence] == places:
-                return one
-    return entry
+    same = (one for one in proposed if one is not None and digest_of(one) == digest_of(entry))
+    return next((one for one in same if [(file.path, file.commit) for file in one.evidence] == places), entry)
 
 
-def _present_text(state: CurrentState) -> PostText:
+def present_text(state: CurrentState) -> PostText:
     """The text of the open request, or of the comment."""
     return (
         state.request.text if state.request is not None else PostText("", state.comment.body if state.comment else "")

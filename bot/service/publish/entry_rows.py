@@ -25,11 +25,11 @@ from bot.publishing.publication import (
 from bot.publishing.texts import first_named_in
 from bot.service.context import WatchContext
 from bot.service.items import FIRST_WAIT, Item, RowJob, marks
-from bot.service.publish.desired import DesiredRow, Why, desired_together, is_from
+from bot.service.publish.desired import DesiredRow, Why, desired_together, is_from, present_text
 from bot.service.publish.ledger import REWRITTEN, TAKEN, GoneRow, Place
 from bot.service.publish.links import other_places
 from bot.service.publish.publisher import Proposal, TargetRows, admission
-from bot.service.publish.reconcile import entries_of, parsed
+from bot.service.publish.reconcile import DesiredState, entries_of, parsed
 from bot.service.store import StoredSubmission, folder_of
 from bot.service.watch.outcome import Report
 
@@ -78,7 +78,7 @@ class RowLook:
     def planned(self) -> PlannedRow:
         """The planned change of the row."""
         planned = planned_row(self.key, self.before, self.entry, self.reason)
-        if planned.action == "added" and self.is_declined:
+        if planned.action in {"added", "changed"} and self.is_declined and not self.is_merged:
             return structs.replace(planned, action="unchanged")
         return structs.replace(planned, action="restored", reason=self.taken) if self.taken else planned
 
@@ -248,7 +248,7 @@ class EntryRows(TargetRows[RowLook]):
 
         Where its request was merged by a commit that main has no longer, the history was rewritten.
         """
-        if look.entry is None or look.before is not None:
+        if look.entry is None or look.is_merged or (look.before and digest_of(look.before) == digest_of(look.entry)):
             return ""
         digest, merged = digest_of(look.entry), parsed((look.state.merged or {}).get(look.path))
         if merged is not None and digest_of(merged) == digest and look.state.merged_at:
@@ -362,7 +362,8 @@ class EntryRows(TargetRows[RowLook]):
         keys = self.declined(admitted)
         declined = {look.path for look in admitted if look.key in keys}
         left = declined - (self.shared.rolling.request.files if self.shared.rolling.request else {}).keys()
-        self.context.store.finish([look.item for look in admitted if look.path in left])
+        self.context.store.finish([look.item for look in admitted if look.path in left and not look.state.request])
+        yield from (self._closing(look) for look in admitted if look.path in left and look.state.request)
         single, rolling, migration = self._parted([look for look in admitted if look.path not in left])
         if not self._left_to_workers(single):
             yield from (self._alone(look, form) for look, form in single)
@@ -451,6 +452,18 @@ class EntryRows(TargetRows[RowLook]):
             lambda state: row.at(state, form),
             form,
             is_restored=bool(look.taken),
+        )
+
+    def _closing(self, look: RowLook) -> Proposal:
+        """The request of a row that people declined, which proposes what the source had before."""
+        mark = self._row(look).mark
+        return Proposal(
+            look.items,
+            self.target,
+            mark,
+            (look.path,),
+            lambda state: DesiredState(present_text(state), {}),
+            self.form,
         )
 
     def _together(

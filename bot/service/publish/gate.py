@@ -102,8 +102,7 @@ class Gate:
         if plan is None or plan[0] != digest or not store.is_plan_declined(name, self.target):
             removed = [look for look in taken if look.planned.reason == TAKEN]
             taken = removed if self._are_few(removed) else []
-        let_go(self.context, self.target, [look.key for look in taken])
-        store.finish([item for look in taken for item in look.items])
+        let_go(self.context, self.target, [look.key for look in taken])  # the next look closes what is open of them
         for look in taken:
             self.report.say("unchanged", look.key, LET_GO)
         gone = {look.key for look in taken}

@@ -148,21 +148,25 @@ def observe_requests(context: WatchContext, target: Target, to: str) -> None:
 
 
 def observe_main(context: WatchContext, target: Target, to: str) -> None:
-    """Mark the rows that somebody took from main, changed or brought back there, since its rows were kept last."""
+    """Mark the rows that are otherwise on main than when its rows were kept last, and not as the source has them."""
     store, name = context.store, context.name
     kept, head = store.stored_board(name, to), target.head()
     if kept is None or kept.head in {"", head}:
         return
     known = store.stored_rows(name, to)
     there = {entry.key: digest_of(entry) for entry in entries_of(target, context.leaderboard)}
-    moved = [key for key, digest in known.items() if there.get(key) != digest]
+    moved = [key for key in known.keys() | there.keys() if there.get(key) != known.get(key)]
     held = [item.subject for item in store.held(name, to) if item.kind == "row"]
-    accepted = store.row_digests(name, [*moved, *held])
+    accepted = {key: digest for key, digest in store.row_digests(name, [*moved, *held]).items() if digest}
     back = [key for key in held if key in there and accepted.get(key) == there[key]]
-    changed = [key for key in moved if key in there and accepted.get(key) not in {None, "", there[key]}]
+    wanted = [key for key in moved if key in accepted and accepted[key] != there.get(key)]
+    changed = [key for key in wanted if key in there or accepted[key] != known[key]]
     gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
     is_rewritten = bool(gone) and not target.contains(kept.head)
     with store.transaction():
+        for key in moved if store.cursors(name, "removed", target=to) else ():
+            if key in there:  # people took it back, in this version or another
+                store.set_cursor(name, "removed", None, key, target=to)
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             store.set_cursor(name, "gone", note, key, target=to)
@@ -187,7 +191,7 @@ def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
     store, name = context.store, context.name
     with store.transaction():
         for key, digest in store.row_digests(name, keys).items():
-            store.add_declined(name, to, key, digest)
+            store.set_cursor(name, "removed", digest or None, key, target=to)
             store.set_cursor(name, "gone", None, key, target=to)
 
 

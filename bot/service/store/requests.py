@@ -234,6 +234,7 @@ CursorKind = Literal[
     # by target and subject
     "request",  # number of a request of the bot: how many comments were read
     "declined",  # key of a row: the digests of what people declined, as JSON
+    "removed",  # key of a row that people took from main: the digest that is not proposed again until main has the row
     "gone",  # key of a row that somebody took from main: its digest, and whether history was rewritten, as JSON
     "ledger",  # the last ledger of a target, as JSON (it has no subject)
     "plan discussion",  # where people answer the plan that waits at a target (no subject)
@@ -277,9 +278,11 @@ class Cursors(Database):
                 self.upsert(cursors, some)
 
     def declined(self, watch: str, target: str) -> dict[str, set[str]]:
-        """The digests of the rows that people declined at a target, by key."""
-        found = self.cursors(watch, "declined", target=target)
-        return {key: set(msgspec.json.decode(digests, type=list[str])) for key, digests in found.items()}
+        """The digests of the rows that people declined at a target, or took from it, by key."""
+        found = {key: {digest} for key, digest in self.cursors(watch, "removed", target=target).items()}
+        for key, digests in self.cursors(watch, "declined", target=target).items():
+            found.setdefault(key, set()).update(msgspec.json.decode(digests, type=list[str]))
+        return found
 
     def add_declined(self, watch: str, target: str, key: str, digest: str) -> bool:
         """Remember that a row is declined as it is now; whether that is new."""

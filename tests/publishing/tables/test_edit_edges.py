@@ -81,7 +81,9 @@ def test_a_key_of_several_columns_is_named_whole() -> None:
     assert why("A/b,BFloat16,0.5\n") == (
         "a row has the key 'A/b BFloat16', which may be the same row; a person has to decide"
     )
-    assert why("a/b,bfloat16,0.5\n") == "'a/b bfloat16' already has other values, and on_existing is \"refuse\""
+    assert why("a/b,bfloat16,0.5\n").startswith(
+        "'a/b bfloat16' has other values, and on_existing is \"refuse\": BBH is 0.5,"
+    )
 
 
 @pytest.mark.parametrize("name", ["a / b", " a/b ", "A/B"])

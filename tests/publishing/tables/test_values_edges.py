@@ -185,8 +185,8 @@ def _draft_of(text: str, published_links: Links | None) -> Mapping[str, str]:
 
 def test_a_row_is_the_bots_own_where_it_has_the_addresses_of_then() -> None:
     assert _draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", OLD) == {}
-    assert "already has other values" in str(_draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", None))
-    assert "already has other values" in str(_draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", NEW))
+    assert "has other values" in str(_draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", None))
+    assert "has other values" in str(_draft_of(f"Model,URL\n{MODEL},{OLD.entry}\n", NEW))
 
 
 def test_a_withdrawn_row_stops_no_row_behind_it() -> None:
