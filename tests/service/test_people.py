@@ -239,8 +239,9 @@ def state_of(town: Town) -> dict[str, object]:
     for one in town.hub.requests(target, "open", "bot"):
         head = target.refs[one.ref]
         fork = next((commit for commit in head.history() if commit.oid in merged), target.main)
-        before = dict(fork.tree.files())
-        new = {p: town.numbers(b.data) for p, b in head.tree.files() if p.startswith("entries/") and before.get(p) != b}
+        before = {path: blob.oid for path, blob in fork.tree.files()}
+        changed = {path: blob for path, blob in head.tree.files() if before.get(path) != blob.oid}
+        new = {path: town.numbers(blob.data) for path, blob in changed.items() if path.startswith("entries/")}
         requests[one.title] = sorted(new.items(), key=repr)
     return {"main": rows, "open": sorted(requests.items(), key=repr)}
 

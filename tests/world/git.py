@@ -69,11 +69,13 @@ class Tree:
         """This folder with item at parts, or without what was there."""
         name, rest = parts[0], parts[1:]
         items = dict(self.items)
+        there = items.get(name)
+        if not rest and isinstance(item, Blob) and isinstance(there, Blob) and there.oid == item.oid:
+            return self  # the same bytes again touch nothing
         if not rest:
             items.pop(name, None) if item is None else items.__setitem__(name, item)
             return Tree(items)
-        below = items.get(name)
-        changed = (below if isinstance(below, Tree) else Tree()).put(rest, item)
+        changed = (there if isinstance(there, Tree) else Tree()).put(rest, item)
         items.pop(name, None) if not changed.items else items.__setitem__(name, changed)
         return Tree(items)
 

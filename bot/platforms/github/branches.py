@@ -53,9 +53,11 @@ class Branches:
         """The default branch's ref. Raises Gone if the repository is empty."""
         return self._call(lambda: self._repo.get_git_ref(f"heads/{self.main}"))
 
-    def commit_to_main(self, files: Mapping[str, bytes | None], message: str) -> str:
-        """Commit on the default branch; raises Stale where it moved meanwhile."""
+    def commit_to_main(self, files: Mapping[str, bytes | None], message: str, parent: str) -> str:
+        """Commit on the default branch; raises Stale where it is no longer at `parent`."""
         ref = self.head()
+        if ref.object.sha != parent:
+            raise Stale(f"the branch {self.main} moved meanwhile")
         commit = self._commit(files, message, [ref.object.sha])
         self._call(lambda: ref.edit(commit.sha))
         return commit.sha

@@ -5,7 +5,7 @@ A comment is ours when this account wrote it and the mark is in it: anybody can 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -164,7 +164,7 @@ class GitHubConversations:
     """The conversations on the requests that the bot opened in one repository.
 
     `written` has the commit that we wrote last for each of them, as far as that is remembered. `intend` is held around
-    what must be written once, for the repository that `place` names.
+    what must be written once, for the repository that `place` names. `merged` is called after a merge.
     """
 
     client: GitHubClient
@@ -172,6 +172,7 @@ class GitHubConversations:
     written: Mapping[int, bytes] = field(default_factory=dict, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
     place: str = ""
+    merged: Callable[[], object] = bool
 
     @property
     def us(self) -> str:
@@ -242,6 +243,8 @@ class GitHubConversations:
         else:
             if not done.merged:
                 raise Refused("GitHub", f"#{name}: {done.message}")
+        finally:
+            self.merged()
         self.answer(name, text)
 
     def _is_merged(self, name: str) -> bool | None:

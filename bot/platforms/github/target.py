@@ -92,17 +92,26 @@ class GitHubTarget:
     def conversations(self) -> GitHubConversations:
         """The comments of people on the bot's requests."""
         return GitHubConversations(
-            self._client, self._repo, self._written, self._intend, f"github://{self._address.name}"
+            self._client, self._repo, self._written, self._intend, f"github://{self._address.name}", self.look_again
         )
 
     @lazy_property
     def _comments(self) -> GitHubComments:
         return GitHubComments(self._client, self._repo, self._address, self._intend)
 
+    @lazy_property
+    def _main(self) -> str:
+        """The commit at the default branch when it was first looked at; a write makes it look again."""
+        return self._branches.head().object.sha
+
+    def look_again(self) -> None:
+        """Forget where the default branch is."""
+        self.__dict__.pop("_main", None)
+
     def head(self) -> str:
         """The commit at the default branch, "" if the repository is empty."""
         try:
-            return self._branches.head().object.sha
+            return self._main
         except Gone:
             return ""
 
@@ -118,7 +127,7 @@ class GitHubTarget:
         """Forget which commits were written, and what was read."""
         self._written.clear()
         self._stored.move(self._stored.commit(), "", {}, is_whole=True)
-        for name in ("_repo", "_branches", "_comments", "_rows", "conversations"):
+        for name in ("_repo", "_main", "_branches", "_comments", "_rows", "conversations"):
             self.__dict__.pop(name, None)
         self._client.forget_repo(self._address.name)
 
@@ -135,11 +144,11 @@ class GitHubTarget:
 
     def scan_entries(self) -> StoredEntries:
         """All entries on the default branch, and the files among them that are not entries."""
-        return self._rows.entries(self._source.head())
+        return self._rows.entries(self._main)
 
     def list_folder(self, folder: str) -> list[str]:
         """The paths of all files below a folder on the default branch."""
-        return [item.path for item in self._source.folder(folder, self._source.head())]
+        return [item.path for item in self._source.folder(folder, self._main)]
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
@@ -172,7 +181,7 @@ class GitHubTarget:
         """The files at these paths on the default branch, those that are there."""
         if not paths:
             return {}
-        head = self._branches.head().object.sha
+        head = self._main
         found = self._rows.read(paths, head)
         found |= {path: self._source.read(path, head, MAX_BYTES) for path in paths if path not in found}
         return {path: data for path, data in found.items() if data is not None}
@@ -245,6 +254,12 @@ class GitHubTarget:
 
     def apply(self, publication: Publication) -> str:
         """Do it, and give the URL where it can be seen. Raises Stale if somebody was faster: decide again."""
+        try:
+            return self._apply(publication)
+        finally:
+            self.look_again()  # what failed may have landed all the same
+
+    def _apply(self, publication: Publication) -> str:
         match publication:
             case OpenRequest():
                 return self._open(publication)
@@ -253,7 +268,7 @@ class GitHubTarget:
             case CloseRequest():
                 return self._close(publication)
             case Commit():
-                commit = self._branches.commit_to_main(publication.files, commit_message(publication.text))
+                commit = self._commit(publication.text, publication.files)
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
                 return self._comments.post(publication.mark, publication.text)
@@ -294,7 +309,7 @@ class GitHubTarget:
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""
-        head = self._branches.head().object.sha
+        head = self._main
         files: dict[str, bytes | None] = {**derived_files(board, lambda p: self._source.read(p, head, MAX_BYTES))}
         if CSV_NAME in files:
             files[PARQUET_NAME] = to_parquet(board)
@@ -306,5 +321,12 @@ class GitHubTarget:
         if not files:
             return False
         text = PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/")
-        self._branches.commit_to_main(files, commit_message(text))
+        try:
+            self._commit(text, files)
+        finally:
+            self.look_again()
         return True
+
+    def _commit(self, text: PostText, files: Mapping[str, bytes | None]) -> str:
+        """Commit to the default branch, where it is still as it was looked at."""
+        return self._branches.commit_to_main(files, commit_message(text), self.head())
