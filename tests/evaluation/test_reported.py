@@ -84,6 +84,27 @@ def test_a_subtask_that_was_left_out_is_named(kestrel: Judgement) -> None:
     assert any("without leaderboard_musr_object_placements" in step for one in found for step in one.steps)
 
 
+def test_one_of_a_hundred_subtasks_may_be_left_out() -> None:
+    values = {f"part_{number:03}": 0.2 + (number * number % 97) / 200 for number in range(100)}
+    kept = [value for name, value in values.items() if name != "part_042"]
+    found = asked(judged(grouped(values)), f"{sum(kept) / len(kept):.9f}", "whole").fitting
+    assert any("without part_042" in step for one in found for step in one.steps)
+
+
+def grouped(values: dict[str, float]) -> bytes:
+    """A result with one group of these subtasks."""
+    data = json.loads(next(path for path in EXAMPLES if "kestrel" in str(path)).read_bytes())
+    data["results"] = {name: {"alias": name, "acc,none": value} for name, value in values.items()}
+    data["results"]["whole"] = {"alias": "whole", "acc,none": sum(values.values()) / len(values)}
+    data["groups"] = {"whole": data["results"]["whole"]}
+    data["group_subtasks"] = {"whole": list(values)}
+    data["n-samples"] = {name: {"original": 200, "effective": 200} for name in values}
+    data["versions"] = dict.fromkeys([*values, "whole"], 1.0)
+    data["n-shot"] = dict.fromkeys(values, 0)
+    data["configs"] = {name: {"task": name, "metric_list": [{"metric": "acc"}]} for name in values}
+    return json.dumps(data).encode()
+
+
 def test_a_subtask_alone_is_found(kestrel: Judgement) -> None:
     assert first_tasks(asked(kestrel, "0.351562"))[0] == "leaderboard_musr_object_placements"
 

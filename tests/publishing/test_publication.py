@@ -50,6 +50,11 @@ def request(data: bytes | None = NEW, path: str = PATH) -> Request:
     return Request("7", {path: data}, TEXT)
 
 
+def said(title: str = TEXT.title, body: str = TEXT.body) -> Request:
+    """A request for the entry with another text."""
+    return Request("7", {PATH: NEW}, PostText(title, body))
+
+
 DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     ("nothing is there", "pull-request", CurrentState(), OpenRequest),
     ("nothing is there", "commit", CurrentState(), Commit),
@@ -61,7 +66,16 @@ DECISIONS: list[tuple[str, Form, CurrentState, type | None]] = [
     ("a later tool wrote the same row", "commit", CurrentState({PATH: SAME}), None),
     ("what stands is no JSON", "commit", CurrentState({PATH: b"\xff"}), Commit),
     ("it is proposed", "pull-request", CurrentState({PATH: OLD}, request()), None),
-    ("a later tool proposes the same row", "pull-request", CurrentState({}, request(SAME)), None),
+    ("the same row is proposed in other bytes", "pull-request", CurrentState({}, request(SAME)), UpdateRequest),
+    ("it is proposed under another title", "pull-request", CurrentState({}, said(title="Other")), UpdateRequest),
+    ("it is proposed with another text", "pull-request", CurrentState({}, said(body="Other")), UpdateRequest),
+    ("it is proposed with a space behind", "pull-request", CurrentState({}, said(body=f"{TEXT.body}\n")), None),
+    (
+        "a person said no, and another is proposed",
+        "pull-request",
+        CurrentState({}, request(OLD), declined={PATH: NEW}),
+        CloseRequest,
+    ),
     ("something else is proposed", "pull-request", CurrentState({}, request(OLD)), UpdateRequest),
     ("its deletion is proposed", "pull-request", CurrentState({PATH: OLD}, request(None)), UpdateRequest),
     ("another file is proposed", "pull-request", CurrentState({}, request(NEW, "README.md")), UpdateRequest),

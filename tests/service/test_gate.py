@@ -160,9 +160,23 @@ def test_an_approved_plan_is_carried_out_once(context: WatchContext) -> None:
 
     waiting = [replace(look, items=tuple(context.store.held("tiny")[at : at + 1])) for at, look in enumerate(rows)]
     assert gate(context).admit(waiting) == waiting
-    assert (context.store.plan("tiny", TARGET), held(context), plan_is_told(context)) == (None, {}, True)
+    assert (held(context), plan_is_told(context)) == ({}, True)
     assert {item.due for item in context.store.due("tiny", "row", NOW)} == {NOW}
+    assert gate(context).admit(waiting[1:]) == waiting[1:]  # the rest of it, after a process that was killed
+
+    context.store.finish(context.store.due("tiny", "row", NOW))
+    assert with_held(context, TARGET, []) == []
+    assert context.store.plan("tiny", TARGET) is None
     assert gate(context).admit(rows) == []  # the same once more needs another approval
+
+
+def test_no_row_is_removed_without_a_person_while_the_source_lists_nothing(context: WatchContext) -> None:
+    rows = looks(context, removed=1)
+    assert gate(context).admit(rows) == rows
+    context.store.set_files("tiny", [], ["results.json"])
+    assert gate(context).admit(rows) == []
+    assert [item.subject for item in context.store.held("tiny")] == ["removed-0"]
+    assert gate(context).admit(looks(context, added=1, changed=1)) != []
 
 
 def test_another_plan_needs_another_approval(context: WatchContext) -> None:

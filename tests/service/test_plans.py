@@ -126,6 +126,21 @@ def test_a_board_is_not_emptied_without_approval(hub: Hub, tmp_path: Path, form:
     assert "No plan of `tiny` waits" in plan_of(story)
 
 
+def test_what_is_left_of_an_approved_plan_needs_no_other_approval(hub: Hub, tmp_path: Path) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    [text] = held(story)
+    story.contexts.store.approve_plan("tiny", digest_in(text))
+    done = [path for path, _ in story.target.main.tree.files() if path.startswith("entries/")][: ROWS // 2]
+    hub.push(story.target, dict.fromkeys(done), "Remove 10 rows of tiny", user="bot")  # and here the process is killed
+    story.settle()
+
+    assert rows_of(story) == 0
+    assert story.contexts.store.plan("tiny", "hf://datasets/acme/contents") is None
+    assert held(story) == []
+    story.contexts.store.close()
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_mistake_that_is_mended_leaves_nothing_behind(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)

@@ -19,11 +19,18 @@ LET_GO = "somebody took the row from main; it is not proposed again with this co
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:
-    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved."""
+    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved.
+
+    An approved plan is forgotten when no row waits any more: a process may end between two of its commits.
+    """
     store, name = context.store, context.name
     rows = [item for item in items if item.subject]
     plan = store.plan(name, target)
     is_approved = plan is not None and plan[1]
+    if is_approved and not store.items_at(name, "row", target):
+        with store.transaction():
+            store.forget_plan(name, target)
+            store.mark(name, [Mark("plan", "", target)], context.clock())
     if not rows and not is_approved:
         return []
     return [*rows, *(item for item in store.held(name, target) if item.kind == "row")]
@@ -80,11 +87,12 @@ class Gate:
         looks = self._without_taken(looks)
         plan = self.plan(looks)
         self.report.plans.append(self._shown(plan, looks))
-        known = store.plan(name, self.target)
-        if not self.is_large(plan) or (known is not None and known[:2] == (plan.digest, True)):
+        known, is_approved = store.plan(name, self.target), self._is_approved(plan)
+        if is_approved or not self.is_large(plan):
             if known is not None:
                 with store.transaction():
-                    store.forget_plan(name, self.target)
+                    if not is_approved:
+                        store.forget_plan(name, self.target)
                     store.release([item for look in looks for item in look.items if item.is_held], self.context.clock())
                     store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
             return list(looks)
@@ -97,7 +105,7 @@ class Gate:
         store, name = self.context.store, self.context.name
         taken = [look for look in looks if look.planned.action == "restored"]
         plan, digest = store.plan(name, self.target), self.plan(looks).digest
-        if not taken or (plan is not None and plan[:2] == (digest, True)):
+        if not taken or self._is_approved(self.plan(looks)):
             return looks
         if plan is None or plan[0] != digest or not store.is_plan_declined(name, self.target):
             removed = [look for look in taken if look.planned.reason == TAKEN]
@@ -107,6 +115,11 @@ class Gate:
             self.report.say("unchanged", look.key, LET_GO)
         gone = {look.key for look in taken}
         return [look for look in looks if look.key not in gone]
+
+    def _is_approved(self, plan: Plan) -> bool:
+        """Tell whether a person approved this plan, or one of which it is the rest."""
+        known = self.context.store.plan(self.context.name, self.target)
+        return known is not None and known[1] and msgspec.json.decode(known[2], type=Plan).covers(plan)
 
     def _are_few(self, taken: Sequence[L]) -> bool:
         limit = self.context.watch.max_removed
