@@ -177,6 +177,21 @@ def test_a_merged_row_that_a_person_removes_is_declined(hub: Hub, tmp_path: Path
 
 
 @STATES
+def test_a_removal_that_a_rewritten_history_lost_is_asked_again(hub: Hub, tmp_path: Path, is_lost: bool) -> None:
+    story = board(hub, tmp_path, "pull-request", 3)
+    hub.push(story.target, {rows_of(story)[0]: None}, "Not this one", user="ann")
+    done = settle(story)
+    assert ledger(done) == "3 accepted: 2 on main, 0 open, 0 held, 1 declined, 0 unexplained"
+    story.target.refs["refs/heads/main"] = list(story.target.main.history())[-1]
+    if is_lost:
+        story.lose_state()
+    done = settle(story)
+    assert held(done).startswith("3 rows that somebody took from main")
+    assert ledger(done) == "3 accepted: 0 on main, 0 open, 3 held, 0 declined, 0 unexplained"
+    story.contexts.store.close()
+
+
+@STATES
 @pytest.mark.parametrize("how", ["removed", "closed"])
 def test_what_people_declined_does_not_come_back_in_the_request_of_a_later_version(
     hub: Hub, tmp_path: Path, how: str, is_lost: bool

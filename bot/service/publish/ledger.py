@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -162,15 +163,27 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     wanted = [key for key in moved if key in accepted and accepted[key] != there.get(key)]
     changed = [key for key in wanted if key in there or accepted[key] != known[key]]
     gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
-    is_rewritten = bool(gone) and not target.contains(kept.head)
+    removed = store.cursors(name, "removed", target=to)
+    is_rewritten = bool(gone or removed) and not target.contains(kept.head)
+    again = _decided_again(context, to, removed.keys(), removed.keys() & there.keys(), is_rewritten=is_rewritten)
     with store.transaction():
-        for key in moved if store.cursors(name, "removed", target=to) else ():
-            if key in there:  # people took it back, in this version or another
-                store.set_cursor(name, "removed", None, key, target=to)
+        for key in again:
+            store.set_cursor(name, "removed", None, key, target=to)
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             store.set_cursor(name, "gone", note, key, target=to)
-        store.mark(name, marks("row", [*gone, *changed, *back], [to]), context.clock())
+        store.mark(name, marks("row", sorted({*gone, *changed, *back, *again}), [to]), context.clock())
+
+
+def _decided_again(
+    context: WatchContext, to: str, removed: AbstractSet[str], there: AbstractSet[str], *, is_rewritten: bool
+) -> AbstractSet[str]:
+    """Of the rows that people removed, those whose removal counts no longer: `there` they are again, or nobody knows.
+
+    Where a rewritten history lost the merge of a request, it lost the removal of its row, too: a person is asked.
+    """
+    form = context.targets_by_address[to][1].form
+    return removed if is_rewritten and form == "pull-request" else there
 
 
 def _taken(
