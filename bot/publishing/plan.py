@@ -127,7 +127,11 @@ def held_text(plan: Plan) -> str:
         text = f"{counted(len(plan.having('restored')), 'row')} that somebody took from main would be proposed again"
     if plan.is_first:
         text = f"the first run would write to {counted(len(plan.rows), 'model')}"
-    return f"{text}; approve plan {plan.digest} to allow this"
+    why = next(iter(plan.reasons), "")
+    more = f" and {counted(len(plan.reasons) - 1, 'other reason')}" if len(plan.reasons) > 1 else ""
+    said = f" ({why}{more})" if why and not plan.having("restored") else ""
+    digest = plan.digest
+    return f"{text}; approve plan {digest} to allow this{said}: `settle --approve {digest}`, or `--decline {digest}`"
 
 
 def _ranks(entries: Iterable[Entry]) -> dict[str, str]:

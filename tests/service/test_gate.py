@@ -56,6 +56,12 @@ def looks(context: WatchContext, **counts: int) -> list[Look]:
     return [Look(PlannedRow(key, "acme/a", action, digest=f"of {key}"), (items[key],)) for key, action in actions]
 
 
+def allow(plan: Plan) -> str:
+    """How a person answers it."""
+    answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`"
+    return f"approve plan {plan.digest} to allow this: {answers}"
+
+
 def gate(context: WatchContext, *, is_first: bool = False, size: int = 0) -> Gate:
     return Gate(context, TARGET, Report(context), lambda: size, list, is_first=is_first)
 
@@ -104,7 +110,7 @@ def test_beyond_a_limit_only_new_rows_go_on(context: WatchContext, counts: dict[
     assert held(context) == dict.fromkeys(large, f"waits for the approval of plan {plan.digest}")
     assert context.store.plan("tiny", TARGET) == (plan.digest, False, msgspec.json.encode(plan))
     assert plan_is_told(context)
-    text = f"{said}; approve plan {plan.digest} to allow this"
+    text = f"{said}; {allow(plan)}"
     assert one.report.outcomes == [Outcome("held", TARGET, text, 1)]
 
 
@@ -208,7 +214,7 @@ def test_a_first_run_waits_with_new_rows_too(context: WatchContext) -> None:
     assert plan.is_first
     assert keys(one.admit(rows)) == {"unchanged-0"}
     assert set(held(context)) == {"added-0", "added-1"}
-    text = f"the first run would write to 2 models; approve plan {plan.digest} to allow this"
+    text = f"the first run would write to 2 models; {allow(plan)}"
     assert one.report.outcomes == [Outcome("held", TARGET, text, 1)]
 
 

@@ -45,8 +45,12 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory) -> N
     assert lines.count("Average 90.5 → 58.33") == ROWS
 
     outcomes = story.settle()
+    digest = digest_in(outcomes)
     assert said(outcomes, "held") == [
-        f"0 rows would be removed and {ROWS} changed; approve plan {digest_in(outcomes)} to allow this"
+        (
+            f"0 rows would be removed and {ROWS} changed; approve plan {digest} to allow this "
+            f"(its cells differ from those of the row): `settle --approve {digest}`, or `--decline {digest}`"
+        )
     ]
     assert story.board() == FOREIGN
 
