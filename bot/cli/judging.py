@@ -87,10 +87,11 @@ def judge_paths(
     unread: list[UnreadPath] = []
     with without_collector():  # a command keeps all results until it ends, so a collection frees nothing
         parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
-        if samples or leaderboard.evidence.samples != "ignored":
-            from bot.service.judge.samples import with_samples
+    if samples or leaderboard.evidence.samples != "ignored":
+        from bot.service.judge.samples import with_samples
 
-            parsed = with_samples(parsed, places)
+        parsed = with_samples(parsed, places)  # each document that is hashed leaves a cycle behind
+    with without_collector():
         return judge.judge(parsed, commit_dates(places), unread), places
 
 

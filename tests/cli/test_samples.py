@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from bot.cli.judging import judge_paths
+from bot.platforms.inputs import open_leaderboard
+from bot.platforms.platform import Access
 from tests.audits.samples.test_check import STAMP, hashed
 from tests.command import completed
 from tests.world.local_git import git
@@ -72,6 +76,19 @@ def test_a_row_with_logs_is_published_and_verified(run: Path) -> None:
     verified = bot(run, "verify", "board", "--sources", ".", "--samples")
     assert verified.returncode == 1
     assert "is not the sample log that the row names" in verified.stdout
+
+
+def test_memory_does_not_grow_with_the_logs_that_are_checked(run: Path) -> None:
+    log = next((run / "runs" / "atlas").glob("samples_logic_*"))
+    text, peaks = log.read_text(), []
+    declared = open_leaderboard(str(run / "tiny.toml"), Access())
+    for times in (20, 200):
+        log.write_text(text * times)
+        tracemalloc.start()
+        judge_paths([str(run / "runs")], declared, quiet=True)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 def test_a_missing_log_and_an_edited_one_reject_the_row(run: Path) -> None:
