@@ -45,13 +45,14 @@ class MalformedDeclaration(BotError):
 class MalformedResult(BotError):
     """Bytes that no format reads as a result; the rule `malformed-file` reports them.
 
-    `pointer` is a JSON pointer ("" for the whole file), `line` counts from 1, 0 if there is none.
+    `pointer` is a JSON pointer ("" for the whole file), `line` counts from 1, 0 if there is none. `hint` says what to
+    do where that is not to upload the whole file.
     """
 
     status = 1
 
-    def __init__(self, why: str, *, pointer: str = "", line: int = 0) -> None:
-        self.why, self.pointer, self.line = why, pointer, line
+    def __init__(self, why: str, *, pointer: str = "", line: int = 0, hint: str = "") -> None:
+        self.why, self.pointer, self.line, self.hint = why, pointer, line, hint
         super().__init__(why)
 
 

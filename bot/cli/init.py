@@ -21,7 +21,7 @@ from bot.cli.judging import MODEL_NAME, parse_names, results_at, warn
 from bot.cli.publish import AsForm
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import is_folders, is_served, proposed_names, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Result
@@ -108,9 +108,9 @@ def init(
         description or _offered("One sentence that says what it compares (optional)"),
         parse_names(model_name or []),
     )
-    declaration = _drafted(places, board) if places else copied(like, board)
+    declaration, paths = _drafted(places, board) if places else (copied(like, board), PATHS)
     declared = _declared(folder, declaration)
-    _write(folder, {BOARD: declared, SETTINGS: settings_text(board), CARD: _card(declared, board)})
+    _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: _card(declared, board)})
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
     settings = shlex.quote(str(folder / SETTINGS))
     warn(f"when no TODO is left: leaderboard-bot settle --config {settings} --dry-run")
@@ -172,18 +172,24 @@ def _offered(question: str) -> str:
     return _asked(question, "", "") if sys.stdin.isatty() else ""
 
 
-def _drafted(paths: list[str], board: NewBoard) -> str:
-    """Draft a declaration that accepts the results at these paths. Raises CallError if there is no result."""
+def _drafted(paths: list[str], board: NewBoard) -> tuple[str, tuple[str, ...]]:
+    """Draft a declaration that accepts the results at these paths, and say by which patterns a watch finds them.
+
+    Raises CallError if there is no result.
+    """
     results, _ = results_at(paths, board.names)
     unnamed = [one.model for one in results.values() if why_unidentified(one.model) and not is_served(one.model)]
     proposed = proposed_names(results)
     if unnamed:
-        files, name = counted(len(unnamed), "file"), visible(unnamed[0].id) or "nothing"
-        how = "" if proposed else f": say it with --model-name {name}=ORG/NAME"
-        warn(f"{files} name no model of the Hub, such as {name}{how}")
+        names = list(dict.fromkeys(visible(one.id) for one in unnamed if one.id))
+        called = f", but {examples(names)}" if names else ""
+        first = f"{names[0]}=ORG/NAME{' for each' * (len(names) > 1)}" if names else "ORG/NAME"
+        how = "" if proposed else f": say it with --model-name {first}"
+        warn(f"{counted(len(unnamed), 'file')} name no model of the Hub{called}{how}")
     for mapping in proposed:
         warn(f"say by their folders which models these are: init … --model-name {shlex.quote(mapping)}")
-    return drafted(list(results.values()), board)
+    lines = ("**/*.jsonl",) if any(path.endswith(".jsonl") for path in results) else ()
+    return drafted(list(results.values()), board), (*PATHS, *lines)
 
 
 def _declared(folder: Path, declaration: str) -> str:

@@ -209,12 +209,24 @@ def proposed_names(results: Mapping[str, Result]) -> list[str]:
     for path, one in results.items():
         if path not in unnamed and not one.model.revision:
             shared.setdefault(one.model.id, []).append(path)
-    found = [mapping_for(pattern, "") for some in _by_parent(unnamed) if (pattern := folders_that_differ(some))]
+    found = [
+        mapping_for(pattern, "")
+        for some in _by_parent(unnamed)
+        if (pattern := folders_that_differ(some)) and _has_one_model_each({one: results[one] for one in some})
+    ]
     for model_id, paths in shared.items():
         pattern = folders_that_differ(paths)
         if is_checkpoint(pattern) or (pattern and _differ([results[path] for path in paths])):
             found.append(mapping_for(pattern, model_id))
     return found
+
+
+def _has_one_model_each(results: Mapping[str, Result]) -> bool:
+    """Tell whether no folder has results that call their models by several names: those are folders of tasks."""
+    names: dict[str, set[str]] = {}
+    for path, one in results.items():
+        names.setdefault(path.rpartition("/")[0], set()).add(one.model.id)
+    return all(len(some) == 1 for some in names.values())
 
 
 def _by_parent(paths: Iterable[str]) -> list[list[str]]:

@@ -156,7 +156,8 @@ def parse_submission(submission: Submission, max_bytes: int = MAX_BYTES, lies_at
                 Content({name: file.data or b"" for name, file in files}, lies_at or submission.path)
             )
         except MalformedResult as error:
-            problem = Problem(error.why, error.pointer, error.line, is_damage=not isinstance(error, UnknownFormat))
+            is_damage = not isinstance(error, UnknownFormat)
+            problem = Problem(error.why, error.pointer, error.line, error.hint, is_damage=is_damage)
         except Exception as error:
             log.exception("a format failed on %s", submission.path)
             problem = Problem(f"could not be read: {shown(f'{type(error).__name__}: {error}', 200)}")

@@ -59,9 +59,8 @@ def _definitions(text: str, results: Sequence[Result]) -> Iterator[str]:
                 leaves.setdefault((result.format, values), []).append(leaf_id)
     if leaves:
         yield from ("", *_comment("What the leaves asked, as the files record it. Another prompt is another task."))
-    several = [
-        name for name, count in Counter(name for names in leaves.values() for name in names).items() if count > 1
-    ]
+    counts = Counter((format_id, name) for (format_id, _), names in leaves.items() for name in names)
+    several = list(dict.fromkeys(name for (_, name), count in counts.items() if count > 1))
     if several:
         yield from _comment(
             f"TODO: the files have several definitions of {examples(several)}: keep the one that counts"

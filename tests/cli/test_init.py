@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -50,6 +51,16 @@ def test_a_board_drafted_from_results_is_taken_by_the_other_commands(tmp_path: P
     shown = with_table(card, make_board([], declared))
     assert shown is not None
     assert shown.startswith(card.partition(BEGIN.encode())[0])
+
+
+def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
+    record = {"dataset": "quiz", "model": "acme/atlas", "euroeval_version": "16.0.0",
+              "results": {"total": {"test_mcc": 50.0, "test_mcc_se": 1.0}}}  # fmt: skip
+    (tmp_path / "atlas.jsonl").write_text(json.dumps(record) + "\n")
+    done = init(tmp_path / "board", "--results", tmp_path / "atlas.jsonl", *PLACES)
+    assert done.exit_code == 0
+    [watch] = load_settings(tmp_path / "board" / "bot.toml").watches
+    assert watch.paths == ("**/*.json", "**/*.eval", "**/*.jsonl")
 
 
 def test_the_settings_explain_every_key_of_the_example() -> None:

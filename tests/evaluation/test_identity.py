@@ -123,6 +123,17 @@ def test_checkpoints_that_only_folders_tell_apart_are_proposed_and_then_rows_of_
     assert (mixed.status, [one.rule for one in mixed.findings if one.is_error]) == ("rejected", ["indistinct-models"])
 
 
+def test_folders_of_tasks_are_not_proposed_as_models() -> None:
+    names = ("/disk/atlas", "/disk/borea")
+    files = {
+        f"logs/{task}/{number}.json": patched({"/model_name": name, "/config/model_args": f"pretrained={name}"})
+        for task in ("arc", "mmlu")
+        for number, name in enumerate(names)
+    }
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    assert proposed_names({path: one for path, one in results.items() if one is not None}) == []
+
+
 def changed(step: int) -> dict[str, object]:
     return patched({"/results/leaderboard_mmlu_pro/acc,none": 50 / step,
                     "/results/leaderboard_mmlu_pro/acc_stderr,none": "N/A"}, local())  # fmt: skip

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.errors import BotError
 from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import one_file, parse_submission
 from bot.publishing.board import known_rows
 from bot.publishing.entry import Entry
 from bot.publishing.tables.mapping import TASKS
-from tests.evaluation.judging import rules_of
+from tests.evaluation.judging import dumps, rules_of
 from tests.evaluation.published_rows import TODAY, Count, judge_file
 
 # What each file's README entry says is wrong; rules that the file it was made from has too stand in OF_ALL.
@@ -146,3 +147,17 @@ def test_every_other_json_file_gets_a_verdict_and_nothing_worse(
         assert verdict.findings, file.name
         assert all(finding.message for finding in verdict.findings), file.name
     compared("files of any kind", len(files), 53)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"acc,none": 0.5, "acc_stderr,none": 0.01, "alias": "quiz"}, "looks like one row of a file"),
+        ({"a.json": {"version": 2, "status": "error", "eval": {}}}, "looks like a list of the logs of Inspect"),
+        ({"model": "acme/atlas", "benchmarks": {"quiz": {"n": 3}}}, "its keys are model, benchmarks"),
+    ],
+)
+def test_a_file_of_no_kind_is_said_to_look_like_what_it_looks_like(value: object, why: str) -> None:
+    problem = parse_submission(one_file("x.json", dumps(value))).problem
+    assert problem is not None
+    assert why in problem.why

@@ -1,16 +1,17 @@
-"""Audit result files: inconsistencies in each, and files with the same values under another name."""
+"""Audit result files: inconsistencies in each, the same values under another name, and tasks asked in several ways."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.audits.results import hashes, numbers
 from bot.audits.results.hashes import HashCheck, hashes_of
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
 from bot.errors import MalformedResult
+from bot.evaluation.definition import differences
 from bot.evaluation.formats import parse_result
 from bot.evaluation.result import Result
 
@@ -56,11 +57,25 @@ class DuplicateResult:
 
 
 @dataclass(frozen=True, slots=True)
+class MixedTask:
+    """A task that files of one format asked in several ways.
+
+    `paths` has the files of each way, those of the most files first; `fields` are what differs between the first two
+    ways: a field of the definition with both values.
+    """
+
+    task: str
+    paths: tuple[tuple[str, ...], ...]
+    fields: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ResultsAudit:
     """The findings in all files."""
 
     files: tuple[FileForensics, ...]
     duplicates: tuple[DuplicateResult, ...]
+    mixed: tuple[MixedTask, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -70,16 +85,31 @@ class ResultsAudit:
 
 @dataclass(frozen=True, slots=True)
 class ExaminedFile:
-    """What is found in one file, and what it is compared with others by: all values of its leaves, and hashes."""
+    """What is found in one file, and what it is compared with others by: all values of its leaves, and its result."""
 
     found: FileForensics
     values: tuple[tuple[str, str, float], ...] = ()
-    task_hashes: Mapping[str, object] = field(default_factory=dict)
+    result: Result | None = None
 
 
 def audit_of(files: Sequence[ExaminedFile]) -> ResultsAudit:
     """Put together what was found in each file."""
-    return ResultsAudit(tuple(file.found for file in files), tuple(duplicates_of(files)))
+    return ResultsAudit(tuple(file.found for file in files), tuple(duplicates_of(files)), tuple(mixed_tasks(files)))
+
+
+def mixed_tasks(files: Sequence[ExaminedFile]) -> Iterator[MixedTask]:
+    """Yield each task that files of one format asked in several ways, as far as they record it."""
+    ways: defaultdict[tuple[str, str], defaultdict[str, dict[str, Result]]] = defaultdict(lambda: defaultdict(dict))
+    for file in files:
+        if file.result is not None:
+            for key, leaf in file.result.leaves.items():
+                if leaf.definition:
+                    ways[file.result.format, key][leaf.definition][file.found.path] = file.result
+    for (_, key), found in ways.items():
+        ordered = sorted(found.values(), key=len, reverse=True)
+        first = [next(iter(some.values())) for some in ordered[:2]]
+        if len(ordered) > 1 and (fields := differences(first[0], key, first[1], key)):
+            yield MixedTask(key, tuple(map(tuple, ordered)), tuple(fields))
 
 
 def examine_file(path: str, data: bytes | None) -> ExaminedFile:
@@ -96,7 +126,7 @@ def examine_file(path: str, data: bytes | None) -> ExaminedFile:
         for key, value in sorted(leaf.numbers.items())
         if type(value) is float and "_stderr" not in key
     )
-    return ExaminedFile(_judge(path, result), values, dict(result.task_hashes))
+    return ExaminedFile(_judge(path, result), values, result)
 
 
 def _judge(path: str, result: Result) -> FileForensics:
@@ -130,5 +160,5 @@ def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:
 
 
 def _same_samples(files: Sequence[ExaminedFile]) -> bool:
-    first = files[0].task_hashes
-    return bool(first) and all(file.task_hashes == first for file in files)
+    recorded = [file.result.task_hashes if file.result else {} for file in files]
+    return bool(recorded[0]) and all(one == recorded[0] for one in recorded)

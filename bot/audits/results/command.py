@@ -13,7 +13,7 @@ from bot.audits.output import FORMAT, AuditFormat, Renderers, as_json, write_rep
 from bot.audits.results import hashes, numbers
 from bot.audits.results.audit import ExaminedFile, FileForensics, ResultsAudit, audit_of, examine_file
 from bot.audits.results.numbers import CountCheck
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, examples
 from bot.processes import JOBS, choose_jobs, run_jobs
 from bot.reporting.prose import Block, Section, markdown, text
 from bot.reporting.table import Cell, Table
@@ -53,7 +53,7 @@ def results_command(find_places: Callable[[Sequence[str]], Sequence[FileSet]]) -
     ) -> None:
         """Detect inconsistencies in result files.
 
-        Compares sample counts, groups, hashes of samples, and copies.
+        Compares sample counts, groups, hashes of samples, copies, and what was asked.
         Exit status 1 if a file contradicts itself or its samples, or repeats another model's values.
         """
         places = find_places(paths)
@@ -95,7 +95,10 @@ def _lead(found: ResultsAudit) -> str:
     """Say how much is wrong."""
     bad = counted(sum(not file.is_sound for file in found.files), "unsound or unreadable file")
     copies = counted(sum(len(one.models) > 1 for one in found.duplicates), "group")
-    return f"{counted(len(found.files), 'file')}: {bad}; {copies} of files with the same numbers under other names."
+    mixed = f" {counted(len(found.mixed), 'task')} asked in several ways." if found.mixed else ""
+    return (
+        f"{counted(len(found.files), 'file')}: {bad}; {copies} of files with the same numbers under other names.{mixed}"
+    )
 
 
 def _sections(found: ResultsAudit) -> Iterator[Section]:
@@ -106,9 +109,24 @@ def _sections(found: ResultsAudit) -> Iterator[Section]:
             for one in found.duplicates
         )
         yield Section("The same values, to the last bit", [Table(columns, rows)])
+    if found.mixed:
+        yield Section("Asked in several ways", [_mixed(found)])
     for file in found.files:
         yield Section(file.path, list(_file(file)))
     yield Section("Terms", [NOTE])
+
+
+def _mixed(found: ResultsAudit) -> Table:
+    """A line for each difference between the two most frequent ways, with the tasks that have it."""
+    tasks: dict[tuple[str, str, str, tuple[tuple[str, ...], ...]], list[str]] = {}
+    for one in found.mixed:
+        for field, usual, other in one.fields:
+            tasks.setdefault((field, usual, other, one.paths), []).append(one.task)
+    rows = tuple(
+        (examples(names), field, usual, len(paths[0]), other, len(paths[1]), paths[1][0])
+        for (field, usual, other, paths), names in tasks.items()
+    )
+    return Table(("tasks", "field", "value", "files", "other value", "files", "such as"), rows)
 
 
 def _file(file: FileForensics) -> Iterator[Block]:

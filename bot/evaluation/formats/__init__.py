@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.errors import CallError, UnknownFormat
-from bot.evaluation.finding import shown
+from bot.evaluation.finding import examples, shown
 from bot.evaluation.formats.bfcl import BFCL
 from bot.evaluation.formats.bounds import bounded
 from bot.evaluation.formats.content import Content
@@ -24,7 +24,7 @@ from bot.evaluation.formats.evalchemy import EVALCHEMY
 from bot.evaluation.formats.evalplus import EVALPLUS
 from bot.evaluation.formats.evalscope import EVALSCOPE
 from bot.evaluation.formats.every_eval_ever import EVERY_EVAL_EVER
-from bot.evaluation.formats.fields import PRECISIONS, precision
+from bot.evaluation.formats.fields import PRECISIONS, precision, table
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.helm import HELM
 from bot.evaluation.formats.inspect_log import INSPECT
@@ -159,8 +159,14 @@ def parse_result(data: bytes) -> Result:
 
 
 def _unknown(content: Content) -> str:
+    top = content.document.top
+    if any("," in key and type(value) is float for key, value in top.items()):
+        return "looks like one row of a file of lm-evaluation-harness: its run is not in it"
+    if top and all("eval" in table(one) and "status" in table(one) for one in top.values()):
+        return "looks like a list of the logs of Inspect: name the logs themselves"
     if content.document.results is None:
-        return 'has no "results" object, so it is not a result file that leaderboard-bot reads'
+        keys = f"; its keys are {examples(list(top))}" if top else ""
+        return f'has no "results" object, so it is not a result file that leaderboard-bot reads{keys}'
     return f"has none of the formats that leaderboard-bot reads: {', '.join(known.title for known in formats())}"
 
 

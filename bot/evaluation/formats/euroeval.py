@@ -27,6 +27,10 @@ SETTINGS = ("generative_type",)
 # What comes after # in a model's name is a mode of it, such as `thinking`.
 PLACES = {"leaves": "", "leaf": ""}
 MOST_LINES = 100_000
+SPLIT = (
+    "jq -r .model FILE | sort -u | while read -r m;"
+    ' do jq -c --arg m "$m" \'select(.model == $m)\' FILE > "${m//\\//__}.jsonl"; done'
+)
 
 
 def recognise(content: Content) -> bool:
@@ -40,11 +44,8 @@ def parse(content: Content) -> Result:
     records = list(_records(content.data))
     models = list(dict.fromkeys(text(one.get("model")) for one in records))
     if len(models) > 1:
-        one = f"jq -c 'select(.model == \"{models[0]}\")'"
-        raise MalformedResult(
-            f"holds the results of {counted(len(models), 'model')}, {examples(models)}: a submission is of one model;"
-            f" write each to a file of its own, such as with {one}"
-        )
+        why = f"holds the results of {counted(len(models), 'model')}, {examples(models)}: a submission is of one model"
+        raise MalformedResult(why, hint=f"write each to a file of its own, in bash with `{SPLIT}`")
     name, _, mode = models[0].partition("#")
     name, _, branch = name.partition("@")
     leaves: dict[str, LeafResult] = {}

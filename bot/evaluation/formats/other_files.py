@@ -19,6 +19,7 @@ OPEN_COMPASS = b"dataset,version,metric,mode"
 CONVERT = "convert it to a record of Every Eval Ever, which leaderboard-bot reads"
 NO_READER = f"leaderboard-bot does not read it; {CONVERT}"
 NO_PROOF = f"it records neither samples nor versions; {CONVERT}, or measure with a harness of docs/formats.md"
+NO_RUN = f"it is a table of several models by nicknames, without samples; {CONVERT}, or measure with another harness"
 LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of OLMES, and of Every Eval Ever has.
 SAMPLES = (frozenset({"doc_id", "doc"}), frozenset({"doc_id", "native_id"}), frozenset({"evaluation_id", "sample_id"}))
@@ -93,7 +94,7 @@ KINDS = (
         "name the result file that it was made from",
         lambda head: HUB_RESULTS.match(head) is not None,
     ),
-    Kind("opencompass", "an OpenCompass summary", NO_PROOF, lambda head: head.startswith(OPEN_COMPASS)),
+    Kind("opencompass", "an OpenCompass summary", NO_RUN, lambda head: head.startswith(OPEN_COMPASS)),
     Kind("bigcode", "an output of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
     Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
     Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),

@@ -32,8 +32,9 @@ def _takes_quotes(leaderboard: Leaderboard) -> bool:
 def quoted_result(case: Case) -> Iterator[Violation]:
     """Yield a violation where the file says that its numbers are quoted."""
     if case.result.quoted_from:
+        declare = "" if _takes_quotes(case.leaderboard) else ', or declare harness.quoted = "accepted"'
         yield Violation(
             f"the numbers are quoted from {shown(case.result.quoted_from)}, not measured",
-            'upload the result file of the run that the numbers come from, or declare harness.quoted = "accepted"',
+            f"upload the result file of the run that the numbers come from{declare}",
             case.result.pointer_to("quoted_from"),
         )

@@ -16,6 +16,7 @@ from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, exam
 from bot.cli.audits import audit
 from bot.errors import CallError
 from bot.evaluation.aggregates import expected_stderr
+from tests.evaluation.drafting import modern
 
 TIME = "2026-03-02T10-00-00.000000"
 
@@ -274,3 +275,18 @@ def test_stale_numbers_and_a_renamed_copy_are_found_in_the_odd_files(reference: 
     files = [path for pattern in pair for path in reference.glob(pattern)]
     found = audit_results([(str(path), path.read_bytes()) for path in files])
     assert [one.models for one in found.duplicates] == [("EleutherAI/pythia-12b", "example-org/Aurora-12B-Instruct")]
+
+
+def test_a_task_that_files_of_one_folder_asked_otherwise_is_named_with_both_prompts(tmp_path: Path) -> None:
+    for number, prompt in enumerate(("Is it so? ", "Is it so? ", "Is it so?\n")):
+        data = modern({"quiz": {"acc,none": 0.5 + number / 100}})
+        asked = {"doc_to_text": "{{q}}", "dataset_path": "acme/quiz", "output_type": "multiple_choice"}
+        data["configs"]["quiz"] = asked | {"description": prompt}
+        (tmp_path / f"{number}.json").write_text(json.dumps(data))
+    found = audit_of([examine_file(path.name, path.read_bytes()) for path in sorted(tmp_path.iterdir())])
+    assert [(one.task, one.paths) for one in found.mixed] == [("quiz", (("0.json", "1.json"), ("2.json",)))]
+    assert [one.fields for one in found.mixed] == [(("description", '"Is it so? "', '"Is it so?\\n"'),)]
+    assert found.is_sound
+    called = CliRunner().invoke(audit, ["results", str(tmp_path)])
+    assert "Asked in several ways" in called.stdout
+    assert "description" in called.stdout
