@@ -75,6 +75,9 @@ BAD = {
     "members": (lambda: log_archive() + b"PK\x01\x02" * 100_001, "is an archive of more than 100,000 members"),
     "frames": (lambda: as_zstd(archive({"header.json": FRAMES}, zipfile.ZIP_STORED)), "cannot be unpacked"),
     "method": (lambda: archive({"header.json": header()}, zipfile.ZIP_BZIP2), "packed by method 12"),
+    "bytes behind it": (lambda: log_archive() + b"\n", "bytes stand before or behind it"),
+    "bytes before it": (lambda: log_archive()[:4] + log_archive(), "bytes stand before or behind it"),
+    "two logs": (lambda: log_archive() + log_archive(), "bytes stand before or behind it"),
     "no JSON": (lambda: archive({"header.json": b"{"}), "is truncated"),
     "deep": (lambda: archive({"header.json": b"[" * 9_999}), "nested more than 200"),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.errors import CallError
 from bot.publishing.plan import PlannedRow
 from bot.service.items import Item
 from bot.service.publish.gate import Gate
@@ -183,6 +184,17 @@ def test_the_plan_is_shown_and_approved_from_the_command_line(hub: Hub, tmp_path
     assert rows_of(story) == 0
     table = story.hub.file(story.target, "leaderboard.csv") or b""
     assert table.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("answer", ["approve", "decline"])
+def test_fewer_than_12_digits_name_no_plan(hub: Hub, tmp_path: Path, answer: str) -> None:
+    story = board(hub, tmp_path, "commit")
+    do_break(story, "the source is emptied")
+    [text] = held(story)
+    with pytest.raises(CallError, match="write at least 12 digits"):
+        settle_watches(story.contexts, [story.watch], **{answer: digest_in(text)[:11]})  # type: ignore[arg-type]
+    assert held(story) == [text]
+    assert rows_of(story) == ROWS
 
 
 def test_a_few_rows_go_without_asking(hub: Hub, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ else:
 
 MAGIC = b"PK\x03\x04"
 ENTRY = b"PK\x01\x02"
+END, END_SIZE = b"PK\x05\x06", 22  # of the directory, without a comment
 ZSTANDARD = 93
 MAX_MEMBERS = 100_000  # a log of all of MMLU has 14,046
 MAX_RATIO = 1_000  # of a member's size to its packed size; JSON packs 20 to 1, one that repeats itself 200 to 1
@@ -38,7 +39,8 @@ FAULTS = (BadZipFile, NotImplementedError, ValueError, EOFError, OSError, Overfl
 class ZipMembers:
     """The members of an archive by their names, in memory or mapped; of two with one name the last counts.
 
-    Raises MalformedResult for an archive that is truncated or has more members than are read.
+    Raises MalformedResult for an archive that is truncated, has bytes before its first member or behind its directory,
+    or has more members than are read.
     """
 
     def __init__(self, data: bytes | mmap) -> None:
@@ -50,8 +52,12 @@ class ZipMembers:
         try:
             with ZipFile(BytesIO(data) if isinstance(data, bytes) else data) as archive:  # type: ignore[arg-type]
                 self._infos = {info.filename: info for info in archive.infolist()}
+                end = len(data) - END_SIZE - len(archive.comment)
         except FAULTS:
             raise MalformedResult("is a damaged archive: its directory cannot be read") from None
+        first = min((info.header_offset for info in self._infos.values()), default=0)
+        if first or data[max(0, end) :][: len(END)] != END:
+            raise MalformedResult("is a damaged archive: bytes stand before or behind it")
         self._data = memoryview(data)
 
     def __contains__(self, name: str) -> bool:

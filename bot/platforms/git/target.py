@@ -121,6 +121,8 @@ class LocalRepository(Repository):
             lock.flush()
             try:
                 self._begin()
+                if was_killed:
+                    self._remember_requests()
                 self.follow(was_killed=was_killed)
                 yield
             finally:
@@ -137,6 +139,14 @@ class LocalRepository(Repository):
         ours = (root.joinpath(*Path(refs).parts).rglob("*.lock") for refs in self._refs)
         for stale in (*fixed, *(lock for locks in ours for lock in locks)):
             stale.unlink(missing_ok=True)
+
+    def _remember_requests(self) -> None:
+        """Remember each request that a killed bot had opened: git moves one ref after the other."""
+        known = self.refs(MEMORY)
+        for ref, commit in self.refs(BRANCHES).items():
+            memory = MEMORY + ref.removeprefix(BRANCHES)
+            if memory not in known:
+                self.move_refs([(memory, "", commit)])
 
     def _begin(self) -> None:
         """Let main begin with an empty commit, so that requests have a base."""
@@ -357,13 +367,14 @@ class Folder:
     def _propose(self, mark: Marker, text: PostText, files: Mapping[str, bytes | None]) -> str:
         branch, memory = BRANCHES + mark.key, MEMORY + mark.key
         commit = self._repository.write_commit(self._repository.main, files, commit_message(text))
-        olds = [(ref, self._repository.resolve(ref), commit) for ref in (branch, memory)]
-        self._repository.move_refs(olds)
+        for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
+            self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
 
     def _close(self, mark: Marker) -> str:
-        refs = ((ref, self._repository.resolve(ref)) for ref in (BRANCHES + mark.key, MEMORY + mark.key))
-        self._repository.move_refs([(ref, old, "") for ref, old in refs if old])
+        for ref in (MEMORY + mark.key, BRANCHES + mark.key):
+            if old := self._repository.resolve(ref):
+                self._repository.move_refs([(ref, old, "")])
         return f"{self.name}: closed {mark.key}"
 
     def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:

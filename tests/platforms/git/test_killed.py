@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 
-from bot.platforms.git.target import LOCK
+from bot.platforms.git.target import LOCK, MEMORY
 from tests.world.local_git import git
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -99,6 +99,18 @@ def test_a_publication_killed_at_any_moment_is_finished_by_the_next(publisher: P
 @pytest.mark.campaign
 def test_a_publication_killed_at_200_moments_is_finished_by_the_next(publisher: Publisher, tmp_path: Path) -> None:
     kill_many(publisher, tmp_path, 200, 1)
+
+
+def test_a_request_that_was_not_yet_remembered_is_remembered_by_the_next(publisher: Publisher, tmp_path: Path) -> None:
+    """Git moves one ref after the other: a bot that is killed between the two leaves a request and no memory of it."""
+    assert publisher.run(tmp_path, "all") == 0
+    [memory] = git(tmp_path, "for-each-ref", "--format=%(refname)", MEMORY).split()
+    before = git(tmp_path, "rev-parse", memory)
+    git(tmp_path, "update-ref", "-d", memory)
+    (tmp_path / ".git" / LOCK).write_text("held\n")
+
+    assert publisher.run(tmp_path, "1") == 0
+    assert git(tmp_path, "rev-parse", memory) == before
 
 
 @pytest.mark.parametrize("jobs", [("all", "all"), ("1", "2"), ("2", "1"), ("3", "1", "2")])
