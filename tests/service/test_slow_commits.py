@@ -34,7 +34,7 @@ PACES = [
 def slow(story: Story, pace: Pace, path: str) -> Callable[[], int]:
     """Let writes to this path take long; gives how many came."""
     client = story.contexts.client
-    client.timeout, client.unknown_fate, client.pause = pace.timeout, pace.looks, 0.1
+    client.timeout, client.unknown_fate, client.look_in_line, client.pause = pace.timeout, pace.looks, pace.looks, 0.1
     story.hub.faults.order(path, method="POST", delay=pace.delay, times=-1)
     calls = story.hub.calls
     return lambda: sum(call.method == "POST" and path.rstrip("$") in call.raw_path for call in calls)

@@ -120,6 +120,15 @@ def test_a_row_without_its_declaration_cannot_be_traced(place: Path) -> None:
     assert f"declarations/{path.name} is missing" in rows[0].why
 
 
+def test_another_declaration_under_the_name_of_a_digest_counts_for_no_row(place: Path) -> None:
+    [path] = (place / "board" / "declarations").iterdir()
+    edit(place, f"declarations/{path.name}", TINY.replace('"1/4"', '"1/5"').encode())
+
+    rows = verify(place)
+    assert outcomes(rows) == ["untraceable", "untraceable"]
+    assert f"declarations/{path.name} is missing or different" in rows[0].why
+
+
 def test_the_target_keeps_the_declaration_that_its_rows_name(place: Path) -> None:
     [path] = [path for path in (place / "board" / "entries").rglob("*.json") if "atlas" in str(path)]
     entry = parse_entry(path.read_bytes())

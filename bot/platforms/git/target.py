@@ -49,6 +49,7 @@ from bot.publishing.texts import commit_message
 BRANCHES = "refs/heads/leaderboard-bot/"
 MEMORY = "refs/leaderboard-bot/requests/"
 MERGED = "refs/leaderboard-bot/merged/"
+WRITTEN = ("refs", "logs")  # folders of a repository, beside its objects
 COMMENTS = "comments"
 MAIN, OLD_MAIN = "refs/heads/main", "refs/heads/master"
 LOCK = "leaderboard-bot.lock"
@@ -65,7 +66,7 @@ class LocalRepository(Repository):
 
     def __init__(self, folder: str, refs: tuple[str, ...]) -> None:
         super().__init__(Path(folder))
-        self.name, self._refs = folder, refs
+        self.name, self._refs, self._is_own = folder, refs, False
         self._followed: tuple[tuple[int, ...] | None, str] = (None, "")  # the index as we left it, and its tree
 
     def check(self) -> None:
@@ -88,10 +89,23 @@ class LocalRepository(Repository):
             self.folder.mkdir(parents=True, exist_ok=True)
             if self.layout is None:
                 self._init()
+            self._refuse_links()
             for left in self.folder.glob(f"{NEW}*"):  # by a process that was killed, or was slower than another
                 rmtree(left, ignore_errors=True)
         except OSError as error:
             raise CallError(f"{self.name}: cannot be written: {error.strerror}") from None
+
+    def _refuse_links(self) -> None:
+        """See, once, that no link in the repository leads what git writes to elsewhere. Raises CallError for one."""
+        if self._is_own or self.layout is None:
+            return
+        places = [self.layout.common / "objects", *(self.layout.common / "objects").iterdir()]
+        for root in {self.layout.common, self.layout.git_dir}:
+            places += [path for name in WRITTEN for path in (root / name, *(root / name).rglob("*"))]
+        link = next((path for path in places if path.is_symlink()), None)
+        if link is not None:
+            raise CallError(f"{link} is a link, through which nothing is written: remove it, or name another folder")
+        self._is_own = True
 
     def _init(self) -> None:
         """Make a repository aside and move it in at once: a killed `git init` leaves one that git refuses."""

@@ -42,6 +42,7 @@ NAMES += (
 NAMES += ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.evil.textconv", "diff.evil.command")
 VARIABLES = ("GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_PAGER")
 VARIABLES += ("GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR")
+ALWAYS_SET = ("protocol.allow=never", "safe.bareRepository=explicit", "core.fsmonitor=false")
 SETTINGS = """
 [[watches]]
 name = "w"
@@ -128,6 +129,10 @@ class World:
         seen = (self.trap.folder / "recorded").read_text()
         assert "--git" in seen or "GIT_DIR" in seen  # the recorder was asked
         assert [name for name in SECRETS if f"secret-{name}" in seen] == []
+        starts = [line for line in seen.splitlines() if line.startswith("-c ")]
+        assert [line for line in starts if not all(f"-c {one}" in line for one in ALWAYS_SET)] == []
+        assert starts
+        assert {line for line in seen.splitlines() if line.startswith("GIT_ALLOW_PROTOCOL=")} == {"GIT_ALLOW_PROTOCOL="}
 
 
 ACTION_RUNS = [

@@ -84,12 +84,14 @@ def kill_many(publisher: Publisher, folder: Path, times: int, seed: int) -> None
     killed = 0
     for number in range(times):
         board = folder / f"board-{number}"
-        killed += kill(publisher, board, random.uniform(0, length)) != 0
+        is_killed = kill(publisher, board, random.uniform(0, length)) != 0
+        killed += is_killed
+        length *= 1.2 if is_killed else 0.5  # the machine does other things, too
         if number % 4 == 3:
             kill(publisher, board, random.uniform(0, length))
         assert publisher.run(board, "all") == 0, number
         assert state(board) == expected, number
-    assert killed  # how many depends on what else the machine does
+    assert killed
 
 
 def test_a_publication_killed_at_any_moment_is_finished_by_the_next(publisher: Publisher, tmp_path: Path) -> None:

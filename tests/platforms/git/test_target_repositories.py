@@ -54,6 +54,24 @@ def test_a_linked_work_tree_is_a_target(folder: Path) -> None:
     assert "leaderboard-bot/tiny/acme/borea-7b" in refs(folder)
 
 
+LINKS = ("refs", "refs/heads", "logs", "logs/refs/heads/main", "objects", "objects/pack")
+
+
+@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("form", ["pull-request", "commit"])
+def test_a_link_in_a_strangers_repository_leads_no_write_out_of_it(folder: Path, name: str, form: Form) -> None:
+    git(folder.parent, "init", "--quiet", "--initial-branch=main", str(folder))
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", "first")
+    outside = folder.parent / "outside"
+    (folder / ".git" / name).rename(outside)
+    (folder / ".git" / name).symlink_to(outside)
+    before = {path: path.read_bytes() for path in [outside, *outside.rglob("*")] if path.is_file()}
+
+    with pytest.raises(CallError, match=f"{name} is a link"):
+        put(folder, entry(), form=form)
+    assert {path: path.read_bytes() for path in [outside, *outside.rglob("*")] if path.is_file()} == before
+
+
 def test_a_work_tree_with_changes_is_left_alone_and_main_moves_on(folder: Path) -> None:
     put(folder, entry(), form="commit")
     (folder / FILE).write_text("what somebody is doing")
