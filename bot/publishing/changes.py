@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
@@ -113,6 +114,8 @@ def to_jsonl(changes: Iterable[BoardChange]) -> bytes:
 CANNOT_FOLLOW = frozenset({"tool", "evidence[].date", "facts.today"})
 # Fields that another declaration always has otherwise, whatever it gives for the row.
 OF_DECLARATION = frozenset({"leaderboard.digest", "leaderboard.scoring_digest", "tasks[].title"})
+# Rules about submissions of the same key that the row is not made of, and that its evidence does not name.
+OF_OTHER_FILES = frozenset({"rerun-differs", "settings-differ"})
 WARNINGS = frozenset({"warnings[].rule", "warnings[].message"})
 
 Value = float | str | None
@@ -135,7 +138,7 @@ def differences(
     """Every field in which two rows differ, numbers to the last digit; every field if nothing could be computed.
 
     `leave_out` has further fields that do not count, such as `leaderboard.digest`. Warnings count only where both rows
-    are of one version of the tool, which words them.
+    are of one version of the tool, which words them, and are not about files that are no evidence of the row.
     """
     excused = CANNOT_FOLLOW.union(leave_out)
     if computed is not None and published.tool != computed.tool:
@@ -150,8 +153,9 @@ def differences(
 
 
 def _fields(entry: Entry, excused: Collection[str]) -> dict[tuple[str, ...], Value]:
-    """The values of an entry by their names, without those of excused fields."""
-    found = _values(msgspec.to_builtins(entry), (), "")
+    """The values of an entry by their names, without those of excused fields and of warnings about other files."""
+    warnings = tuple(one for one in entry.warnings if one.rule not in OF_OTHER_FILES)
+    found = _values(msgspec.to_builtins(replace(entry, warnings=warnings)), (), "")
     return {name: value for name, field, value in found if field not in excused}
 
 

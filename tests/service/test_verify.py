@@ -88,6 +88,22 @@ def test_an_edited_number_is_named_with_both_values(place: Path) -> None:
     assert row.differences[0].published == row.differences[0].computed + 0.5  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(("rule", "more"), [("rerun-differs", {}), ("settings-differ", {"gen_kwargs": {"top_p": 0.5}})])
+def test_a_row_that_tells_of_files_it_is_not_made_of_follows(place: Path, rule: str, more: dict[str, object]) -> None:
+    """The evidence has the files that numbers come from: of another run, `verify` has the row's own word."""
+    config = json.loads(result(MODELS[0]))["config"] | more
+    again = result(MODELS[0], right=(51, 60, 70), date=1_790_100_000.0, config=config)
+    Folder(place / "results").push({path_of(MODELS[0], "2026-03-05T10-00-00.000000"): again})
+    done = bot("publish", "results", "--to", "./other", "--as", "commit", "-l", "tiny.toml", cwd=place)
+    assert done[0] == 0, done[2]
+
+    opener = Opener(Access(), place)
+    rows = {row.key: row for row in Verifier(opener.target("other"), opener, sources=[place]).verify()}
+    assert outcomes(list(rows.values())) == ["follows", "follows"]
+    [said] = [row.notice for row in rows.values() if "own word" in row.notice]
+    assert f"({rule})" in said
+
+
 def test_another_digest_of_the_evidence_is_found(place: Path) -> None:
     path = entry_file(place, MODELS[0])
     whole = json.loads((place / "board" / path).read_text())

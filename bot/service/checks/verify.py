@@ -22,7 +22,7 @@ from bot.platforms.registry import Opener
 from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, raws_of
 from bot.publishing.card import declaration_path
-from bot.publishing.changes import OF_DECLARATION, Difference, differences
+from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, digest_of, make_entries
 from bot.publishing.layout import CellChange, Layout, RowChange, evidence_links
 from bot.publishing.tables.mapping import TableOptions
@@ -186,9 +186,11 @@ class Verifier:
 
 
 def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:
-    """A sentence where a row names another version of the bot, so that its warnings do not count, and has others."""
-    rules = {one.rule for one in entry.warnings} ^ {one.rule for one in (computed.warnings if computed else ())}
-    if rules:
+    """A sentence for each kind of warnings that is not compared: about other files, or of another version."""
+    own, others = ({one.rule for one in row.warnings} if row else set() for row in (entry, computed))
+    if told := own & OF_OTHER_FILES:
+        yield f"what it says of files that it is not made of ({', '.join(sorted(told))}) is the row's own word"
+    if rules := (own ^ others) - OF_OTHER_FILES:
         yield f"version {brief(entry.tool, 40)} wrote it, and this version warns otherwise: {examples(sorted(rules))}"
 
 
