@@ -175,7 +175,6 @@ def test_words_change_the_digest_and_not_that_of_the_scores(old: str, new: str) 
         ('rule = "limited-run"', 'rule = "missing-task"'),
         ("num_fewshot = 5", 'num_fewshot = 5\nversions = ["1"]'),
         ("[harness]", '[join]\nsettings = "never"\n\n[harness]'),
-        ("[[tasks]]", '[[harness.definitions]]\nleaves = ["*"]\nfields = { description = ["x"] }\n\n[[tasks]]'),
         ("[[tasks]]", '[models]\ntitle = "acme/x"\n\n[[tasks]]'),
     ],
 )
@@ -194,6 +193,12 @@ def test_a_declaration_as_it_is_kept_needs_no_shipped_data_and_has_its_digest(na
     assert (kept.digest, kept.scoring_digest, kept.text) == (board.digest, board.scoring_digest, board.text)
     assert [task.group for task in kept.tasks] == [None] * len(kept.tasks)
     assert [span.definitions for span in kept.harness.accepted] == [None] * len(kept.harness.accepted)
+
+
+def test_a_prompt_that_is_called_description_decides() -> None:
+    table = '[[harness.definitions]]\nleaves = ["*"]\nfields = {{ description = ["{}"] }}\n\n[[tasks]]'
+    one, other = (parse(SOUND.replace("[[tasks]]", table.format(text), 1)) for text in ("x", "y"))
+    assert one.scoring_digest != other.scoring_digest
 
 
 def test_a_default_that_is_written_out_is_the_same_declaration() -> None:
