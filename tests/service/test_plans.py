@@ -19,12 +19,12 @@ from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
-ROWS = 20  # more than the 5 that may always go
+ROWS = 8  # more than the 5 that may always go
 FORMS = ["pull-request", "commit", "comment"]
 
 
 def board(hub: Hub, folder: Path, form: str) -> Story:
-    """A board of 20 rows, merged where there is anything to merge."""
+    """A board of rows, merged where there is anything to merge."""
     story = Story(hub, folder, form=form, limit=1)
     files = {path_of(f"acme/m{n}"): result(f"acme/m{n}", lm_eval_version="0.4.9") for n in range(ROWS)}
     hub.push(story.source, files)
