@@ -16,10 +16,9 @@ from bot.errors import BotError, CallError, Gone
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import most_bytes
 from bot.platforms.caches import blob_id
-from bot.platforms.files import read_file
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.inputs import Place, hub_places
+from bot.platforms.inputs import Place, hub_places, read_file
 from bot.platforms.platform import Access
 from bot.platforms.source import Change, TooLarge, is_wanted
 

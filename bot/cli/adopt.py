@@ -27,9 +27,8 @@ from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, UnreadPath, believed_date, own_date
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.evaluation.verdict import Judgement, Row
-from bot.platforms.files import read_file
 from bot.platforms.git.repository import root_of
-from bot.platforms.inputs import commit_dates, find_places
+from bot.platforms.inputs import commit_dates, find_places, read_file
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.tables.adopt import (

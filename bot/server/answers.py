@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
+from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -17,8 +20,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.errors import BotError
-from bot.pages.environment import POLICY, asset
-from bot.pages.operator_page import operator_page
+from bot.pages.addresses import root_of
+from bot.pages.environment import MISSING, POLICY, asset, templates
+from bot.reporting.escape import visible
 
 # A Space is shown inside of a page of the Hub; the pages of a board may be shown inside of any.
 # A browser names the origin of a post only where the page with the form lets it: to itself, and to nobody else.
@@ -165,3 +169,58 @@ def number_in(request: Request, name: str) -> int:
     """A number of the query, 0 if it is none."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+SCRIPT = "operator.js"
+LINK = re.compile(r"(?P<url>https?://[\w./~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def operator_page(template: str, path: str, **values: Any) -> bytes:
+    """The bytes of the page at a path, from a template of the operator's.
+
+    A page with a form lets its own origin see where a post comes from; else nobody does.
+    """
+    fixed = {
+        "root": root_of(path),
+        "style": asset("site.css")[0],
+        "stamp": "",
+        "referrer": "no-referrer",
+        "moment": moment,
+        "span": span,
+    }
+    return templates().get_template(f"operator/{template}").render(**{**fixed, **values}).encode()
+
+
+def linked(text: str, addresses: Sequence[str], watch: str) -> Markup:
+    """A text of the service in which pages below these addresses, and plans of the watch, are links.
+
+    Other addresses stay text: strangers wrote them.
+    """
+
+    def link(found: re.Match[str]) -> Markup:
+        url = found[0] if found["url"] else f"plans/{quote(watch)}/{found['plan']}"
+        is_ours = bool(found["plan"]) or any(url == one or url.startswith(f"{one}/") for one in addresses)
+        shown = escape(visible(found[0]))
+        return Markup('<a href="{}" rel="noreferrer">{}</a>').format(url, shown) if is_ours else shown
+
+    parts, last = [], 0
+    for found in LINK.finditer(text):
+        parts += [escape(visible(text[last : found.start()])), link(found)]
+        last = found.end()
+    return Markup("").join([*parts, escape(visible(text[last:]))])
+
+
+def moment(time: str | None) -> str:
+    """A time (ISO 8601 in UTC) for people."""
+    return MISSING if not time else f"{time[:10]} {time[11:16]} UTC"
+
+
+def span(time: str | None, now: str) -> str:
+    """How far a time is from now, in its largest unit: `3 min`, `2 h`; `in 3 min` where it is to come."""
+    if not time:
+        return MISSING
+    gap = datetime.fromisoformat(now) - datetime.fromisoformat(time)
+    seconds = abs(gap) // timedelta(seconds=1)
+    shown = next((f"{seconds // length} {unit}" for length, unit in UNITS if seconds >= length), "under 1 min")
+    return f"in {shown}" if gap < timedelta(0) else shown

@@ -15,10 +15,21 @@ from starlette.routing import Route
 
 from bot.evaluation.finding import counted
 from bot.pages.addresses import row_page
-from bot.pages.operator_page import SCRIPT, linked, operator_page
 from bot.publishing.layout import commit_url, request_url, target_url
 from bot.server.access import refuse_change, who_may
-from bot.server.answers import HTML, Make, address_of, asset_route, form_fields, number_in, page_route, read_body
+from bot.server.answers import (
+    HTML,
+    SCRIPT,
+    Make,
+    address_of,
+    asset_route,
+    form_fields,
+    linked,
+    number_in,
+    operator_page,
+    page_route,
+    read_body,
+)
 from bot.server.models import ItemView, VerdictView, WatchView, moment
 from bot.server.progress import Progress, counted_words, running_imports, shown_time
 from bot.server.views import PAGE, Views, place_of

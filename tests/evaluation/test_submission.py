@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.formats.bounds import MAX_ROWS
+from bot.evaluation.formats import MAX_ROWS
 from bot.evaluation.formats.content import MAX_VALUES
 from bot.evaluation.formats.format import MAX_BYTES
 from bot.evaluation.judge import judge

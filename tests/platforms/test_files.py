@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.platforms.files import place_of
-from bot.platforms.inputs import local_places
+from bot.platforms.inputs import local_places, place_of
 from tests.command import bot
 from tests.evaluation.judging import base, dumps
 

@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 from bot.errors import CallError
 from bot.platforms.caches import lazy_property
 from bot.platforms.github.address import parse_address
-from bot.platforms.github.branches import Branches
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
-from bot.platforms.github.target import GitHubTarget
+from bot.platforms.github.target import Branches, GitHubTarget
 from bot.platforms.platform import Access, GitRemote, Session
 from bot.publishing.publication import Form
 

@@ -16,10 +16,10 @@ from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import formats, most_bytes
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.platforms.files import read_file
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history
+from bot.platforms.inputs import read_file
 from bot.platforms.registry import Opener
 from bot.platforms.source import Change, LastCommit, Source, TooLarge
 from bot.publishing.entry import Entry, Evidence

@@ -7,10 +7,9 @@ import pytest
 from bot.errors import BotError, LeaseLost, Refused
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.github.address import GitHubAddress
-from bot.platforms.github.branches import branch_name
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
-from bot.platforms.github.target import GitHubTarget
+from bot.platforms.github.target import GitHubTarget, branch_name
 from bot.platforms.writes import checked_lease
 from bot.publishing.board import make_board
 from bot.publishing.publication import CloseRequest, Commit, Form, Marker, PostText, entry_marker, find_marker
