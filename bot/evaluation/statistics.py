@@ -97,16 +97,6 @@ def tango(more: int, less: int, n: int, level: float = LEVEL) -> Interval:
     return _root(lambda delta: score(delta) - z, -1.0, middle), _root(lambda delta: score(delta) + z, middle, 1.0)
 
 
-def paired_t(differences: Sequence[float]) -> Contrast:
-    """Compare the scores of the same questions: the paired t test, from each question's difference."""
-    n = len(differences)
-    mean = fsum(differences) / n
-    if n == 1:
-        return Contrast(mean, None, None, lambda _: (-inf, inf))
-    error = sqrt(fsum((one - mean) ** 2 for one in differences) / (n - 1) / n)
-    return t_test(mean, error, n - 1)
-
-
 def clustered(sums: Sequence[tuple[float, int]]) -> Contrast:
     """Compare the scores of questions that come in clusters, such as several about one passage.
 

@@ -148,6 +148,7 @@ def test_what_is_no_share_has_the_error_that_the_file_has() -> None:
     task = ONE.replace('"acc" }', '"acc", integral = false }') + SINGLE
     assert column(task, a=leaf(0.5, 0.02)).stderr == pytest.approx(2.0)
     assert column(task, a=leaf(0.5, 0.0)).stderr == 0.0
+    assert column(task, a=leaf(0.5, 5.0)).stderr == pytest.approx(500.0)
     assert [column(task, a=leaf(0.5, error)).stderr for error in (None, -0.01, inf, nan, 1e154)] == [None] * 5
     assert column(ONE + SINGLE, a=leaf(0.5, 0.02, epochs=4)).stderr == pytest.approx(2.0)  # a mean of four answers
 

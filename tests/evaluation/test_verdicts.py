@@ -16,7 +16,7 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
 from bot.evaluation.submission import one_file, parse_submission
 from tests.evaluation.inspect_logs import header
-from tests.evaluation.judging import ABSENT, ROOT, base, declared, dumps, outcome_of, patched
+from tests.evaluation.judging import ABSENT, ROOT, base, declared, dumps, judgement_of, outcome_of, patched
 
 DAY = date(2026, 6, 1)
 LIMITED = patched({"/config/limit": 50.0})
@@ -202,9 +202,21 @@ def test_a_waiver_makes_no_number_where_there_is_none() -> None:
         outcome = outcome_of(data, waiving(rule, "*"), Facts(today=DAY))
         assert {finding.severity for finding in outcome.findings} <= {Severity.WARNING}
         assert outcome.status == "incomplete"
+        assert outcome.row is not None
+        assert dict(outcome.row.blocked) == ({} if data is hole else {"leaderboard_mmlu_pro": (rule,)})
+        assert not outcome.judgement.has_errors
         entry = outcome.entry()
         assert entry is not None
         assert (entry.verdict, entry.average) == ("incomplete", None)
+
+
+def test_one_rejected_file_or_one_row_with_a_gap_is_an_error_of_the_whole() -> None:
+    other = patched({"/model_name": "acme/atlas-7b"})
+    assert not judgement_of({"a.json": base(), "b.json": other}).has_errors
+    assert judgement_of({"a.json": base(), "b.json": other | {"config": {"limit": 50.0}}}).has_errors
+    hole = judgement_of({"a.json": patched({"/results/leaderboard_mmlu_pro": ABSENT})})
+    assert [verdict.status for verdict in hole.verdicts] == ["accepted"]
+    assert hole.has_errors
 
 
 def test_of_a_file_with_nothing_of_the_leaderboard_that_is_said_once() -> None:

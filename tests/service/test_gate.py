@@ -14,7 +14,8 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
-from bot.service.publish.gate import Gate, with_held
+from bot.service.publish.gate import LET_GO, Gate, with_held
+from bot.service.publish.ledger import REWRITTEN, TAKEN
 from bot.service.store import IndexedFile
 from bot.service.watch.outcome import Outcome, Report
 from tests.platforms.git.publisher import entry
@@ -121,6 +122,39 @@ def test_of_what_waits_at_a_target_only_the_last_word_is_told(context: WatchCont
         one.report.say(outcome, subject, "before")  # type: ignore[arg-type]
     one.admit(looks(context, changed=3))
     assert [(each.outcome, each.subject) for each in one.report.outcomes] == [*others, ("held", TARGET)]
+
+
+def restored(context: WatchContext, count: int, reason: str) -> list[Look]:
+    rows = looks(context, restored=count)
+    return [replace(look, planned=msgspec.structs.replace(look.planned, reason=reason)) for look in rows]
+
+
+def test_a_few_rows_that_somebody_took_from_main_are_let_go(context: WatchContext) -> None:
+    one = gate(context)
+    assert one.admit(restored(context, 1, TAKEN)) == []
+    assert [(each.outcome, each.text) for each in one.report.outcomes] == [("unchanged", LET_GO)]
+    assert held(context) == {}
+
+
+def test_a_row_that_is_gone_because_main_was_rewritten_waits_for_a_person(context: WatchContext) -> None:
+    assert gate(context).admit(restored(context, 1, REWRITTEN)) == []
+    assert held(context).keys() == {"restored-0"}
+
+
+def test_a_share_of_a_board_from_which_rows_were_taken_is_of_what_it_was(context: WatchContext) -> None:
+    shares = replace(context, watch=context.watch.model_copy(update={"max_removed": "10%"}))
+    one = gate(shares, size=54)
+    assert one.admit(restored(shares, 6, TAKEN)) == []
+    assert held(context) == {}
+
+
+def test_another_plan_is_news_and_the_same_plan_is_none(context: WatchContext) -> None:
+    found = []
+    for count in (3, 3, 4):
+        one = gate(context)
+        one.admit(looks(context, changed=count))
+        found += [each.is_new for each in one.report.outcomes]
+    assert found == [True, False, True]
 
 
 # ---- shares of the board ----

@@ -1,23 +1,48 @@
-"""Audit result files: inconsistencies in each, the same values under another name, and tasks asked in several ways."""
+"""Audit result files: inconsistencies in each, the same values under another name, and tasks asked in several ways.
+
+With --log_samples the harness writes `samples_<task>_<time>.jsonl` beside `results_<time>.json`, or
+`<name>_<time>.json` where it was given a file's name.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isclose
 from pathlib import Path
 
-from bot.audits.results import hashes, numbers
-from bot.audits.results.hashes import HashCheck, hashes_of
+from bot.audits.results import numbers
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
+from bot.audits.samples.check import check_leaf
 from bot.errors import MalformedResult
 from bot.evaluation.definition import differences
 from bot.evaluation.formats import parse_result
-from bot.evaluation.result import Result
+from bot.evaluation.result import CheckedSamples, Result
 
 # Two runs of two models can agree in a value or two, and in any number of zeros; that they do in this many others, to
 # the last bit, is a copy.
 FEWEST_EQUAL = 3
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?$")
+EQUAL, NO_LOG, NO_HASH = "equal", "no samples beside it", "no hash recorded"
+BAD = UNREADABLE, DIFFERENT, VALUE_DIFFERS, RESCORED = (
+    "the samples cannot be read to the end",
+    "the samples are others",
+    "the samples give another value",
+    "a sample has another score than its answer gives",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogCheck:
+    """One task's log held against the result: its samples, the verdict, and why where it is one of `BAD`."""
+
+    task: str
+    log: str
+    samples: int
+    verdict: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +54,7 @@ class FileForensics:
     format: str = ""
     counts: tuple[CountCheck, ...] = ()
     groups: tuple[GroupCheck, ...] = ()
-    hashes: tuple[HashCheck, ...] = ()
+    logs: tuple[LogCheck, ...] = ()
     problem: str = ""
 
     @property
@@ -39,7 +64,7 @@ class FileForensics:
             self.problem
             or any(count.verdict in numbers.BAD for count in self.counts)
             or any(group.verdict in numbers.BAD for group in self.groups)
-            or any(one.verdict in hashes.BAD for one in self.hashes)
+            or any(one.verdict in BAD for one in self.logs)
         )
 
 
@@ -137,8 +162,43 @@ def _judge(path: str, result: Result) -> FileForensics:
         result.format,
         counts,
         tuple(groups_of(result, sizes_of(counts))),
-        tuple(hashes_of(Path(path), result)),
+        tuple(_logs(Path(path), result)),
     )
+
+
+def _logs(path: Path, result: Result) -> Iterator[LogCheck]:
+    """Check each task that has a hash or a log."""
+    found = TIME.search(path.stem)
+    for task in result.leaves:
+        log = _log_beside(path, task, found[0] if found else "")
+        checked = check_leaf(result, task, log, log.name) if log is not None else None
+        if checked is not None:
+            yield LogCheck(task, checked.path, checked.count, *_verdict(checked, result))
+        elif result.task_hashes.get(task):
+            yield LogCheck(task, "", 0, NO_LOG)
+
+
+def _log_beside(path: Path, task: str, time: str) -> Path | None:
+    """Return the log of a task, None if there is none; a task's name may be nothing that names a file."""
+    try:
+        log = path.with_name(f"samples_{task}_{time}.jsonl")
+        return log if time and log.is_file() else None
+    except (ValueError, OSError):
+        return None
+
+
+def _verdict(checked: CheckedSamples, result: Result) -> tuple[str, str]:
+    if checked.unreadable:
+        return UNREADABLE, checked.unreadable
+    if checked.others:
+        return DIFFERENT, checked.others
+    for key, mean in checked.means.items():
+        value = result.leaves[checked.leaf].numbers[key]
+        if type(value) is float and not isclose(value, mean, rel_tol=1e-9, abs_tol=1e-9):
+            return VALUE_DIFFERS, f"{key} is {value:.6g} in the file and {mean:.6g} in the samples"
+    if checked.wrong:
+        return RESCORED, f"{checked.wrong[0].metric} of {checked.wrong[0].first}"
+    return EQUAL if result.task_hashes.get(checked.leaf) else NO_HASH, ""
 
 
 def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:

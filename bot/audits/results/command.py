@@ -10,13 +10,13 @@ import msgspec
 import typer
 
 from bot.audits.output import FORMAT, AuditFormat, Renderers, as_json, write_report
-from bot.audits.results import hashes, numbers
+from bot.audits.results import numbers
 from bot.audits.results.audit import ExaminedFile, FileForensics, ResultsAudit, audit_of, examine_file
 from bot.audits.results.numbers import CountCheck
 from bot.evaluation.finding import counted, examples
 from bot.processes import JOBS, choose_jobs, run_jobs
 from bot.reporting.prose import Block, Section, markdown, text
-from bot.reporting.table import Cell, Table
+from bot.reporting.table import Table
 
 WORTH = 4_000_000  # bytes of result files that pay for one more process
 PART = 32  # places that a process reads at once
@@ -25,8 +25,8 @@ TITLE = "Inconsistencies in result files"
 SHOWN = 60
 NOTE = (
     "n recovered is 1 + p(1 - p) / se^2, whole for a metric that is 0 or 1 on each sample; right is p n. A group "
-    "agrees where it is the mean of its leaves, weighted by samples or plain. A hash is recomputed from the samples "
-    "beside the file."
+    "agrees where it is the mean of its leaves, weighted by samples or plain. The samples beside the file are checked "
+    "as a leaderboard checks them."
 )
 
 
@@ -134,7 +134,7 @@ def _file(file: FileForensics) -> Iterator[Block]:
         yield f"It {file.problem}."
         return
     verdicts = Counter[str]()
-    for kind, found in (("value", file.counts), ("group", file.groups), ("hash", file.hashes)):
+    for kind, found in (("value", file.counts), ("group", file.groups), ("samples", file.logs)):
         verdicts.update(f"{kind}: {one.verdict}" for one in found)
     said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()) or "nothing to recover"
     yield f"{file.format} of {file.model or 'a model without a name'}: {said}"
@@ -145,8 +145,9 @@ def _file(file: FileForensics) -> Iterator[Block]:
     if groups:
         rows = tuple((one.group, one.metric, one.value, one.weighted, one.plain, one.verdict) for one in groups)
         yield Table(("group", "metric", "value", "leaves weighted", "leaves plain", "verdict"), rows)
-    if file.hashes:
-        yield Table(("task", "samples", "verdict", "what"), tuple(map(_hash, file.hashes)), "samples beside the file")
+    if file.logs:
+        logs = tuple((one.task, one.samples, one.verdict, one.why) for one in file.logs)
+        yield Table(("task", "samples", "verdict", "what"), logs, "samples beside the file")
 
 
 def _counts(counts: list[CountCheck], caption: str) -> Iterable[Table]:
@@ -160,13 +161,3 @@ def _counts(counts: list[CountCheck], caption: str) -> Iterable[Table]:
     more = f", the first {SHOWN} of {len(counts)}" if len(counts) > SHOWN else ""
     columns = ("task", "metric", "value", "n recorded", "n recovered", "right", "verdict")
     yield Table(columns, rows, f"{caption}{more}")
-
-
-def _hash(one: hashes.HashCheck) -> tuple[Cell, ...]:
-    parts = [f"{one.altered} samples do not match their hash"] if one.altered else []
-    parts += [
-        f"{metric} is {ours:.6g} in the file and {theirs:.6g} in the samples" for metric, ours, theirs in one.values
-    ]
-    if one.verdict == hashes.DIFFERENT:
-        parts.append(f"recorded {one.recorded[:12]}, computed {one.computed[:12]}")
-    return one.task, one.samples, one.verdict, "; ".join(parts)

@@ -283,7 +283,9 @@ class _Check:
         tallies = self._by_number(result)
         questions = max(self._questions.values(), key=lambda one: one.count, default=_Questions())
         self._check_count(result, questions)
-        if self._task_hash and self._is_hashed and questions.count and self._task_hash != self._hashes.hexdigest():
+        if self._task_hash and questions.count and not self._is_hashed:
+            self._say("the result names the hash of its samples, and not all samples of the log have one")
+        elif self._task_hash and questions.count and self._task_hash != self._hashes.hexdigest():
             self._say("the result names the hash of other samples")
         if not questions.count and not self._unreadable:
             self._unreadable = NO_SAMPLE

@@ -12,7 +12,7 @@ import re
 from math import isclose
 from typing import Any
 
-from pydantic_core import from_json
+from jiter import from_json
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
@@ -344,9 +343,3 @@ def _number_column(grid: Grid, column_path: ColumnPath) -> NumberColumn | None:
 
 def _bare(grid: Grid, cell: Any) -> Any:
     return grid.plain(cell) if isinstance(cell, str) else cell
-
-
-def hub_id_in(text: str) -> str:
-    """The model id in a link to the Hub, "" if there is none."""
-    found = ON_THE_HUB.search(text)
-    return unquote(found[1]) if found else ""

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.audits.results import hashes, numbers
+from bot.audits.results import audit as audits
+from bot.audits.results import numbers
 from bot.audits.results.audit import FileForensics, ResultsAudit, audit_of, examine_file
 from bot.cli.audits import audit
 from bot.errors import CallError
@@ -123,7 +124,7 @@ def sample(i: int, acc: float) -> dict[str, Any]:
 
 def run(
     folder: Path, samples: list[Any], *, rows: list[dict[str, Any]] | None = None, name: str = "results"
-) -> hashes.HashCheck:
+) -> audits.LogCheck:
     """Write a result whose hash is that of `rows` and a log of `samples`; return what is found."""
     rows = rows if rows is not None else samples
     digest = sha("".join(row["doc_hash"] + row["prompt_hash"] + row["target_hash"] for row in rows))
@@ -133,7 +134,7 @@ def run(
     path.write_text(json.dumps(value))
     lines = (json.dumps(row) if isinstance(row, dict) else row for row in samples)
     (folder / f"samples_t_{TIME}.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    (found,) = audit_results([(str(path), path.read_bytes())]).files[0].hashes
+    (found,) = audit_results([(str(path), path.read_bytes())]).files[0].logs
     return found
 
 
@@ -142,7 +143,7 @@ ROWS = [sample(0, 1.0), sample(1, 0.0), sample(2, 1.0)]
 
 def test_samples_that_the_result_was_made_from_give_its_hash(tmp_path: Path) -> None:
     found = run(tmp_path, ROWS)
-    assert (found.verdict, found.samples, found.altered, found.values) == (hashes.EQUAL, 3, 0, ())
+    assert (found.verdict, found.samples, found.why) == (audits.EQUAL, 3, "")
 
 
 @pytest.mark.parametrize("name", ["kestrel-7b", "my run", "x_2024-01-01T00-00-00.000000", "samples_t"])
@@ -150,19 +151,19 @@ def test_a_result_of_any_name_has_the_samples_of_its_time_beside_it(tmp_path: Pa
     """The harness names a result so where `--output_path` is a file: `<name>_<time>.json` beside `samples_*`."""
     (tmp_path / "samples_t_2024-01-01T00-00-00.000000.jsonl").write_text("{")
     found = run(tmp_path, ROWS, name=name)
-    assert (found.verdict, found.samples, Path(found.log).name) == (hashes.EQUAL, 3, f"samples_t_{TIME}.jsonl")
+    assert (found.verdict, found.samples, Path(found.log).name) == (audits.EQUAL, 3, f"samples_t_{TIME}.jsonl")
 
 
 @pytest.mark.parametrize(
     ("samples", "verdict"),
     [
-        (ROWS[:2], hashes.DIFFERENT),
-        (ROWS[::-1], hashes.DIFFERENT),
-        ([*ROWS[:2], ROWS[2] | {"acc": 0.0}], hashes.VALUE_DIFFERS),
-        ([*ROWS[:2], ROWS[2] | {"target": " B"}], hashes.NOT_HASHED),
-        ([*ROWS[:2], ROWS[2] | {"arguments": {"gen_args_0": {"arg_0": "x"}}}], hashes.NOT_HASHED),
-        ([*ROWS, "{"], hashes.UNREADABLE),
-        ([], hashes.UNREADABLE),
+        (ROWS[:2], audits.DIFFERENT),
+        (ROWS[::-1], audits.DIFFERENT),
+        ([*ROWS[:2], ROWS[2] | {"acc": 0.0}], audits.VALUE_DIFFERS),
+        ([*ROWS[:2], ROWS[2] | {"target": " B"}], audits.DIFFERENT),
+        ([*ROWS[:2], ROWS[2] | {"arguments": {"gen_args_0": {"arg_0": "x"}}}], audits.DIFFERENT),
+        ([*ROWS, "{"], audits.UNREADABLE),
+        ([], audits.UNREADABLE),
     ],
 )
 def test_samples_that_were_changed_are_found_out(tmp_path: Path, samples: list[Any], verdict: str) -> None:
@@ -172,7 +173,7 @@ def test_samples_that_were_changed_are_found_out(tmp_path: Path, samples: list[A
 def test_a_hash_without_samples_is_said_and_is_no_fault(tmp_path: Path) -> None:
     value = document({"t": leaf(1, 3)}, {"t": 3}, task_hashes={"t": "0" * 64})
     file = audit_results([(str(tmp_path / f"results_{TIME}.json"), json.dumps(value).encode())]).files[0]
-    assert [one.verdict for one in file.hashes] == [hashes.NO_LOG]
+    assert [one.verdict for one in file.logs] == [audits.NO_LOG]
     assert file.is_sound
 
 
@@ -180,7 +181,7 @@ def test_a_hash_without_samples_is_said_and_is_no_fault(tmp_path: Path) -> None:
 def test_a_task_that_names_no_file_has_no_log(tmp_path: Path, task: str) -> None:
     value = document({task: leaf(1, 3)}, {task: 3}, task_hashes={task: "0" * 64})
     file = audit_results([(str(tmp_path / f"results_{TIME}.json"), json.dumps(value).encode())]).files[0]
-    assert [one.verdict for one in file.hashes] == [hashes.NO_LOG]
+    assert [one.verdict for one in file.logs] == [audits.NO_LOG]
 
 
 def copies(*names: str, values: int = 3, zeros: int = 0) -> ResultsAudit:
@@ -255,15 +256,15 @@ def test_real_files_of_2023_give_back_their_sample_counts(reference: Path) -> No
 
 def test_the_hashes_of_real_logs_are_equal_and_a_shortened_log_is_not(reference: Path) -> None:
     found = real(reference, "lm_eval_04/*/results_*.json")
-    told = {one.task: one.verdict for file in found.files for one in file.hashes}
+    told = {one.task: one.verdict for file in found.files for one in file.logs}
     assert told == {
-        "toy_mc": hashes.EQUAL,
-        "toy_gen": hashes.EQUAL,
-        "asdiv": hashes.EQUAL,
-        "math_perturbed_full": hashes.DIFFERENT,
-        "math_rephrased_full": hashes.NO_LOG,
+        "toy_mc": audits.EQUAL,
+        "toy_gen": audits.EQUAL,
+        "asdiv": audits.EQUAL,
+        "math_perturbed_full": audits.DIFFERENT,
+        "math_rephrased_full": audits.NO_LOG,
     }
-    assert sum(one.samples for file in found.files for one in file.hashes if one.verdict == hashes.EQUAL) == 58
+    assert sum(one.samples for file in found.files for one in file.logs if one.verdict == audits.EQUAL) == 58
 
 
 def test_stale_numbers_and_a_renamed_copy_are_found_in_the_odd_files(reference: Path) -> None:
