@@ -27,7 +27,8 @@ STAMP = "%Y%m%d_%H%M%S"
 def recognise(content: Content) -> bool:
     """Recognise it as a file of lm-eval 0.4 with a task that only lmms-eval can have."""
     configs = content.document.table("configs") or {}
-    return any(mark in table(config) for config in configs.values() for mark in MARKS) and lm_eval_04.recognise(content)
+    has_mark = any(not table(config).keys().isdisjoint(MARKS) for config in configs.values())
+    return has_mark and lm_eval_04.recognise(content)
 
 
 def parse(content: Content) -> Result:
