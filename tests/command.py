@@ -29,8 +29,10 @@ def bot(*args: object, **more: object) -> tuple[int, str, str]:
     """Run it in a process of its own: status, standard output, standard error."""
     environ = dict(more.get("env") or os.environ)  # type: ignore[call-overload]
     is_plain = all(os.environ.get(name) == value for name, value in environ.items() if name.startswith(OF_START))
-    if is_plain and more.keys() <= {"cwd", "env"}:
-        return forked([str(arg) for arg in args], str(more.get("cwd") or Path.cwd()), environ)
+    cwd = Path(str(more.get("cwd") or Path.cwd()))
+    is_ours = cwd == ROOT or not (cwd / "bot").exists()  # Python begins there to look for the module
+    if is_plain and is_ours and more.keys() <= {"cwd", "env"}:
+        return forked([str(arg) for arg in args], str(cwd), environ)
     done = subprocess.run([*BOT, *map(str, args)], capture_output=True, check=False, **more)  # type: ignore[call-overload]
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
