@@ -62,7 +62,7 @@ def compare_data(content: PageContent) -> bytes:
 
     Scores and errors are in points, rounded to nine digits after the point.
     """
-    seen = Seen()
+    seen = SharedTexts()
     runs = {name: run_of_entry(name, row.entry) for name, row in content.rows.items()}
     recorded = {name for run in runs.values() for name in (*run.settings, *run.of_leaves)}
     known = [one for one in effects() if one.setting in recorded]
@@ -82,7 +82,7 @@ def compare_data(content: PageContent) -> bytes:
 
 
 @dataclass
-class Seen:
+class SharedTexts:
     """What many rows share, each once, with its place in the data: texts, ways of measuring, and shapes of a task."""
 
     texts: dict[str, int] = field(default_factory=dict)
@@ -103,7 +103,7 @@ def titles_of(content: PageContent) -> dict[str, str]:
 
 
 def _row(
-    content: PageContent, entry: Entry, run: MeasuredRun, known: Sequence[KnownEffect], seen: Seen
+    content: PageContent, entry: Entry, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts
 ) -> dict[str, Any]:
     """A row's average, what its comparison needs of each task, and the place of how it was measured."""
     place = seen.text
@@ -124,7 +124,7 @@ def _row(
     }
 
 
-def _measured(task: MeasuredTask, seen: Seen) -> tuple[float | int | None, ...]:
+def _measured(task: MeasuredTask, seen: SharedTexts) -> tuple[float | int | None, ...]:
     shape = (seen.text(visible(task.metric)), task.span, task.samples)
     place = seen.shapes.setdefault(shape, len(seen.shapes))
     return _rounded(task.value), _rounded(task.stderr), place, *(task.counts or ())
