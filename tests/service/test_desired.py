@@ -105,21 +105,21 @@ def test_what_is_no_entry_is_written_over() -> None:
     assert (found.files, found.text.title) == ({PATH: NEW.to_bytes()}, "Add acme/atlas-7b (bfloat16): 58.33")
 
 
-def test_the_same_row_keeps_the_commits_that_are_named_where_it_stands() -> None:
-    old = of(OURS, "b" * 40)
-    kept = {PATH: old.to_bytes()}
+def test_the_same_row_keeps_the_commits_that_are_named_on_main_and_names_those_of_today_elsewhere() -> None:
+    old, later = of(OURS, "b" * 40), replace(NEW, tool="9.9.9")
+    kept, today = {PATH: old.to_bytes()}, {PATH: NEW.to_bytes()}
     assert desired_row(NEW).at(CurrentState(kept), "pull-request").files == kept
-    assert desired_row(NEW).at(proposing(old), "pull-request").files == kept
-    assert desired_row(NEW, before=old).at(CurrentState(), "pull-request").files == kept
-    # What is proposed counts first.
-    first = of(OURS, "c" * 40)
-    assert desired_row(NEW, before=old).at(proposing(first, old), "pull-request").files == {PATH: first.to_bytes()}
+    assert desired_row(NEW).at(proposing(old), "pull-request").files == today
+    assert desired_row(NEW, before=old).at(CurrentState(), "pull-request").files == today
+    assert desired_row(NEW).at(proposing(later), "pull-request").files == {PATH: later.to_bytes()}
+    assert desired_row(NEW).at(proposing(later, old), "pull-request").files == kept  # main counts first
 
 
 def test_the_first_that_is_the_same_row_is_taken() -> None:
-    old = of(OURS, "b" * 40)
-    assert as_published(NEW, [None, BETTER, old, of(OURS, "c" * 40)]) is old
-    assert as_published(NEW, [None, BETTER]) is NEW
+    old, later = of(OURS, "b" * 40), replace(NEW, tool="9.9.9")
+    assert as_published(NEW, old, [None, BETTER, later]) is old
+    assert as_published(NEW, BETTER, [None, old, later]) is later
+    assert as_published(NEW, None, [None, BETTER, old]) is NEW
 
 
 # ---- as a comment ----
