@@ -125,8 +125,8 @@ def test_10_000_generated_pairs_score_as_in_the_harness(
 
     # The pairs are of use only if they reach every kind of score.
     assert len(scores) == 10_000
-    assert sum(score.em == 1 for score in scores) > 3_000
-    assert sum(0 < score.f1 < 1 for score in scores) > 3_000
+    assert sum(score.em == 1 for score in scores) > 2_000
+    assert sum(0 < score.f1 < 1 for score in scores) > 2_000
     assert len({score.f1 for score in scores}) > 40
 
 
