@@ -129,9 +129,10 @@ class Gate:
 
     def plan(self, looks: Sequence[Look]) -> Plan:
         """The plan for these rows at the target."""
-        rows = [look.planned for look in looks]
-        moved = tuple(row for row in rows if row.action != "unchanged")
-        return Plan(self.target, self.context.leaderboard.id, moved, len(rows) - len(moved), self.is_first)
+        rows = [(look.planned, look.entry is not None) for look in looks]
+        moved = tuple(row for row, _ in rows if row.action != "unchanged")
+        stay = sum(row.action == "unchanged" and has_entry for row, has_entry in rows)  # not of files that make no row
+        return Plan(self.target, self.context.leaderboard.id, moved, stay, self.is_first)
 
     def _shown(self, plan: Plan, looks: Sequence[Look]) -> Plan:
         """The plan as a dry run shows it: with the rows that stay, and with ranks, which need every row of a board."""
