@@ -111,7 +111,7 @@ def remember(store: Store, paths: list[str]) -> None:
 def note_settled(contexts: ContextFactory, watch: Watch, source: Repository, target: Repository) -> None:
     """As after a first reading: everything up to here is settled, and the board is as it should be."""
     contexts.store.set_cursor("tiny", "source", source.main.oid)
-    contexts.store.set_cursor("tiny", "selection", selection_of(watch))
+    contexts.store.set_cursor("tiny", "selection", selection_of(contexts.open_context(watch)))
     contexts.store.set_cursor("tiny", "definition", contexts.open_context(watch).definition())
     contexts.store.set_cursor("tiny", "waivers", "[]")
     to, board = "hf://datasets/acme/contents", StoredBoard(target.main.oid, "tiny", TINY)
