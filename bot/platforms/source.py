@@ -122,9 +122,8 @@ def _translate(token: str) -> str:
 
 def is_wanted(path: str, patterns: Collection[str]) -> bool:
     """Tell whether a path matches any of the patterns, and none of those that begin with `!`."""
-    return any(_matches(path, one) for one in patterns) and not any(
-        _matches(path, one[1:]) for one in patterns if one.startswith("!")
-    )
+    found = {one.startswith("!") for one in patterns if _matches(path, one.removeprefix("!"))}
+    return found == {False}
 
 
 def _matches(path: str, pattern: str) -> bool:

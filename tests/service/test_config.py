@@ -60,6 +60,7 @@ def test_the_shortest_settings_have_the_defaults_of_the_design() -> None:
         (('name = "w"', 'name = "w"\nsettle_every = "0s"'), r"watches.0.settle_every: write a length of time"),
         (('name = "w"', 'name = "w"\nbackfill_limit = 0'), r"watches.0.backfill_limit: write a number greater than 0"),
         (('name = "w"', 'name = "w"\nbackfill_limit = 1.5'), r"watches.0.backfill_limit: write a whole number"),
+        (('name = "w"', 'name = "w"\npaths = ["!acme/**"]'), "watches.0: paths: name files, such as"),
         (('name = "w"', 'name = "w"\npaths = "*.json"'), r"watches.0.paths: write a list: values in \[ \]"),
         (('name = "w"', 'name = "w"\nowners = []'), r"watches.0.owners: write a table"),
         (('name = "w"', 'name = "a b"'), r"watches.0.name: write letters, digits and _ . - without spaces"),

@@ -15,9 +15,11 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.cli.service import settle as settle_command
 from bot.cli.service import status
+from bot.errors import StateUnavailable
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory, open_context_factory
 from bot.service.settings.config import parse_settings
+from bot.service.store.engine import copy_state
 from bot.service.store.leases import state_lock
 from bot.service.watch.passes import settle_watches
 from bot.service.watch.settle import settle
@@ -135,6 +137,27 @@ def test_a_look_leaves_no_state_behind(tmp_path: Path, capsys: pytest.CaptureFix
         "open-llm: board: 1 accepted: 0 on main, 0 open, 0 held, 0 declined, 1 unexplained" in capsys.readouterr().out
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_the_row_of_a_model_that_the_settings_leave_out_is_removed_and_stays_away(tmp_path: Path) -> None:
+    left_out = SETTINGS.replace("source = ", 'paths = ["**/*.json", "!**/atlas-7b/**"]\nsource = ')
+    source, board = Folder(tmp_path / "results"), tmp_path / "board"
+    (tmp_path / "tiny.toml").write_text(TINY)
+    files = {f"acme/{name}/results.json": result(f"acme/{name}") for name in ("atlas-7b", "borea-1b")}
+    source.push(files)
+    for settings in (SETTINGS + 'as = "commit"\n', left_out + 'as = "commit"\n'):
+        (tmp_path / "bot.toml").write_text(settings)
+        settle_command(str(tmp_path / "bot.toml"))
+    source.push({"acme/atlas-7b/results.json": result("acme/atlas-7b", right=(1, 2, 170))})
+    settle_command(str(tmp_path / "bot.toml"))
+    assert [path.parent.name for path in (board / "entries").rglob("*.json")] == ["borea-1b"]
+
+
+def test_a_state_that_cannot_be_copied_is_an_outage_and_not_a_missing_state(tmp_path: Path) -> None:
+    state = tmp_path / "bot.db"
+    state.write_bytes(b"SQLite format 3\0" + bytes(84))
+    with pytest.raises(StateUnavailable, match="it cannot be copied"):
+        copy_state(state, tmp_path / "none")
 
 
 def test_a_look_waits_for_no_service_that_keeps_the_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

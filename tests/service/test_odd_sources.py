@@ -26,6 +26,16 @@ def settle_at(story: Story, now: float) -> None:
     settle_context(replace(story.contexts.open_context(story.watch), clock=lambda: now), everything=False)
 
 
+def squash(story: Story, is_lost: bool) -> tuple[str, str]:
+    """Squash the history of a settled source, and settle again: its commit before and after."""
+    old = story.source.main.oid
+    story.source.squash()
+    if is_lost:
+        story.lose_state()
+    story.settle()
+    return old, story.source.main.oid
+
+
 @STATES
 def test_the_command_that_repeats_a_verdict_names_a_commit_that_is_there(
     hub: Hub, tmp_path: Path, is_lost: bool
@@ -33,13 +43,9 @@ def test_the_command_that_repeats_a_verdict_names_a_commit_that_is_there(
     story = Story(hub, tmp_path)
     story.push(model="acme/borea-1b", right=BAD)
     story.settle()
-    old = story.source.main.oid
-    story.source.squash()
-    if is_lost:
-        story.lose_state()
-    story.settle()
+    old, new = squash(story, is_lost)
     [row] = story.discussions
-    assert (old in row.description, story.source.main.oid in row.description) == (False, True)
+    assert (old in row.description, new in row.description) == (False, True)
     assert story.acts() == ["discussion", "edit"]
     story.end()
 
@@ -52,15 +58,10 @@ def test_an_open_request_names_commits_that_are_there_after_a_squash(
     story = Story(hub, tmp_path, style=style)
     story.push()
     story.settle()
-    old = story.source.main.oid
-    story.source.squash()
-    if is_lost:
-        story.lose_state()
-    story.settle()
+    old, new = squash(story, is_lost)
     [request] = story.requests
     [entry] = [blob.data for path, blob in story.target.refs[request.ref].tree.files() if path.startswith("entries/")]
-    new = story.source.main.oid.encode()
-    assert (old.encode() in entry, new in entry) == (False, True)
+    assert (old.encode() in entry, new.encode() in entry) == (False, True)
     assert old not in request.description
     assert story.acts()[:2] == ["request", "commit"]
     story.end()

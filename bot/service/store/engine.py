@@ -150,17 +150,19 @@ def sqlite_file(url: URL) -> Path | None:
 def copy_state(path: Path, folder: Path) -> str:
     """Copy a SQLite state for a look that must not change it, and give the copy's address; in memory if there is none.
 
-    Another process may use the state meanwhile.
+    Another process may use the state meanwhile. Raises StateUnavailable where it is there and cannot be copied.
     """
     copy = folder / "state.db"
+    if not path.exists() or not _is_database(path):
+        return IN_MEMORY
     try:
         with (
             closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as state,
             closing(sqlite3.connect(copy)) as file,
         ):
             state.backup(file)
-    except sqlite3.Error:
-        return IN_MEMORY
+    except sqlite3.Error as error:
+        raise StateUnavailable(str(path), f"it cannot be copied to {folder}: {error}") from None
     return f"sqlite:///{copy}"
 
 
