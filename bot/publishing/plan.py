@@ -58,17 +58,17 @@ class Plan(msgspec.Struct, frozen=True):
     @property
     def digest(self) -> str:
         """The digest that a person approves: 32 digits of the SHA-256 of all changes, removals and first additions."""
-        return hashlib.sha256(msgspec.json.encode((self.target, self._large))).hexdigest()[:DIGEST]
+        return hashlib.sha256(msgspec.json.encode((self.target, self.large))).hexdigest()[:DIGEST]
 
     @property
-    def _large(self) -> list[tuple[str, RowAction, str]]:
-        """What a person approves of each row."""
+    def large(self) -> list[tuple[str, RowAction, str]]:
+        """What a person approves: key, action and digest of each row that changes, goes, or is a first addition."""
         large = {*REASONED, *(("added",) if self.is_first else ())}
         return sorted((row.key, row.action, row.digest) for row in self.rows if row.action in large)
 
     def covers(self, rest: Plan) -> bool:
         """Tell whether a plan is this one, or what is left of it after a part was carried out."""
-        return self.digest == rest.digest or (bool(rest._large) and set(rest._large) <= set(self._large))
+        return self.digest == rest.digest or (bool(rest.large) and set(rest.large) <= set(self.large))
 
     @property
     def reasons(self) -> dict[str, int]:

@@ -14,7 +14,7 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, planned_row
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
-from bot.service.publish.gate import LET_GO, Gate, with_held
+from bot.service.publish.gate import LET_GO, Gate, narrow_approved, with_held
 from bot.service.publish.ledger import REWRITTEN, TAKEN
 from bot.service.store import IndexedFile
 from bot.service.watch.outcome import Outcome, Report
@@ -206,9 +206,29 @@ def test_an_approved_plan_is_carried_out_once(context: WatchContext) -> None:
     assert gate(context).admit(waiting[1:]) == waiting[1:]  # the rest of it, after a process that was killed
 
     context.store.finish(context.store.due("tiny", "row", NOW))
+    narrow_approved(context, TARGET)
     assert with_held(context, TARGET, []) == []
     assert context.store.plan("tiny", TARGET) is None
     assert gate(context).admit(rows) == []  # the same once more needs another approval
+
+
+def test_of_an_approved_plan_only_what_waits_still_stays_approved(context: WatchContext) -> None:
+    rows = looks(context, changed=4)
+    gate(context).admit(rows)
+    digest = gate(context).plan(rows).digest
+    assert context.store.approve_plan("tiny", digest)
+    narrow_approved(context, TARGET)
+    assert context.store.plan("tiny", TARGET) == (digest, True, msgspec.json.encode(gate(context).plan(rows)))
+
+    context.store.finish([rows[0].items[0]])
+    context.store.finish(context.store.due("tiny", "plan", NOW))
+    narrow_approved(context, TARGET)
+    assert plan_is_told(context)
+    assert gate(context).admit(rows[1:]) == rows[1:]
+    one = gate(context)
+    assert one.admit(rows) == []  # one of them was done, and is there again
+    assert one.report.outcomes[0].is_new
+    assert context.store.plan("tiny", TARGET) == (digest, False, msgspec.json.encode(one.plan(rows)))
 
 
 def test_no_row_is_removed_without_a_person_while_the_source_lists_nothing(context: WatchContext) -> None:

@@ -59,6 +59,27 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory) -> N
     assert story.board() == OURS
 
 
+def test_rows_of_an_approved_plan_that_a_person_put_back_wait_for_another_approval(story: TableStory) -> None:
+    twice = FOREIGN.replace(b"acme/m0,90.5\n", b"acme/m0,90.5\n" * 2)  # nobody can tell which row is meant
+    story.hub.push(story.target, {"board.csv": twice})
+    push_all(story)
+    digest = digest_in(story.settle())
+    story.contexts.store.approve_plan("tiny", digest)
+    [refused] = said(story.settle(), "rejected")
+    assert story.board() == twice.replace(b"90.5", b"58.33").replace(b"m0,58.33", b"m0,90.5")
+
+    story.hub.push(story.target, {"board.csv": twice}, "Ours", user="ann")
+    for _ in range(2):
+        [done] = settle_watches(story.contexts, [story.watch], rescore=True)
+        assert said(list(done.outcomes), "rejected") == [refused]
+        assert digest_in(list(done.outcomes)) == digest
+        assert story.board() == twice
+    story.contexts.store.approve_plan("tiny", digest)
+    story.settle()
+    assert story.board() == twice.replace(b"90.5", b"58.33").replace(b"m0,58.33", b"m0,90.5")
+    story.hub.push(story.target, {"board.csv": OURS})
+
+
 def test_a_lost_state_does_not_rewrite_the_rows_of_others(story: TableStory) -> None:
     push_all(story)
     story.contexts.store.approve_plan("tiny", digest_in(story.settle()))

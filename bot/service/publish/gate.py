@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from bot.publishing.entry import Entry
+from bot.publishing.hub_evals.model_layout import model_of
 from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, held_text, with_ranks
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark
@@ -19,21 +20,38 @@ LET_GO = "somebody took the row from main; it is not proposed again with this co
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item]) -> list[Item]:
-    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved.
-
-    An approved plan is forgotten when no row waits any more: a process may end between two of its commits.
-    """
+    """The rows in `items` and those that a plan holds; none if no row is due and no plan is approved."""
     store, name = context.store, context.name
     rows = [item for item in items if item.subject]
     plan = store.plan(name, target)
-    is_approved = plan is not None and plan[1]
-    if is_approved and not store.items_at(name, "row", target):
-        with store.transaction():
-            store.forget_plan(name, target)
-            store.mark(name, [Mark("plan", "", target)], context.clock())
-    if not rows and not is_approved:
+    if not rows and not (plan is not None and plan[1]):
         return []
     return [*rows, *(item for item in store.held(name, target) if item.kind == "row")]
+
+
+def narrow_approved(context: WatchContext, target: str) -> None:
+    """Leave of an approved plan what is not done yet; forget it where nothing is left.
+
+    A row that is done needs another approval, so this comes before anything marks it again. A row that waits still was
+    not written, or the process ended before it noted so.
+    """
+    store, name = context.store, context.name
+    known = store.plan(name, target)
+    if known is None or not known[1]:
+        return
+    plan = msgspec.json.decode(known[2], type=Plan)
+    waiting = {item.subject for item in store.items_at(name, "row", target)}
+    if context.targets_by_address[target][1].kind == "models":  # there, a plan counts models
+        waiting = {model_of(subject) for subject in waiting}
+    rest = msgspec.structs.replace(plan, rows=tuple(row for row in plan.rows if row.key in waiting))
+    if rest == plan:
+        return
+    with store.transaction():
+        if rest.large:
+            store.narrow_plan(name, target, msgspec.json.encode(rest))
+        else:
+            store.forget_plan(name, target)
+        store.mark(name, [Mark("plan", "", target)], context.clock())
 
 
 class Look(Protocol):
@@ -169,5 +187,5 @@ class Gate:
         said = self.report.outcomes
         said[:] = [one for one in said if (one.outcome, one.subject) != ("held", self.target)]  # of fewer rows
         if not store.is_plan_declined(name, self.target):
-            is_new = known is None or known[0] != plan.digest
+            is_new = known is None or known[:2] != (plan.digest, False)
             self.report.say("held", self.target, held_text(plan), status=1, is_new=is_new)

@@ -13,6 +13,7 @@ from bot.service.context import WatchContext
 from bot.service.items import Item, Kind, Priority, marks
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
+from bot.service.publish.gate import narrow_approved
 from bot.service.publish.ledger import (
     NOTHING,
     Ledger,
@@ -62,6 +63,7 @@ class Targets:
         Commands on requests come after the rows: what a newer push proposes, the maintainer has not seen.
         """
         target, settings = self.context.targets_by_address[to]
+        narrow_approved(self.context, to)
         self._learn_approvals(to)
         if to not in self.learned:
             self.learned.add(to)

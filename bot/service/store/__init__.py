@@ -57,12 +57,18 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes
         return None if row is None else (row.digest, row.is_approved, row.data)
 
     def set_plan(self, watch: str, target: str, digest: str, data: bytes) -> None:
-        """Hold a plan; another digest needs another approval."""
+        """Hold a plan; another digest needs another approval, and so does the whole of one of which a part is done."""
         known = self.plan(watch, target)
-        if known is not None and known[0] == digest:
+        if known is not None and known[:2] == (digest, False):
             return
         values = {"digest": digest, "is_approved": False, "is_declined": False, "since": time.time(), "data": data}
         self.upsert(plans, [{"watch": watch, "target": target, **values}])
+
+    def narrow_plan(self, watch: str, target: str, data: bytes) -> None:
+        """Keep what is left of the plan at a target; its digest and its approval stay."""
+        where = (plans.c.watch == watch, plans.c.target == target)
+        with self.transaction() as connection:
+            connection.execute(plans.update().values(data=data).where(*where))
 
     def approve_plan(self, watch: str, digest: str) -> bool:
         """Approve the plans of a watch that have this digest; whether there was one."""
