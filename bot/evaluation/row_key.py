@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -42,7 +44,7 @@ class RowKey:
         begin a last `.lock`. A model without an organization lies below `_`; of one with several slashes the first part
         is the organization. No revision is `unpinned`, no precision `unknown`. A name of more than 200 bytes is cut and
         ends in `%_` and a digest of the whole. Where case is ignored, as on some file systems, the texts of two rows
-        are equal only if the rows differ in case alone, see `reading_of`.
+        are equal only if the rows differ in case alone, see `twins`.
         """
         org, slash, name = self.model.partition("/")
         if not (org and name):
@@ -69,13 +71,34 @@ def key_start(leaderboard: str) -> str:
 
 
 def reading_of(key: str) -> str:
-    """The text of a key as a reader sees it: two keys with one reading differ in case, spaces or unseen marks alone.
+    """The leaderboard and the model of a key as a reader sees them, without case, spaces and marks that nobody sees.
 
     Compatibility forms of Unicode count as one, such as full-width letters; letters of other scripts that look alike do
     not. A name of more than 200 bytes is known by its digest, and stays as it is.
     """
-    *folders, settings = key.split("/")
-    return "\n".join(_seen(unquote(part)) for part in (*folders, *settings.split("-")))
+    return _read(key.split("/")[:-1])
+
+
+def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
+    """The keys that a reader cannot tell from an earlier one, each with that one; rows are (when it came, key).
+
+    Such a key spells the model otherwise, at whatever revision, or the settings of the same model.
+    """
+    models: dict[str, str] = {}
+    settings: dict[tuple[str, str], str] = {}
+    found: dict[str, str] = {}
+    for _, key in sorted(rows):
+        model, _, last = key.rpartition("/")
+        first = models.setdefault(reading_of(key), key)
+        if first.rpartition("/")[0] == model:
+            first = settings.setdefault((model, _read(last.split("-"))), key)
+        if first != key:
+            found[key] = first
+    return found
+
+
+def _read(parts: Iterable[str]) -> str:
+    return "\n".join(_seen(unquote(part)) for part in parts)
 
 
 def _seen(text: str) -> str:

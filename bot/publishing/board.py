@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.row_key import reading_of
+from bot.evaluation.row_key import reading_of, twins
 from bot.publishing.entry import Entry, Remark
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.reporting.escape import brief, inert
@@ -227,16 +227,16 @@ def rank_entries(entries: Iterable[Entry]) -> tuple[BoardRow, ...]:
 def faults_of(entries: Iterable[Entry]) -> dict[str, Remark]:
     """Why entries are not ranked, by key: their numbers contradict each other, or they are another row's twins.
 
-    Of rows that differ in case and spaces alone the one that was measured first is ranked.
+    Of rows whose models or settings differ in case and spaces alone the one that was measured first is ranked.
     """
     everything, found = list(entries), dict[str, Remark]()
-    first = first_spellings((entry.date, entry.key) for entry in everything)
+    first = twins((entry.date or "~", entry.key) for entry in everything)
     for entry in everything:
-        other = first[reading_of(entry.key)]
         if why := contradiction(entry):
             found[entry.key] = Remark(CONTRADICTS, why)
-        elif other != entry.key:
-            found[entry.key] = Remark(SPELLED, f"its key differs from {brief(other, 500)} in case or spaces alone")
+        elif other := first.get(entry.key):
+            text = f"{brief(other, 500)} spells its model or a setting otherwise, in case or spaces alone"
+            found[entry.key] = Remark(SPELLED, text)
     return found
 
 
@@ -410,19 +410,19 @@ def digest_of_raws(raws: Iterable[float]) -> str:
 
 @dataclass(frozen=True)
 class KnownBoardRows:
-    """The rows of a board as those with which submissions are compared; `keys` are by their readings."""
+    """The rows of a board as those with which submissions are compared; `keys` are by `reading_of`, without twins."""
 
     values: Mapping[tuple[float, ...], str]
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     documents: Mapping[str, str] = field(default_factory=dict)
 
     def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
         """The model that has these raw values."""
         return {one: self.values[one] for one in raws if one in self.values}
 
-    def spellings(self, readings: Collection[str]) -> Mapping[str, tuple[float, str]]:
-        """The rows that read alike; all of them are on the board."""
-        return {one: (-inf, self.keys[one]) for one in readings if one in self.keys}
+    def spellings(self, readings: Collection[str]) -> list[tuple[float, str]]:
+        """The rows of these models; all of them are on the board."""
+        return [(-inf, key) for one in readings for key in self.keys.get(one, ())]
 
 
 def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
@@ -432,7 +432,10 @@ def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
     for entry in found:
         if (raws := raws_of(entry)) is not None:
             values.setdefault(raws, entry.model.id)
-    return KnownBoardRows(values, first_spellings((one.date, one.key) for one in found), _documents(found))
+    keys: dict[str, list[str]] = {}
+    for key in {one.key for one in found} - twins((one.date or "~", one.key) for one in found).keys():
+        keys.setdefault(reading_of(key), []).append(key)
+    return KnownBoardRows(values, keys, _documents(found))
 
 
 def _documents(entries: Iterable[Entry]) -> dict[str, str]:
@@ -443,11 +446,3 @@ def _documents(entries: Iterable[Entry]) -> dict[str, str]:
             counts.setdefault(one.leaf, Counter())[one.documents] += 1
     common = {leaf: count.most_common(2) for leaf, count in counts.items()}
     return {leaf: two[0][0] for leaf, two in common.items() if len(two) == 1 or two[0][1] > two[1][1]}
-
-
-def first_spellings(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The key that counts of all that read alike: of the row that was measured first. Rows are (date, key)."""
-    first: dict[str, str] = {}
-    for _, key in sorted((date or "~", key) for date, key in rows):
-        first.setdefault(reading_of(key), key)
-    return first

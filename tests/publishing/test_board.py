@@ -182,14 +182,17 @@ def test_every_example_and_every_row_with_a_hole_follows_from_its_own_numbers() 
 
 
 @pytest.mark.parametrize("other", ["Example-Org/kestrel-7b", "example-org/kestrel-7b ", "example-org/kestrel\u200b-7b"])
-def test_of_two_rows_that_a_reader_cannot_tell_apart_one_is_ranked_and_both_are_named(other: str) -> None:
+@pytest.mark.parametrize("revision", [ENTRY.model.revision, "0" * 40])
+def test_of_two_rows_that_a_reader_cannot_tell_apart_one_is_ranked_and_both_are_named(
+    other: str, revision: str
+) -> None:
     model = ENTRY.model
-    key = RowKey("open-llm-v2", other, model.revision, model.precision, model.chat_template).text
+    key = RowKey("open-llm-v2", other, revision, model.precision, model.chat_template).text
     later = replace(ENTRY, key=key, evidence=(replace(ENTRY.evidence[0], date="2099-01-01T00:00:00Z"),))
     first, second = make_board([later, ENTRY], BOARD).rows
     assert (first.entry.key, first.rank, first.fault) == (ENTRY.key, 1, "")
     assert (second.entry.key, second.rank) == (key, None)
-    assert second.fault == f"its key differs from {ENTRY.key} in case or spaces alone"
+    assert second.fault == f"{ENTRY.key} spells its model or a setting otherwise, in case or spaces alone"
 
 
 # ---- files ----

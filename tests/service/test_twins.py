@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.row_key import reading_of
+from bot.evaluation.row_key import twins
 from bot.platforms.registry import Opener
 from bot.service.checks.verify import Verifier
 from tests.service.stories import Story
@@ -27,9 +27,12 @@ def models(story: Story) -> list[str]:
     return sorted(entry.model.id for entry in target.scan_entries().entries)
 
 
-def spelled(model: str, right: tuple[int, int, int] = (50, 60, 70)) -> bytes:
-    """The result of the same run of the same commit, with the model's name spelled otherwise."""
-    return result(right=right).replace(FIRST.encode(), model.encode())
+def spelled(model: str, right: tuple[int, int, int] = (50, 60, 70), of: str = FIRST) -> bytes:
+    """The result of the same run of the same commit, with the model's name spelled otherwise.
+
+    A run of another commit is one `of` another model.
+    """
+    return result(of, right=right).replace(of.encode(), model.encode())
 
 
 def statuses(story: Story) -> dict[str, str]:
@@ -47,6 +50,24 @@ def test_a_model_that_is_spelled_otherwise_makes_no_second_row(story: Story, oth
     assert "spelled-otherwise" in rejected.text
     assert "tiny/acme/atlas-7b/" in rejected.text
     assert models(story) == [FIRST]
+
+
+def test_a_model_that_is_spelled_otherwise_makes_no_second_row_at_another_commit_either(story: Story) -> None:
+    story.push()
+    story.push(spelled(FIRST, of="eve/later-7b"), path_of("acme/later"))
+    story.settle()
+    assert models(story) == [FIRST, FIRST]
+    story.push(spelled(OTHER, of="eve/last-7b"), path_of(OTHER))
+    for _ in range(2):
+        [rejected] = [one for one in story.settle() if one.outcome == "rejected"]
+        assert rejected.subject == path_of(OTHER)
+        assert "spelled-otherwise" in rejected.text
+        assert models(story) == [FIRST, FIRST]
+        story.lose_state()
+    story.hub.push(story.source, {path_of(): None, path_of("acme/later"): None})
+    story.settle()
+    story.settle()
+    assert models(story) == [OTHER]
 
 
 def test_of_two_spellings_in_one_push_one_is_published(story: Story) -> None:
@@ -101,4 +122,6 @@ def test_what_stands_in_another_row_is_named_by_the_service_and_follows_in_verif
 def test_keys_that_differ_in_more_than_case_and_spaces_read_otherwise() -> None:
     settings = ["r-float16", "r-bfloat16", "r-float16-chat", "s-float16"]
     keys = [f"{model}/{one}" for model in ("b/acme/m", "b/acme/n", "b/acme-m/m", "c/acme/m") for one in settings]
-    assert len(set(map(reading_of, keys))) == len(keys)
+    assert twins((0, key) for key in keys) == {}
+    assert twins([(0, "b/acme/m/main-x"), (1, "b/acme/m/Main-x")]) == {"b/acme/m/Main-x": "b/acme/m/main-x"}
+    assert twins([(1, "b/acme/M/r-x"), (0, "b/acme/m/s-y"), (2, "b/acme/m/r-x")]) == {"b/acme/M/r-x": "b/acme/m/s-y"}

@@ -35,8 +35,8 @@ class Facts:
     found; a hash that is absent was not looked up. `same_values` names, for the raw values of all tasks in order, the
     model on the board that has them. `waivers` are further ones. `committed` has, by path, the date in Unix seconds of
     the commit that brought a file. `owners` has, by the prefix of a path, the organizations whose models are submitted
-    there and nowhere else. `names` has the Hub ids of models by what files call them, see `with_names`. `spellings` has
-    the key of the row that stands first, by what a reader sees of a key, see `reading_of`. `documents` has, by leaf,
+    there and nowhere else. `names` has the Hub ids of models by what files call them, see `with_names`. `spellings`
+    has, by the key of a row that reads like an earlier one, the key of that one, see `twins`. `documents` has, by leaf,
     the digest of the documents in the sample logs of most rows on the board.
     """
 

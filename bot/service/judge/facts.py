@@ -13,12 +13,12 @@ from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.measurement import raw_values
-from bot.evaluation.row_key import key_of, reading_of
+from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
-from bot.publishing.board import digest_of_raws, first_spellings
+from bot.publishing.board import digest_of_raws
 
 if TYPE_CHECKING:  # commands and the Action judge without a database and without the Hub's client
     from bot.service.settings.config import Watch
@@ -43,10 +43,10 @@ class KnownRows(Protocol):
         """
         ...
 
-    def spellings(self, readings: Collection[str]) -> Mapping[str, tuple[float, str]]:
-        """The row that came first of those that read alike, see `reading_of`: when its file came, and its key.
+    def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str]]:
+        """The rows of these models, see `reading_of`: when their files came, and their keys.
 
-        The time is in Unix seconds, `-inf` for a row that is on the board.
+        The time is in Unix seconds, `-inf` for a row that is on the board; of twins there only the first is given.
         """
         ...
 
@@ -116,17 +116,16 @@ class Judge:
         )
 
     def _spellings(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Mapping[str, str]:
-        """The key that counts of each reading that several keys have, among these submissions and the known rows."""
-        came: dict[str, list[tuple[float, str]]] = {}
+        """The twins among these submissions and the known rows."""
+        came: list[tuple[float, str]] = []
         for one in found:
             board = self.leaderboard
             named = identified(one, self.names, board.models, served=board.served_models)
             if named.result is not None:
                 key = key_of(self.leaderboard.id, named.result.model).text
-                came.setdefault(reading_of(key), []).append((committed.get(one.path, inf), key))
-        known = self.known.spellings(came) if self.known is not None and came else {}
-        every = {reading: [*some, *([known[reading]] if reading in known else [])] for reading, some in came.items()}
-        return {reading: min(some)[1] for reading, some in every.items() if len({key for _, key in some}) > 1}
+                came.append((committed.get(one.path, inf), key))
+        known = self.known.spellings({reading_of(key) for _, key in came}) if self.known is not None and came else ()
+        return twins([*came, *known])
 
     def _commits(self, found: Iterable[Parsed]) -> Mapping[str, CommitFact]:
         """The answers about the commits that files and declaration alone do not settle."""
@@ -172,13 +171,11 @@ class StoredRows:
         models = self.store.models_with(self.watch, digests.values())
         return {one: models[digest] for one, digest in digests.items() if digest in models}
 
-    def spellings(self, readings: Collection[str]) -> Mapping[str, tuple[float, str]]:
-        """The row that came first of those that read alike; one on a board came before all others."""
-        first: dict[str, tuple[float, str]] = {}
-        for came, key in sorted(self.store.spellings(self.watch, readings, self.paths)):
-            first.setdefault(reading_of(key), (came, key))
-        on_boards = first_spellings(self.store.board_spellings(self.watch, readings))
-        return {**first, **{reading: (-inf, key) for reading, key in on_boards.items()}}
+    def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str]]:
+        """The rows of these models; one on a board came before all others, and there the one measured first."""
+        on_boards = [(measured or "~", key) for measured, key in self.store.board_spellings(self.watch, readings)]
+        first = {key for _, key in on_boards} - twins(on_boards).keys()
+        return [*self.store.spellings(self.watch, readings, self.paths), *((-inf, key) for key in first)]
 
     @property
     def documents(self) -> Mapping[str, str]:

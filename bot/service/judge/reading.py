@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,7 +12,7 @@ from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
-from bot.evaluation.row_key import key_of, reading_of
+from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem, unread_submission
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import read_whole_files
@@ -228,15 +227,14 @@ def mark_changed(
 
 
 def judge_twins(context: WatchContext, keys: Iterable[str], cause: Cause = "push") -> None:
-    """Judge submissions again whose rows read like these, see `reading_of`: which of them counts may be another."""
+    """Judge the submissions of models again of which these rows have twins: which of them counts may be another."""
     store, name = context.store, context.name
     for some in batches(keys, BATCH):
-        readings = {reading_of(key): key for key in some}
+        readings = {reading_of(key) for key in some}
         ours = {key for _, key in store.spellings(name, readings)}
         every = {*some, *ours, *(key for _, key in store.board_spellings(name, readings))}
-        count = Counter(map(reading_of, every))
-        twins = sorted(key for key in ours if count[reading_of(key)] > 1)
-        for part in batches(twins, BATCH):
+        unlike = {reading_of(key) for key in twins((0, key) for key in every)}
+        for part in batches(sorted(key for key in ours if reading_of(key) in unlike), BATCH):
             found = list(store.submissions_of(name, part).values())
             again = judged(context, found)
             store.set_verdicts(name, {one.path: (one.key, one.status) for one in again})

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 9  # a state of another version is emptied: that costs one full reading
+VERSION = 10  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -79,7 +79,7 @@ submissions = Table(
     key("path"),
     Column("folder", Words, nullable=False),
     Column("key", Words),
-    Column("reading", Words),  # what a reader sees of the key
+    Column("reading", Words),  # the model of the key as a reader sees it
     Column("status", Words, nullable=False),
     Column("oid", Words, nullable=False),
     Column("commit", Words, nullable=False),
@@ -156,7 +156,7 @@ board_rows = Table(
     key("key"),
     Column("digest", Words, nullable=False),
     Column("row", Words, nullable=False),
-    Column("reading", Words, nullable=False),  # what a reader sees of the key
+    Column("reading", Words, nullable=False),  # the model of the key as a reader sees it
     Column("raws", Words),  # a digest of the raw values, NULL where one is missing
     Column("model", Words, nullable=False),
     Column("measured", Words, nullable=False),

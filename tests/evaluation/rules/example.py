@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import raw_values, take_measurements
 from bot.evaluation.result import CheckedSamples, Result
-from bot.evaluation.row_key import reading_of
+from bot.evaluation.row_key import key_of, twins
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, Submission, parse_submission
 from tests.evaluation.judging import (
@@ -72,7 +72,7 @@ class Example:
     inserted: str = ""
     samples: dict[str, Any] = field(default_factory=dict)
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    spellings: dict[str, str] = field(default_factory=dict)
+    rows: list[str] = field(default_factory=list)
 
     def data(self) -> bytes:
         """The bytes of the file."""
@@ -91,7 +91,11 @@ class Example:
 
     def outcome(self) -> Outcome:
         """Judge it."""
-        outcome = self._judged(Facts(today=TODAY, owners=self.owners, spellings=self.spellings))
+        outcome = self._judged(Facts(today=TODAY, owners=self.owners))
+        if self.rows and outcome.result is not None:
+            key = key_of(self.leaderboard, outcome.result.model).text
+            spellings = twins([*((0, row) for row in self.rows), (1, key)])
+            outcome = self._judged(Facts(today=TODAY, owners=self.owners, spellings=spellings))
         if not self.board or outcome.result is None:
             return outcome
         return self._judged(self._facts(outcome.result))
@@ -183,8 +187,7 @@ def _read(line: str, example: Example) -> None:
 
 def _read_fact(line: str, example: Example) -> None:
     if line.startswith(ROW):
-        key = line.removeprefix(ROW)
-        example.spellings[reading_of(key)] = key
+        example.rows.append(line.removeprefix(ROW))
     elif line.startswith(BOARD):
         example.board = line.removeprefix(BOARD).strip()
     else:
