@@ -7,7 +7,7 @@ times that of the smallest; at most 10,000 bytes of state a file. Status 1 where
 
 With `--kill 6` an import is killed (SIGKILL) six times, each time a random number of requests after its start, and
 called again; a line for each kill shows how far it was. Besides the bar above each start may cost 20 requests, one for
-each 1,000 rows that stand, and one commit that is sent again. Every run prints a digest of the rows; `--digest` takes
+each 500 rows that stand, and one commit that is sent again. Every run prints a digest of the rows; `--digest` takes
 that of a calm run, and the rows must be the same.
 
     python benchmarks/import_board.py [--files 10000 100000] [--layouts nested flat] [--as commit] [--kill 6]
@@ -46,6 +46,7 @@ OF_AN_ORG = 100
 KINDS = ("tree", "paths-info", "preupload", "commit", "refs", "git-upload-pack", "resolve", "discussions", "whoami")
 REQUESTS, BESIDES, MEMORY, STATE = 2.2, 100, 1.3, 10_000
 A_START = 20  # requests that a start costs, besides the listing of what stands
+ROWS_A_PAGE = 500  # of a listing with 1,000 entries: a row is a file and a folder
 MOMENT = 0.5  # seconds, at most, between a request and the kill
 
 
@@ -182,7 +183,7 @@ def measure(layout: str, count: int, form: str, kills: int, moments: random.Rand
                 print("it came to its end before the kill", flush=True)
                 break
             found = runs.look()
-            again += A_START + found["rows"] // 1000 + 1
+            again += A_START + found["rows"] // ROWS_A_PAGE + 1
             far = {"requests": sum(found["kinds"].values()), "read": runs.read(), "rows": found["rows"]}
             print("killed:", json.dumps(far), flush=True)
         runs.run()
