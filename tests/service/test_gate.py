@@ -142,6 +142,22 @@ def test_a_row_that_is_gone_because_main_was_rewritten_waits_for_a_person(contex
     assert held(context).keys() == {"restored-0"}
 
 
+def test_with_rows_that_are_gone_only_what_is_large_waits(context: WatchContext) -> None:
+    small = [*looks(context, added=1, changed=2, removed=1), *restored(context, 2, REWRITTEN)]
+    one = gate(context)
+    assert keys(one.admit(small)) == {"added-0", "changed-0", "changed-1", "removed-0"}
+    assert held(context).keys() == {"restored-0", "restored-1"}
+    assert [plan.digest for plan in one.report.plans][1:] == [one.plan(small[4:]).digest]
+
+    large = [*looks(context, added=1, changed=3), *small[4:]]
+    assert keys(gate(context).admit(large)) == {"added-0"}
+    assert held(context).keys() == {"changed-0", "changed-1", "changed-2", "restored-0", "restored-1"}
+    items = {item.subject: item for item in context.store.held("tiny")}
+    again = [replace(look, items=(items[look.key],)) for look in large if look.key in items.keys() - {"changed-2"}]
+    assert keys(gate(context).admit(again)) == {"changed-0", "changed-1"}
+    assert held(context).keys() == {"changed-2", "restored-0", "restored-1"}
+
+
 def test_a_share_of_a_board_from_which_rows_were_taken_is_of_what_it_was(context: WatchContext) -> None:
     shares = replace(context, watch=context.watch.model_copy(update={"max_removed": "10%"}))
     one = gate(shares, size=54)

@@ -143,6 +143,34 @@ def test_rows_that_are_let_go_do_not_come_back(hub: Hub, tmp_path: Path, form: s
 
 
 @STATES
+def test_a_row_that_is_let_go_is_asked_about_with_no_later_one_and_pushes_go_on(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    story = board(hub, tmp_path, "pull-request", 3)
+    history = list(story.target.main.history())
+    rows = [sum(path.startswith("entries/") for path, _ in one.tree.files()) for one in history]
+    story.target.refs["refs/heads/main"] = history[rows.index(2)]
+    text = held(settle(story))
+    assert text.startswith("1 row that")
+    hub.comment(story.target, hub.conversations(story.target)[-1], f"/drop {digest_in(text)}", "meg")
+    settle(story)
+    settle(story)
+
+    story.target.refs["refs/heads/main"] = history[rows.index(1)]
+    [path] = rows_of(story)
+    story.push(model="/".join(path.split("/")[2:4]), right=(60, 60, 70))
+    if is_lost:
+        story.lose_state()
+    for _ in range(2):
+        done = settle(story)
+    assert held(done).startswith("1 row that somebody took from main")
+    assert ledger(done) == "3 accepted: 0 on main, 1 open, 1 held, 1 declined, 0 unexplained"
+    [request] = story.requests
+    assert request.title.startswith("Update ")
+    story.contexts.store.close()
+
+
+@STATES
 def test_a_lost_history_of_merged_requests_is_a_plan_without_the_state_too(
     hub: Hub, tmp_path: Path, is_lost: bool
 ) -> None:

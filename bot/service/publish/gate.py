@@ -99,8 +99,22 @@ class Gate:
         """The rows that may be published now.
 
         New rows always go on. Where more rows would be removed or changed than the watch allows, none is; they are held
-        as one plan until its digest is approved.
+        as one plan until its digest is approved. While only rows that people took from main wait, the others go on.
         """
+        going, asked = self._parted(looks)
+        if going:
+            self.report.plans.append(self._shown(self.plan(going), looks))
+            self._release(going)
+        return [*going, *self._ask(asked)]
+
+    def _parted(self, looks: Sequence[L]) -> tuple[list[L], Sequence[L]]:
+        """The rows that go on whatever is said of those that people took from main, and the rows of one plan."""
+        taken = [look for look in looks if look.planned.action == "restored"]
+        others = [look for look in looks if look.planned.action != "restored"]
+        return (others, taken) if taken and not self.is_large(self.plan(others)) else ([], looks)
+
+    def _ask(self, looks: Sequence[L]) -> list[L]:
+        """Of the rows of one plan those that may be published now; the others are held."""
         store, name = self.context.store, self.context.name
         looks = self._without_taken(looks)
         plan = self.plan(looks)
@@ -111,12 +125,16 @@ class Gate:
                 with store.transaction():
                     if not is_approved:
                         store.forget_plan(name, self.target)
-                    store.release([item for look in looks for item in look.items if item.is_held], self.context.clock())
+                    self._release(looks)
                     store.mark(name, [Mark("plan", "", self.target)], self.context.clock())
             return list(looks)
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
         self._hold(plan, [look for look in looks if look.planned.action not in free])
         return [look for look in looks if look.planned.action in free]
+
+    def _release(self, looks: Sequence[Look]) -> None:
+        held = [item for look in looks for item in look.items if item.is_held]
+        self.context.store.release(held, self.context.clock())
 
     def _without_taken(self, looks: Sequence[L]) -> Sequence[L]:
         """The rows but for those that people want no longer: a few that they took from main, or a declined plan's."""

@@ -7,7 +7,7 @@ later edits of the comment change nothing, and a reply that somebody edited gran
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -264,11 +264,15 @@ def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str
 
 @dataclass(frozen=True, slots=True)
 class PlanPlace:
-    """The discussion of plans at a target; `digest` is that of the plan that waits there."""
+    """The discussion of plans at a target; `digest` is that of the plan that waits there.
+
+    `taken` are the rows of it that people took from main, by key with their digests.
+    """
 
     maintainers: Container[str]
     leaderboard_id: str
     digest: str
+    taken: Mapping[str, str]
     approve: Callable[[], object]
     decline: Callable[[], object]
     post: Callable[[str], None]
@@ -282,9 +286,15 @@ def approve(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]) -> 
         f"The plan {code(place.digest)} is approved by this comment, once. "
         "Where the bot still lists it as waiting, write the command again."
     )
-    place.post(reply_text(words_of_answer, asked.comment.id, place.leaderboard_id))
+    place.post(reply_text(words_of_answer + _taken_lines(place), asked.comment.id, place.leaderboard_id))
     place.approve()
     return ""
+
+
+def _taken_lines(place: PlanPlace) -> str:
+    """The rows that people took from main, so that the answer tells what was said of each."""
+    lines = [f"- `{key}` (`{digest}`)" for key, digest in list(place.taken.items())[:MOST_TAKEN]]
+    return "".join(f"\n{line}" for line in ["", *lines] if lines)
 
 
 def _other_plan(place: PlanPlace, digits: str) -> str:
@@ -296,7 +306,7 @@ def decline_plan(place: PlanPlace, asked: RequestedCommand, words: re.Match[str]
     if not place.digest.startswith(words[1]):
         return _other_plan(place, words[1])
     words_of_answer = f"The plan {code(place.digest)} is declined by this comment: its rows stay as they are."
-    place.post(reply_text(words_of_answer, asked.comment.id, place.leaderboard_id))
+    place.post(reply_text(words_of_answer + _taken_lines(place), asked.comment.id, place.leaderboard_id))
     place.decline()
     return ""
 
@@ -310,6 +320,17 @@ def last_answer(
     return found[-1] if found else (None, "")
 
 
+def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> set[tuple[str, str]]:
+    """The rows that the present maintainers let go, with their digests; the last answer about a row counts."""
+    found: set[tuple[str, str]] = set()
+    for _, text in answered_to(comments, us, maintainers):
+        answer, rows = PLAN_ANSWER.match(text), TAKEN_ROW.findall(text)
+        found = found.union(rows) if answer and answer[2] == "declined" else found.difference(rows)
+    return found
+
+
+MOST_TAKEN = 100  # rows that an answer names
+TAKEN_ROW = re.compile(r"^- `([^`\s]+)` \(`([0-9a-f]{64})`\)$", re.MULTILINE)
 PLAN_ANSWER = re.compile(r"The plan `([0-9a-f]+)` is (approved|declined) by this comment")
 ANY = re.compile(r".*")
 DIGITS = re.compile(r"([0-9a-f]{12,64})")

@@ -11,14 +11,18 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from bot.platforms.discussions import Comment, Conversation, Conversations
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry, digest_of
+from bot.publishing.plan import Plan
 from bot.publishing.publication import find_marker, plan_mark
 from bot.publishing.verdict_texts import reply_text
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.items import Item, Mark, marks
+from bot.service.publish.ledger import let_go
 from bot.service.talk.commands import (
     PLAN,
     REQUEST,
@@ -26,6 +30,7 @@ from bot.service.talk.commands import (
     RequestPlace,
     answer_commands,
     declines_in,
+    dropped_in,
     last_answer,
     names_of,
 )
@@ -124,10 +129,13 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     if plan is None or plan[1]:
         return
     mark, maintainers = plan_mark(context.leaderboard.id, context.source.name), context.watch.maintainers
+    rows = msgspec.json.decode(plan[2], type=Plan).having("restored")
+    taken = {row.key: row.digest.rpartition(">")[2] for row in rows}
     place = PlanPlace(
         maintainers,
         context.leaderboard.id,
         plan[0],
+        taken,
         lambda: context.store.approve_plan(context.name, plan[0]),
         lambda: context.store.decline_plan(context.name, plan[0]),
         lambda text: target.answer(mark, text),
@@ -154,6 +162,9 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
             else:
                 target.answer(mark, reply_text(OLDER, one.comment.id, context.leaderboard.id))
             note_used(one.comment)
+    dropped = taken.items() & dropped_in(replies, target.account, maintainers)
+    let_go(context, to, [key for key, _ in dropped])  # with other rows in an earlier plan
+    context.store.mark(context.name, marks("row", sorted(key for key, _ in dropped), [to]), context.clock())
 
 
 def _shows_plan(comment: Comment, us: str, digest: str) -> bool:
