@@ -28,8 +28,9 @@ class OutcomeView(msgspec.Struct, frozen=True):
 class WatchView(msgspec.Struct, frozen=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
-    `items` counts what waits by state, `submissions` what was read by verdict. `boards` has the name of each target's
-    board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
+    `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
+    accepted rows are, and `unexplained` counts those that are nowhere without a reason. `boards` has the name of each target's board: its pages lie below `/board/<name>/`, and the API
+    takes it instead of the watch's name.
     """
 
     name: str
@@ -44,6 +45,8 @@ class WatchView(msgspec.Struct, frozen=True):
     next: str | None
     items: dict[str, int]
     submissions: dict[str, int]
+    ledgers: dict[str, str]
+    unexplained: int
     boards: dict[str, str]
     outcomes: list[OutcomeView]
 

@@ -42,6 +42,7 @@ LONGEST_CAUSE = 2_000  # letters of a cause in an address
 NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
 STATUSES = ("accepted", "rejected", "unread")
 PLAN_PAGE = 200  # rows of a plan on one page
+PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
 WHY = {
     401: "The operator token is missing.",
     403: "This needs the right operator token and a page of this service.",
@@ -90,6 +91,7 @@ class OperatorRoutes:
             causes=causes,
             sentences=[*self._situation(watches, causes), *running],
             running=running,
+            ledgers=[line for watch in watches for line in watch.ledgers.values()],
             plans=plans[0] if len(plans) == 1 else "plans",
             may=who_may(self.token, self.bound_to),
             link=target_url,
@@ -119,6 +121,9 @@ class OperatorRoutes:
         for watch in watches:
             if watch.failure:
                 yield f"{watch.name}: {watch.failure.rstrip('.')}."
+            if watch.unexplained:
+                rows = counted(watch.unexplained, "accepted row")
+                yield f"{watch.name}: {rows} without an explanation; `leaderboard-bot status` names each."
             for cause in causes[watch.name][:1]:
                 others = counted(len(causes[watch.name]) - 1, "more cause")
                 rest = f" {others} below." if len(causes[watch.name]) > 1 else ""
@@ -215,7 +220,10 @@ class OperatorRoutes:
         return ""
 
     def _plans(self, _: Request) -> bytes:
-        return self._page("plans.html", "plans", plans=self.views.plans())
+        found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]
+        plans = [(plan, rows[:PLAN_SAMPLE]) for plan, rows in filter(None, found)]
+        may = who_may(self.token, self.bound_to)
+        return self._page("plans.html", "plans", plans=plans, may=may, link=target_url, referrer="same-origin")
 
     def _plan(self, request: Request) -> bytes | None:
         name, digest = request.path_params["watch"], request.path_params["digest"]

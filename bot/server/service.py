@@ -268,6 +268,7 @@ class Service:
             "age": round(now - (state.settled or self.started), 1),
             "failure": brief(state.failure, 500),
             "plans": plans,
+            "unexplained": unexplained,
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
             "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},

@@ -80,6 +80,8 @@ class Views:
             next=moment(self._next(watch, settled)),
             items=dict(health.get("counts", {})),
             submissions=store.count_submissions(name),
+            ledgers=dict(health.get("ledgers", {})),
+            unexplained=health.get("unexplained", 0),
             boards=self.boards.names(watch),
             outcomes=[_outcome(row) for row in store.outcomes(name)],
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -15,7 +16,7 @@ from bot.server.service import Service
 from bot.server.views import place_of
 from bot.service.items import Mark
 from tests.pages.boards import HOSTILE, Found, found, hostile
-from tests.server.services import NOW, item, make_service, make_web
+from tests.server.services import NOW, TARGET, item, make_service, make_web
 from tests.service.test_store import submission
 
 LOCAL = "http://localhost"
@@ -112,6 +113,8 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
     page = read(web, "/plans")
     address = f"plans/open-llm/{plan.digest}"
     assert address in page.links
+    assert len(page.tables[0]) == 1 + len(HOSTILE)
+    assert 'value="approve"' in web.get("/plans").text
     shown = read(web, f"/{address}")
     assert len(shown.tables[0]) == 1 + len(HOSTILE)
     assert f"leaderboard-bot settle --watch open-llm --approve {plan.digest}" in shown.text
@@ -148,6 +151,17 @@ def test_only_addresses_of_the_watch_become_links(web: TestClient, service: Serv
     links = read(web, "/").links
     assert links.count(ours) == 1
     assert not any(link.startswith("https://evil") for link in links)
+
+
+def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexplained(
+    web: TestClient, service: Service
+) -> None:
+    store, line = service.contexts.store, "60 accepted: 57 on main, 1 open, 0 held, 1 declined, 1 unexplained"
+    assert "accepted row" not in read(web, "/").text
+    store.set_cursor("open-llm", "ledger", json.dumps({"line": line, "unexplained": 1, "at": NOW}), target=TARGET)
+    shown = read(web, "/").text
+    assert line in shown
+    assert "open-llm: 1 accepted row without an explanation; `leaderboard-bot status` names each." in shown
 
 
 def test_a_long_import_shows_how_far_it_is(web: TestClient, service: Service) -> None:
@@ -213,7 +227,7 @@ def test_no_page_takes_names_for_markup_or_sets_a_cookie(web: TestClient, path: 
     answer = web.get(path)
     page = found(answer.content)
     assert page.elements.isdisjoint({"img", "style", "b"})
-    assert answer.text.count("<script ") == 1
+    assert answer.text.count("<script ") == (path != "/plans")  # a button that decides stays where it is
     assert "style" not in page.attributes
     assert not [name for name in page.attributes if name.startswith("on")]
     assert "set-cookie" not in answer.headers
