@@ -29,8 +29,8 @@ class WatchView(msgspec.Struct, frozen=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
     `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
-    accepted rows are, and `unexplained` counts those that are nowhere without a reason. `boards` has the name of each target's board: its pages lie below `/board/<name>/`, and the API
-    takes it instead of the watch's name.
+    accepted rows are, and `unexplained` counts those that are nowhere without a reason. `boards` has the name of each
+    target's board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
     """
 
     name: str
