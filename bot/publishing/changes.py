@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from bot import __version__
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry, digest_of
@@ -67,15 +68,18 @@ MOST_KEYS, LONGEST_VALUE = 5, 40  # keys of a declaration that a reason names, a
 
 
 def why_rescored(before: Entry, after: Entry | None, old: Leaderboard | None, new: Leaderboard) -> str:
-    """Why a row has other numbers although its files are the same; `old` is the declaration that `before` names."""
-    if after is None:
-        return "today's declaration does not accept it"
-    if before.leaderboard.scoring_digest == after.leaderboard.scoring_digest:
-        is_newer = before.tool != after.tool
-        return "the bot has another version" if is_newer else "waivers, owners or other facts changed"
-    keys = changed_keys(old, new) if old is not None else []
-    more = f" and {counted(len(keys) - MOST_KEYS, 'more key')}" if len(keys) > MOST_KEYS else ""
-    return f"the declaration changed{': ' if keys else ''}{', '.join(keys[:MOST_KEYS])}{more}"
+    """Why a row has other numbers, or none any more, although its files are the same.
+
+    `old` is the declaration that `before` names.
+    """
+    if before.leaderboard.scoring_digest == new.scoring_digest:
+        is_newer = before.tool != (__version__ if after is None else after.tool)
+        why = "the bot has another version" if is_newer else "waivers, owners or other facts changed"
+    else:
+        keys = changed_keys(old, new) if old is not None else []
+        more = f" and {counted(len(keys) - MOST_KEYS, 'more key')}" if len(keys) > MOST_KEYS else ""
+        why = f"the declaration changed{': ' if keys else ''}{', '.join(keys[:MOST_KEYS])}{more}"
+    return why if after is not None else f"{why}, and its files are no longer accepted"
 
 
 def changed_keys(old: Leaderboard, new: Leaderboard) -> list[str]:

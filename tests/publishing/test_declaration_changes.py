@@ -59,6 +59,10 @@ def test_each_cause_has_its_own_words() -> None:
 
     assert why_rescored(before, after, OLD, new) == f"the declaration changed: {BOUND}"
     assert why_rescored(before, after, None, new) == "the declaration changed"
-    assert why_rescored(before, None, OLD, new) == "today's declaration does not accept it"
+    refused = "and its files are no longer accepted"
+    assert why_rescored(before, None, OLD, new) == f"the declaration changed: {BOUND}, {refused}"
+    assert why_rescored(before, None, OLD, OLD) == f"waivers, owners or other facts changed, {refused}"
+    older = replace(before, tool="0.0.1")
+    assert why_rescored(older, None, OLD, OLD) == f"the bot has another version, {refused}"
     assert why_rescored(before, replace(before, tool="0.0.1"), OLD, OLD) == "the bot has another version"
     assert why_rescored(before, before, OLD, OLD) == "waivers, owners or other facts changed"

@@ -182,13 +182,3 @@ def test_a_dry_run_counts_the_rows_that_stay(hub: Hub, tmp_path: Path, is_lost: 
     [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
     assert [(plan.unchanged, len(plan.rows)) for plan in dry.plans] == [(4, 1)]
     story.contexts.store.close()
-
-
-def test_a_token_that_is_not_valid_is_called_so(hub: Hub, tmp_path: Path) -> None:
-    story = Story(hub, tmp_path)
-    story.push()
-    hub.tokens.clear()
-    failures = said(story.settle(), "failed")
-    assert failures
-    assert all("401: the token is missing, wrong or no longer valid; set HF_TOKEN" in text for text in failures)
-    story.contexts.store.close()

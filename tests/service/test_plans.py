@@ -60,8 +60,8 @@ def digest_in(text: str) -> str:
 BREAK = {
     "the source is emptied": "its files are gone from the source",
     "paths select nothing": "the settings no longer select its files",
-    "shots are others": "the declaration changed, and no longer accepts its files: wrong-num-fewshot",
-    "releases are others": "the declaration changed, and no longer accepts its files: unaccepted-harness-commit",
+    "shots are others": "its files are no longer accepted: wrong-num-fewshot",
+    "releases are others": "its files are no longer accepted: unaccepted-harness-commit",
 }
 RELEASES = """
 [[harness.accepted]]

@@ -31,7 +31,7 @@ class Rescored:
     def __call__(self, before: Entry, after: Entry | None) -> str:
         """The reason for one row, with the keys of the declaration that changed."""
         named = before.leaderboard
-        is_known = after is None or named.scoring_digest == after.leaderboard.scoring_digest
+        is_known = named.scoring_digest == self.today.scoring_digest
         if not is_known and named not in self._declared and len(self._declared) < MOST_DECLARATIONS:
             self._declared[named] = declaration_at(self.target, named)
         return why_rescored(before, after, self._declared.get(named), self.today)
