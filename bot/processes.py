@@ -80,6 +80,7 @@ def _in_processes(work: Callable[[Any], Any], parts: Sequence[Sequence[Any]], jo
 
     # A new interpreter takes half a second; a fork is safe on Linux, because a command has no threads of its own here.
     context = get_context("fork" if sys.platform == "linux" else "spawn")
+    os.environ["PYTHONSAFEPATH"] = "1"  # a new interpreter imports nothing from the working folder, a stranger's
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(work,)) as pool:
         waiting: deque[Future[list[Any]]] = deque()
         try:

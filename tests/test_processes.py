@@ -151,3 +151,21 @@ def is_running(process: int) -> bool:
     except ProcessLookupError:
         return False
     return "zombie" not in Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+
+
+def test_new_processes_import_nothing_from_the_working_folder(tmp_path: Path) -> None:
+    """Where processes are spawned, as on macOS, a new interpreter would look for its modules in a stranger's folder."""
+    for name in ("multiprocessing", "re", "json", "pickle"):
+        (tmp_path / f"{name}.py").write_text("open('canary', 'a')")
+    script = tmp_path / "ours" / "command.py"
+    script.parent.mkdir()
+    script.write_text(
+        f'{HEAD}if __name__ == "__main__":\n    sys.platform = "darwin"\n    print(*run_jobs(abs, [-1, 2], 2))'
+    )
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"} | {"PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path, env=environ, timeout=60
+    )
+    assert (done.stdout.strip(), done.stderr) == ("1 2", "")
+    assert not (tmp_path / "canary").exists()

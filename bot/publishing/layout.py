@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import quote
 
-from bot.errors import MalformedEntry
+from bot.errors import MalformedEntry, MalformedResult
 from bot.evaluation.finding import in_units
+from bot.evaluation.formats.content import parse_json
 from bot.publishing.entry import MAX_BYTES, Entry, Evidence, parse_entry
 
 HOSTS = {
@@ -163,8 +164,12 @@ def read_row(path: str, data: bytes | None) -> Entry | str:
         return _why_unread(path)
     try:
         entry = parse_entry(data, path)
+        if entry.to_bytes() != data and parse_json(data)[1]:
+            return f"{path} has a key twice, so that programs read it differently"
     except MalformedEntry as error:
         return str(error)
+    except MalformedResult as error:
+        return f"{path} {error.why}"
     return entry if entry.path == path else f"{path} holds the entry whose path is {entry.path}"
 
 

@@ -106,6 +106,28 @@ def test_a_row_that_tells_of_files_it_is_not_made_of_follows(place: Path, rule: 
     assert f"({rule})" in said
 
 
+@pytest.mark.parametrize("field", ['"average": 99.9', '"verdict": "incomplete"', '"x": {"y": 1, "y": 2}'])
+def test_a_field_that_stands_twice_is_named(place: Path, field: str) -> None:
+    """Of two, one program reads the last, and a person or another program the first."""
+    path = entry_file(place, MODELS[0])
+    text = (place / "board" / path).read_text()
+    edit(place, path, text.replace("{", f"{{{field},", 1).encode())
+
+    [row] = [row for row in verify(place) if not row.follows]
+    assert (row.key, row.outcome) == (path, "untraceable")
+    assert "has a key twice" in row.why
+
+
+@pytest.mark.parametrize("name", ["datasets/../acme", "datasets/a--b/c", "models/acme/..", "datasets/a/b@x/y", ""])
+def test_a_source_that_is_no_address_stops_no_other_row(place: Path, name: str) -> None:
+    path = entry_file(place, MODELS[0])
+    whole = json.loads((place / "board" / path).read_text())
+    whole["evidence"][0] |= {"source": f"hf://{name}", "path": "x.json"}
+    edit(place, path, json.dumps(whole).encode())
+
+    assert sorted(outcomes(verify(place))) == ["follows", "unavailable"]
+
+
 def test_another_digest_of_the_evidence_is_found(place: Path) -> None:
     path = entry_file(place, MODELS[0])
     whole = json.loads((place / "board" / path).read_text())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from bot.errors import CallError
+from bot.evaluation.identity import is_hub_id
 
 MODELS = "hf://models"  # the repositories of all models, as one target
 KINDS = {"datasets": "dataset", "spaces": "space", "models": "model"}
@@ -36,7 +37,7 @@ def parse_address(text: str) -> HubAddress:
     Raises CallError if it is none.
     """
     match = ADDRESS.fullmatch(text)
-    if match is None:
+    if match is None or not is_hub_id(match[2]):
         raise CallError(f"{text}: expected hf://datasets/org/name[@revision][/path]")
     kind, name, revision, path = match.groups()
     return HubAddress(KINDS[kind], name, revision and revision.replace("%2F", "/"), (path or "").strip("/"))

@@ -37,6 +37,12 @@ def test_addresses_are_taken_apart() -> None:
         parse_address("hf://acme/results")
 
 
+@pytest.mark.parametrize("name", ["../x", "acme/..", "a--b/c", "acme/x.git", "acme/-x", f"acme/{'x' * 97}"])
+def test_a_name_that_no_repository_has_is_no_address(name: str) -> None:
+    with pytest.raises(CallError, match="expected hf://datasets/org/name"):
+        parse_address(f"hf://datasets/{name}")
+
+
 def test_changes_are_what_was_added_changed_and_removed(hub: Hub, repository: Repository, source: HubSource) -> None:
     old = hub.push(repository, {"a/x.json": b"1", "a/y.json": b"2", "b/z.json": b"3", "c": b"4"}).oid
     new = hub.push(repository, {"a/x.json": b"5", "b": None, "c": None, "c/d/e.json": b"6"}).oid
