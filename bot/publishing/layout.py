@@ -35,6 +35,8 @@ NO_LINKS = Links()
 
 def evidence_url(file: Evidence) -> str:
     """Where people read a file at its commit, "" if the source has no pages or the file no commit."""
+    if {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
+        return ""  # a browser would walk up to another page of the host
     for scheme, (repository, view) in HOSTS.items():
         if file.source.startswith(scheme) and file.commit:
             name = quote(file.source.removeprefix(scheme).rstrip("/"))

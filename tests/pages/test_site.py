@@ -164,6 +164,9 @@ def test_a_row_of_an_earlier_declaration_says_so() -> None:
         (Evidence("github://a/b", "r.json", ""), ""),
         (Evidence("javascript:alert(1)", "r.json", "0" * 40), ""),
         (Evidence("", "r.json", ""), ""),
+        (Evidence("hf://datasets/a/b", "../../../../../eve/x", "0" * 40), ""),
+        (Evidence("hf://datasets/a/b", "r.json", "0/../../../../eve"), ""),
+        (Evidence("github://../eve", "r.json", "0" * 40), ""),
     ],
 )
 def test_a_file_is_linked_where_people_can_read_it(file: Evidence, url: str) -> None:

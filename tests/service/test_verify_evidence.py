@@ -198,6 +198,21 @@ def test_evidence_that_names_another_commit_with_other_bytes_is_found(published:
     assert row.why == f"{FILE} at {head[:12]} is not the file that the row names: its SHA-256 differs"
 
 
+@pytest.mark.parametrize("commit", ["", "main", "HEAD", "HEAD~0", "short"])
+def test_evidence_at_a_branch_or_a_part_of_a_commit_cannot_be_traced(published: Published, commit: str) -> None:
+    """A branch has other bytes tomorrow, and an entry that names one proves nothing."""
+    [path] = (published.folder / "board" / "entries").rglob("*.json")
+    whole = json.loads(path.read_text())
+    file = whole["evidence"][0]
+    file["commit"] = file["commit"][:12] if commit == "short" else commit
+    path.write_text(json.dumps(whole))
+    Folder(published.folder / "board").push({})
+
+    row = published.verify()
+    assert row.outcome == "untraceable"
+    assert "names no whole commit id" in row.why
+
+
 def renamed(place: Path, **fields: str) -> None:
     """Change what the row of a board says of its evidence, as whoever writes the board can."""
     [path] = (place / "board" / "entries").rglob("*.json")

@@ -241,6 +241,8 @@ class HubSource:
 
         The bytes are those of `oid`, and those that the Hub's answer names. Raises Unavailable for others.
         """
+        if {"", ".", ".."}.intersection(path.split("/")):
+            return None  # a client would walk up the path of the address
         found = self.client.download(self.address, path, commit, limit, oid)
         return found and found[0]
 

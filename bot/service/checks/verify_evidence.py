@@ -27,6 +27,7 @@ from bot.service.judge.samples import MOST_OF_LOG, LogSamples
 
 FEW = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
+COMMIT = re.compile(r"[0-9a-f]{40}")
 READ = ("hf://", "github://")  # addresses at which evidence is read; any other name is a label
 
 
@@ -93,8 +94,8 @@ class EvidenceReader:
 
         Raises Unfounded if it is not there, or is not what the row names.
         """
-        if file.source and not file.commit:
-            raise Unfounded("untraceable", f"{file.path} names no commit of {file.source}")
+        if (file.source or file.commit) and not COMMIT.fullmatch(file.commit):
+            raise Unfounded("untraceable", f"{file.path} names no whole commit id of {file.source or 'its repository'}")
         found, why = self._in_folders(file)
         if found is None and not file.source.startswith(READ):
             raise why or Unfounded("untraceable", _no_folder(file, self.folders))
@@ -308,9 +309,6 @@ def _bytes(source: Source, file: Evidence, path: str) -> bytes | None:
         return source.read(path, file.commit, most_bytes(path))
     except TooLarge:
         raise Unfounded("evidence", f"{path} is too large to read") from None
-
-
-COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)

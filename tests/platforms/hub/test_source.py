@@ -43,6 +43,14 @@ def test_a_name_that_no_repository_has_is_no_address(name: str) -> None:
         parse_address(f"hf://datasets/{name}")
 
 
+@pytest.mark.parametrize("path", ["../../../../../api/whoami-v2", "a/../../../refs", "..", ".", "", "/a", "a//b"])
+def test_a_path_that_no_file_has_is_not_asked_for(hub: Hub, source: HubSource, path: str) -> None:
+    """A client would take the ways up out of the address, and send the token to another page of the host."""
+    head, before = source.head(), len(hub.calls)
+    assert source.read(path, head, 1_000) is None
+    assert [call.raw_path for call in hub.calls[before:]] == []
+
+
 def test_changes_are_what_was_added_changed_and_removed(hub: Hub, repository: Repository, source: HubSource) -> None:
     old = hub.push(repository, {"a/x.json": b"1", "a/y.json": b"2", "b/z.json": b"3", "c": b"4"}).oid
     new = hub.push(repository, {"a/x.json": b"5", "b": None, "c": None, "c/d/e.json": b"6"}).oid
