@@ -17,7 +17,7 @@ def moment(seconds: float | None) -> str | None:
 
 
 class OutcomeView(msgspec.Struct, frozen=True):
-    """The result of something: `outcome` is published, unchanged, rejected, held or failed."""
+    """The result of something: `outcome` is proposed, written, unchanged, rejected, held or failed."""
 
     at: str
     outcome: str

@@ -46,7 +46,7 @@ def test_the_whole_fails_only_where_no_watch_moves() -> None:
 def test_a_pass_moves_where_the_source_was_seen_or_something_ended() -> None:
     assert has_moved([], {})
     assert has_moved(["failed"], {("row", "failing"): 1})
-    assert has_moved(["failed", "published"], {("source", "failing"): 1})
+    assert has_moved(["failed", "written"], {("source", "failing"): 1})
     assert not has_moved(["failed"], {("source", "failing"): 1})
 
 

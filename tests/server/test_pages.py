@@ -147,7 +147,7 @@ def test_a_plan_is_answered_on_its_page(web: TestClient, service: Service) -> No
 
 def test_only_addresses_of_the_watch_become_links(web: TestClient, service: Service) -> None:
     ours, other = "https://huggingface.co/datasets/acme/contents/discussions/7", "https://evil.example/x"
-    service.contexts.store.add_outcomes("open-llm", [("published", "a row", f"{ours} {other}")])
+    service.contexts.store.add_outcomes("open-llm", [("written", "a row", f"{ours} {other}")])
     links = read(web, "/").links
     assert links.count(ours) == 1
     assert not any(link.startswith("https://evil") for link in links)

@@ -115,7 +115,7 @@ def test_from_a_push_to_a_request_over_a_webhook_and_nothing_twice(story: Story)
 
     assert {answer for delivery in hub.deliveries.all for answer in delivery.answers} == {202}
     assert [posted.act for posted in hub.by("bot")] == ["request"]
-    assert "published" in page
+    assert "proposed" in page
     assert health["commit"] == story.source.main.oid
     shown = page + log.read_text() + made.stdout + made.stderr
     assert SECRET not in shown

@@ -231,7 +231,7 @@ def test_an_approval_is_used_once(hub: Hub, tmp_path: Path) -> None:
         [plans] = [one for one in hub.conversations(story.target) if one.title.startswith("Plans")]
         assert f"/approve {digest}" in plans.comments("bot")[1]
         if is_approved:  # the plan is the same, its approval is used up
-            assert [one.outcome for one in story.settle() if one.outcome == "published"] == []
+            assert [one.outcome for one in story.settle() if one.outcome == "written"] == []
             assert [text for text in plans.comments("bot") if "is approved by this comment" in text] != []
         answers = len(plans.comments("bot"))
         event = hub.comment(story.target, plans, "Let me see.", "meg")

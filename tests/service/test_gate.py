@@ -118,7 +118,7 @@ def test_beyond_a_limit_only_new_rows_go_on(context: WatchContext, counts: dict[
 
 def test_of_what_waits_at_a_target_only_the_last_word_is_told(context: WatchContext) -> None:
     one = gate(context)
-    others = [("held", ELSEWHERE), ("published", TARGET)]
+    others = [("held", ELSEWHERE), ("written", TARGET)]
     for outcome, subject in [("held", TARGET), *others]:
         one.report.say(outcome, subject, "before")  # type: ignore[arg-type]
     one.admit(looks(context, changed=3))

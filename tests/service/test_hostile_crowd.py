@@ -73,7 +73,7 @@ def test_a_hostile_file_stops_itself_alone(folder: Path) -> None:
     counts = contexts.store.counts("tiny")
     contexts.store.close()
 
-    published = [one.subject for one in outcomes if one.outcome == "published"]
+    published = [one.subject for one in outcomes if one.outcome == "proposed"]
     assert len([key for key in published if "/sound-" in key]) == SOUND
     assert len(published) == SOUND + 1
     rejected = {one.subject: one.text for one in outcomes if one.outcome == "rejected"}
@@ -110,7 +110,7 @@ def test_a_row_that_cannot_be_written_keeps_no_other_from_its_next_change(tmp_pa
     for value in (0.25, 0.75):
         push(value)
         outcomes = settle(contexts.open_context(watch))
-        published = [one.subject for one in outcomes if one.outcome == "published"]
+        published = [one.subject for one in outcomes if one.outcome == "proposed"]
         refused += [one.text for one in outcomes if one.outcome == "rejected"]
         assert [key.split("/")[2] for key in published] == ["sound"]
     assert refused

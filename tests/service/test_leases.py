@@ -45,7 +45,7 @@ def one_pass(story: Story) -> WatchPass:
 
 def the_rest_is_done(story: Story, rows: int) -> None:
     """The next pass publishes what is left; nothing stands twice."""
-    assert [one.outcome for one in one_pass(story).outcomes] == ["published"] * len(story.acts())
+    assert [one.outcome for one in one_pass(story).outcomes] == ["proposed"] * len(story.acts())
     titles = sorted(request.title for request in story.requests)
     assert titles == sorted(f"Add acme/m{n} (bfloat16): 58.33" for n in range(rows))
 
@@ -105,8 +105,8 @@ def test_a_pass_stops_when_another_process_took_its_watch_over(story: Story) -> 
         done = one_pass(story)
 
     assert story.acts() == ["request"]
-    assert [one.outcome for one in done.outcomes] == ["published", "failed"]
-    assert [one["outcome"] for one in story.contexts.store.outcomes("tiny")] == ["failed", "published"]
+    assert [one.outcome for one in done.outcomes] == ["proposed", "failed"]
+    assert [one["outcome"] for one in story.contexts.store.outcomes("tiny")] == ["failed", "proposed"]
     the_rest_is_done(story, 4)
 
 
@@ -183,7 +183,7 @@ def test_a_command_that_settles_is_told_of_an_import(
     monkeypatch.setattr(
         "bot.service.watch.passes.PATIENCE", PATIENCE
     )  # the server frees a lease a moment after its end
-    assert [one.outcome for one in one_pass(story).outcomes] == ["published"]
+    assert [one.outcome for one in one_pass(story).outcomes] == ["proposed"]
     assert story.acts() == ["request"]
 
 

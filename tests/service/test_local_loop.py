@@ -174,7 +174,7 @@ def test_a_look_waits_for_no_service_that_keeps_the_state(tmp_path: Path, capsys
             status(str(tmp_path / "bot.toml"))
         assert "2 accepted: 0 on main, 1 open" in capsys.readouterr().out
     settle_command(str(tmp_path / "bot.toml"))
-    assert "published" in capsys.readouterr().out  # the look took no push from the pass after it
+    assert "proposed" in capsys.readouterr().out  # the look took no push from the pass after it
 
 
 def test_cron_hears_of_a_failure_once_until_it_is_gone(contexts: ContextFactory, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_pushes_changes_merges_and_withdrawals_reach_the_folder(contexts: Contex
     first, again = settle(contexts.open_context(watch)), settle(contexts.open_context(watch))
     [branch] = branches(tmp_path / "board")
 
-    assert [outcome.outcome for outcome in first] == ["rejected", "published"]
+    assert [outcome.outcome for outcome in first] == ["rejected", "proposed"]
     assert again == []
     assert branch == f"leaderboard-bot/{KEY}"
     shown = git(tmp_path / "board", "show", f"{branch}:entries/{KEY}.json")

@@ -132,7 +132,7 @@ def test_a_repository_without_discussions_and_one_that_is_not_there_stop_no_othe
     story.push(model="acme/nowhere")
 
     outcomes = story.approve()
-    assert len(said(outcomes, "published")) == 1
+    assert len(said(outcomes, "proposed")) == 1
     assert sorted(one.subject for one in outcomes if one.outcome == "rejected") == []  # they were named with the plan
     assert story.acts() == ["request"]
     assert story.settle() == []
@@ -156,7 +156,7 @@ def test_a_file_that_the_hub_hides_is_reported_with_its_message(story: ModelStor
 
     outcomes = story.approve()
     assert said(outcomes, "rejected") == [f"the Hub hides {LOGICS}: [0].value: out of range"]
-    assert "the Hub shows" not in said(outcomes, "published")[0]
+    assert "the Hub shows" not in said(outcomes, "proposed")[0]
     assert story.acts() == ["request"]
 
 

@@ -44,8 +44,8 @@ def test_after_approval_each_model_gets_one_request_with_raw_values_and_evidence
     commit = story.push()
     outcomes = story.approve()
 
-    assert [one.subject for one in outcomes if one.outcome == "published"] == [MODEL]
-    assert said(outcomes, "published")[0].endswith("discussions/1; the Hub shows 2 of 2 files")
+    assert [one.subject for one in outcomes if one.outcome == "proposed"] == [MODEL]
+    assert said(outcomes, "proposed")[0].endswith("discussions/1; the Hub shows 2 of 2 files")
     [request] = story.requests
     assert request.title == "Add evaluation results: sums, logic"
     assert "| `sums` | 50 | – |" in request.description
@@ -58,7 +58,7 @@ def test_after_approval_each_model_gets_one_request_with_raw_values_and_evidence
     assert sorted(story.on_page()) == [(LOGICS, 70), (SUMS, 50)]
 
     story.push(model=OTHER)
-    assert len(story.said("published")) == 1  # one approval is for all later rows
+    assert len(story.said("proposed")) == 1  # one approval is for all later rows
     assert story.acts() == ["request", "request"]
 
 
@@ -221,7 +221,7 @@ def test_a_task_that_is_mapped_later_joins_the_request(story: ModelStory) -> Non
 def test_a_dry_run_after_the_approval_says_what_it_would_do_and_does_nothing(story: ModelStory) -> None:
     story.begun().push(right=(60, 60, 70))
     outcomes = settle(story.contexts.open_context(story.watch, dry_run=True))
-    assert said(outcomes, "published")[0].startswith("the open request is updated")
+    assert said(outcomes, "proposed")[0].startswith("the open request is updated")
     assert story.acts() == []
     story.settle()
     assert story.acts() == ["commit", "edit"]

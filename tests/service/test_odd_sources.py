@@ -166,7 +166,7 @@ def test_a_table_that_may_only_be_proposed_is_named_as_that(hub: Hub, tmp_path: 
     [request] = story.requests
     assert request.title == "Update the table of tiny"
     assert "The table of `tiny`, made again from the rows on the main branch." in request.description
-    [text] = [text for text in said(outcomes, "published") if "table is proposed" in text]
+    [text] = [text for text in said(outcomes, "proposed") if "table is proposed" in text]
     assert text.startswith("the token may not write to main; the table is proposed in http")
     story.contexts.store.close()
 

@@ -80,7 +80,7 @@ def test_a_site_that_cannot_be_written_stops_nothing_else_and_is_tried_again(hub
     story.push()
     outcomes = {one.outcome: one for one in story.settle()}
     assert "sdk: static" in outcomes["failed"].text
-    assert "published" in outcomes
+    assert "written" in outcomes
     hub.push(site, {"README.md": b"---\nsdk: static\n---\n"})
     story.settle()
     assert hub.file(site, "index.html")

@@ -209,7 +209,7 @@ def test_a_file_of_another_kind_is_never_put_aside(tmp_path: Path, name: str) ->
 
 
 def test_the_newest_outcomes_are_kept(store: Store) -> None:
-    store.add_outcomes("w", [("published", f"s{n}", "") for n in range(HISTORY + 20)])
+    store.add_outcomes("w", [("written", f"s{n}", "") for n in range(HISTORY + 20)])
     shown = store.outcomes("w", limit=1000)
 
     assert len(shown) == HISTORY

@@ -164,7 +164,7 @@ def test_where_the_settings_allow_it_a_row_of_somebody_else_is_updated(hub: Hub,
 def test_a_dry_run_says_what_it_would_do_and_does_nothing(story: TableStory) -> None:
     story.push()
 
-    assert said(settle(story.contexts.open_context(story.watch, dry_run=True)), "published") != []
+    assert said(settle(story.contexts.open_context(story.watch, dry_run=True)), "proposed") != []
     assert story.acts() == []
     story.settle()
     assert story.acts() == ["request"]

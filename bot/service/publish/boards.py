@@ -182,7 +182,7 @@ class BoardUpdater:
         """
         for duplicate in self.target.find_duplicates():
             self.target.remove_duplicate(duplicate)
-            self.report.say("published", duplicate.mark.key, f"closed the later {duplicate.kind} {duplicate.name}")
+            self.report.say("written", duplicate.mark.key, f"closed the later {duplicate.kind} {duplicate.name}")
         store, name = self.context.store, self.context.name
         digests = store.row_digests(name, self.target.read_keys(self.context.leaderboard.id))
         withdrawn = [key for key, digest in digests.items() if not digest]
@@ -192,11 +192,11 @@ class BoardUpdater:
         """Bring the table to what was merged; where a column stops following the rest, an alarm says so."""
         store, name = self.context.store, self.context.name
         try:
-            said = "rebuilt from what was merged" if rebuild_board(self.target, self.context.leaderboard) else ""
+            if rebuild_board(self.target, self.context.leaderboard):
+                self.report.say("written", f"board of {self.to}", "rebuilt from what was merged")
         except NoWriteAccess:
-            said = self._propose_board()
-        if said:
-            self.report.say("published", f"board of {self.to}", said)
+            if said := self._propose_board():
+                self.report.say("proposed", f"board of {self.to}", said)
         for path, why in sorted(self.target.scan_entries().skipped.items())[:SHOWN]:
             self.report.say("rejected", path, why)
         entries = entries_of(self.target, self.context.leaderboard)
@@ -222,7 +222,7 @@ class BoardUpdater:
         done = retry_write(lambda: publish(Site(content)))
         if done.changed or done.removed:
             text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
-            self.report.say("published", f"site {context.watch.site}", text)
+            self.report.say("written", f"site {context.watch.site}", text)
         store.set_cursor(context.name, "site", context.watch.site)
         del item
 
@@ -272,7 +272,7 @@ class BoardUpdater:
     def watch(self, item: Item) -> None:
         """Bring the alarm about columns to what the rows say."""
         if alarm := watch_columns(self.target, self.context.leaderboard):
-            self.report.say("published", f"columns of {self.to}", alarm)
+            self.report.say("written", f"columns of {self.to}", alarm)
         del item
 
     def tell_plan(self, item: Item) -> None:
@@ -288,7 +288,7 @@ class BoardUpdater:
         url = publish_comment(mark, text, self.target, may_open=known is not None)
         if url:
             self.context.store.set_cursor(self.context.name, "plan discussion", url, target=self.to)
-            self.report.say("published", f"plan of {self.to}", url)
+            self.report.say("written", f"plan of {self.to}", url)
         del item
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 from bot.platforms.target import Target
 from bot.publishing.entry import Entry
 from bot.publishing.plan import PlannedRow
-from bot.publishing.publication import CurrentState, Form, Marker
+from bot.publishing.publication import CurrentState, Form, Marker, OpenRequest, UpdateRequest
 from bot.service.context import WatchContext
 from bot.service.items import Item, Priority
 from bot.service.publish.desired import Rescored
@@ -21,7 +21,7 @@ from bot.service.publish.reconcile import DesiredState, PublishResult, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store import batches
 from bot.service.talk.targets import declined_of
-from bot.service.watch.outcome import Report
+from bot.service.watch.outcome import OutcomeName, Report
 
 MOST_ROWS = 1_000_000  # of one target
 PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
@@ -232,9 +232,11 @@ class Publisher(Generic[L]):
             is_restored=one.is_restored,
         )
         more = one.note(result)
-        if result.decision.publication is not None:
+        publication = result.decision.publication
+        if publication is not None:
             text = f"{result.decision.why}: {result.where}{more}"
-            self.rows.report.say("published", one.subject or result.subject, text)
+            how: OutcomeName = "proposed" if isinstance(publication, OpenRequest | UpdateRequest) else "written"
+            self.rows.report.say(how, one.subject or result.subject, text)
 
 
 def due_rows(context: WatchContext, to: str, priority: Priority | None = None) -> list[Item]:

@@ -298,7 +298,7 @@ class Reviews:
         said: list[str] = []
         waiting: list[int] = []
         retry_write(lambda: self._look_and_write(num, proposal, said, waiting))
-        self.report.say("published", f"review #{num}", "the comment is up to date")
+        self.report.say("written", f"review #{num}", "the comment is up to date")
         memo = memo_of(self.context, self._without_repeated(self.discussions.read(num)), head)
         if waiting:  # commands beyond the quota have their turn later
             store.mark(name, [Mark("review", str(num))], self.context.clock() + HOUR)

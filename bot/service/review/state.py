@@ -163,4 +163,4 @@ class MergedReviews:
         links = row_links(self.context, keys)
         body = merged_text(ours[0].text, links.proposed, links.current, review_mark(self.context, num))
         self.discussions.edit(num, ours[0].id, body)
-        self.report.say("published", f"review #{num}", "says that the request was merged")
+        self.report.say("written", f"review #{num}", "says that the request was merged")

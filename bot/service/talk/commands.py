@@ -223,7 +223,7 @@ def merge(place: RequestPlace, asked: RequestedCommand, words: re.Match[str]) ->
     except Stale as failure:
         return f"It cannot be merged as it is: {code(brief(str(failure)))}. Look at it and write the command again."
     text = f"merged at {request.head[:12]}, as {asked.comment.author} asked"
-    place.report.say("published", f"request {request.name}", text)
+    place.report.say("written", f"request {request.name}", text)
     return ""
 
 

@@ -15,7 +15,7 @@ from bot.reporting.escape import visible
 from bot.service.context import WatchContext
 from bot.service.items import Item, reason_of, wait_after
 
-OutcomeName = Literal["published", "unchanged", "rejected", "held", "failed"]
+OutcomeName = Literal["proposed", "written", "unchanged", "rejected", "held", "failed"]
 REFUSED_WAIT = 3_600.0  # seconds at least until a refused row is looked at again by itself
 log = logging.getLogger(__name__)
 

@@ -22,6 +22,7 @@ from bot.service.store.leases import LOOK
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import Settlement, run_pass
 
+DONE = frozenset({"proposed", "written"})
 WAITING = frozenset({"held", "rejected", "failed"})  # outcomes that a person should hear of
 PATIENCE = 10.0  # seconds that a pass or an import waits for another process, and for the rows that workers have
 
@@ -72,10 +73,10 @@ class WatchPass:
         if quiet:
             new = [one for one in self.outcomes if one.is_new and one.outcome in WAITING and one.status]
             return [visible(f"{self.watch}: {one.outcome} {one.subject}: {one.text}") for one in new]
-        said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in self.outcomes]
+        shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
+        said = [f"{self.watch}: {one.outcome} {one.subject}: {one.text}" for one in shown]
         if dry_run:
-            planned = [line for plan in self.plans if plan.rows for line in plan_lines(plan)]
-            said = [line for line in said if ": published " not in line] + [f"{self.watch}: {line}" for line in planned]
+            said += [f"{self.watch}: {line}" for plan in self.plans if plan.rows for line in plan_lines(plan)]
         lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
         return lines + [visible(f"{self.watch}: {line}") for one in self.ledgers for line in one.lines]
 
