@@ -142,7 +142,7 @@ def _release(harness: HarnessVersion) -> str:
 def _task(task: DraftTask) -> Iterator[str]:
     yield "[[tasks]]"
     for key, value in task.keys.items():
-        yield from f"{toml_key(key)} = {toml_text(value)}".splitlines()
+        yield from f"{toml_key(key)} = {toml_text(value)}".split("\n")  # a value may hold other breaks
     for note in task.notes:
         yield from _comment(note)
     for todo in task.todo:

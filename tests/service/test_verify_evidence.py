@@ -289,7 +289,7 @@ def test_nothing_outside_of_a_named_folder_is_read(local: Path, path: str) -> No
         assert verified(local, named).outcome == "untraceable"
 
 
-@pytest.mark.parametrize("how", ["file", "link", "alternates", "objects"])
+@pytest.mark.parametrize("how", ["file", "link", "alternates", "quoted", "objects"])
 def test_a_repository_that_leads_out_of_a_named_folder_is_not_opened(local: Path, how: str) -> None:
     named, real = local / "named" / "results", local / "results" / ".git"
     if how == "file":
@@ -303,6 +303,8 @@ def test_a_repository_that_leads_out_of_a_named_folder_is_not_opened(local: Path
         if how == "objects":
             rmtree(named / ".git" / "objects")
             (named / ".git" / "objects").symlink_to(real / "objects")
+        elif how == "quoted":  # as git reads it, the name between the quotation marks
+            (named / ".git" / "objects" / "info" / "alternates").write_text(f'"{real}/objects"\n')
         (named / FILE).unlink()
 
     assert verified(local, local / "named").outcome == "untraceable"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from bot.evaluation.aggregates import leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue, members_of
@@ -168,12 +168,24 @@ def _chosen(runs: Sequence[SeenRun]) -> Metric:
 
 
 def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
-    """The keys of metrics that all runs of a format have, those that most have where there is none."""
-    counts = Counter(
-        key for run in runs if run.format_id == format_id for key in metric_keys(format_id, run.leaf.numbers)
-    )
-    most = max(counts.values(), default=0)
-    return metric_keys(format_id, {key: 0 for key, count in counts.items() if count == most})
+    """The keys of known metrics that nine in ten runs of a format have, or half of them, else those that most have.
+
+    The first is the one to draft. Where a metric that more runs have always has the value of the first one, it is that
+    metric under its own name.
+    """
+    found = [run.leaf.numbers for run in runs if run.format_id == format_id]
+    counts = Counter(key for numbers in found for key in metric_keys(format_id, numbers))
+    known = [key for key in counts if kind_of(split_key(format_id, key)[0]) is not None]
+    usual = ([key for key in known if counts[key] >= share * len(found)] for share in (0.9, 0.5))
+    common = [key for key in counts if counts[key] == max(counts.values())]
+    keys = metric_keys(format_id, dict.fromkeys(next(filter(None, usual), common), 0))
+    same = [key for key in keys if counts[key] > counts[keys[0]] and _is_same(key, keys[0], found)]
+    return [*same[:1], *(key for key in keys if key not in same[:1])]
+
+
+def _is_same(one: str, other: str, found: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether two metrics have the same value wherever both are."""
+    return all(numbers[one] == numbers[other] for numbers in found if one in numbers and other in numbers)
 
 
 def _is_integral(metric: Metric, run: SeenRun) -> bool:

@@ -114,10 +114,8 @@ def is_closed(layout: GitLayout, within: Path) -> bool:
         inside += [layout.common / name for name in LINKED]
         inside += [path for path in objects.rglob("*") if path.is_symlink()]
         inside += [path for path in (layout.common / "refs").rglob("*") if path.is_symlink()]
-        alternates = objects / "info" / "alternates"
-        lines = alternates.read_text("utf-8", "surrogateescape").splitlines() if alternates.is_file() else []
-        inside += [objects / line for line in lines if line and not line.startswith("#")]
-        return all(path.resolve().is_relative_to(root) for path in inside)
+        borrows = (objects / "info" / "alternates").exists()  # git reads objects of another repository, too
+        return not borrows and all(path.resolve().is_relative_to(root) for path in inside)
     except (OSError, ValueError):
         return False
 
@@ -240,8 +238,9 @@ class Repository:
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Refs below a prefix with their commits."""
-        lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix).decode().splitlines()
-        return {name: commit for name, _, commit in (line.partition(" ") for line in lines)}
+        lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix).split(b"\n")[:-1]
+        rows = (line.decode("utf-8", "surrogateescape").partition(" ") for line in lines)
+        return {name: commit for name, _, commit in rows}
 
     def listing(self, commit: str, *paths: str) -> dict[str, Blob]:
         """The files of a commit below the given paths (all of them for none), without submodules and symbolic links.
@@ -408,7 +407,7 @@ class Repository:
         lines = [
             f"update {ref} {new} {old or ZERO}\n" if new else f"delete {ref} {old or ZERO}\n" for ref, old, new in moves
         ]
-        question = "".join(["start\n", *lines, "prepare\n", "commit\n"]).encode()
+        question = "".join(["start\n", *lines, "prepare\n", "commit\n"]).encode("utf-8", "surrogateescape")
         self.git_dir  # noqa: B018 - it opens the repository
         try:
             self._ref_moves.ask(question, _see_committed)

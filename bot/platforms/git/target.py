@@ -431,7 +431,7 @@ class Folder:
         """Delete the branches of merged requests, but for one that is checked out, and remember their commits."""
         form = "--format=%(refname) %(objectname)"
         listed = self._repository.git("for-each-ref", "--merged", self._repository.main_ref, form, BRANCHES, MEMORY)
-        rows = (line.split(" ") for line in listed.decode().splitlines())
+        rows = (line.split(" ") for line in listed.decode("utf-8", "surrogateescape").split("\n")[:-1])
         checked_out = self._repository.checked_out()
         gone = [(ref, commit, "") for ref, commit in rows if ref not in checked_out]
         known = {ref: (ref.replace(MEMORY, MERGED), commit) for ref, commit, _ in gone if ref.startswith(MEMORY)}

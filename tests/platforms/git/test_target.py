@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,19 @@ def test_after_a_merge_the_board_is_rebuilt_and_the_branch_is_gone(folder: Path)
     before = refs(folder)
     assert put(folder, entry()) == ["nothing"]
     assert refs(folder) == before
+
+
+@pytest.mark.parametrize("name", [b"a\xffb", "a\u2028b".encode(), "a\x85b".encode()])
+def test_a_branch_of_somebody_with_an_odd_name_stops_nothing(folder: Path, name: bytes) -> None:
+    put(folder, entry())
+    subprocess.run(["git", "-C", folder, "branch", b"leaderboard-bot/" + name, BRANCH], check=True)
+    git(folder, "merge", "--quiet", "--no-ff", "--no-edit", BRANCH)
+
+    assert put(folder, entry()) == ["nothing"]
+    assert put(folder, entry(day=2)) == ["OpenRequest"]
+
+    listed = subprocess.run(["git", "-C", folder, "branch"], check=True, capture_output=True).stdout
+    assert b"leaderboard-bot/" + name not in listed
 
 
 def test_a_merged_branch_that_somebody_has_checked_out_stays(folder: Path) -> None:
