@@ -9,7 +9,7 @@ from urllib.parse import quote
 MARKUP = re.compile(r"[^\w ./,+%=-]|(?<![^\W_])_|_(?![^\W_])")
 WWW = re.compile(r"\b(www)\.", re.IGNORECASE)
 # What the runner of a workflow takes for a command: `::name::` at the start of a line, `##[name]` anywhere in it.
-COMMAND_LINE = re.compile(r"(^|[\r\n])(\s*)(?=::)")
+COMMAND_LINE = re.compile(r"(^|[\r\n])([^\S\r\n]*)(?=::)")
 COMMAND_INSIDE = re.compile(r"#(?=#\w*\[)")
 # What GitHub and others act on in a title or a commit message: references, mentions, marks that skip a run.
 REFERENCE = re.compile(r"#(?=\d)|\bGH-(?=\d)|/(?:issues|pull|discussions)(?=/\d)", re.IGNORECASE)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from bot.platforms.github.discussions import COMMAND
 from bot.reporting.escape import (
     code,
     code_in_table,
@@ -99,6 +100,12 @@ def is_heard(line: str) -> bool:
 def test_no_line_is_a_command_of_a_workflow(text: str) -> None:
     assert not any(is_heard(line) for line in re.split("[\r\n]", without_commands(text)))
     assert without_commands(without_commands(text)) == without_commands(text)
+
+
+def test_a_million_empty_lines_before_a_command_are_read_at_once() -> None:
+    lines = "\n" * 1_000_000
+    assert without_commands(f"{lines} ::error::x") == f"{lines} \\::error::x"
+    assert COMMAND.search(lines) is None
 
 
 def test_a_text_without_commands_stays_as_it_is() -> None:

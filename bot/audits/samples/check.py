@@ -39,7 +39,7 @@ NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|
 PLAIN = re.compile(r"(leaderboard_)?(gsm8k|gsm_plus|bbh|mmlu_pro|mmlu_flan|mgsm)")
 NO_SAMPLE = "it has no sample"
 LETTERS = "ABCDEFGHIJ"
-IGNORED = re.compile(r"(?s:.*#### )|[,$]|\.$")  # what GSM8K's exact match leaves out of answer and target
+IGNORED = re.compile(r"[,$]|\.$")  # what GSM8K's exact match leaves out behind the "#### " of answer and target
 SIGNS = re.compile(r"[\W_]+")
 
 
@@ -417,7 +417,8 @@ def _by_text(answer: str, target: str, *, is_plain: bool) -> set[float] | None:
         return {1.0}
     if not is_plain:
         return None
-    if "#### " in target and len({IGNORED.sub("", text).casefold() for text in (answer, target)}) == 1:
+    numbers = [IGNORED.sub("", text.rpartition("#### ")[2]).casefold() for text in (answer, target)]
+    if "#### " in target and len(set(numbers)) == 1:
         return {1.0}
     one, other = (SIGNS.sub("", text.rpartition("####")[2].casefold()) for text in (answer, target))
     return {0.0, 1.0} if one == other else {0.0}

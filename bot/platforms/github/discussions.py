@@ -37,7 +37,7 @@ from bot.publishing.publication import find_marker
 PAGE = 100  # rows of one page, the most that GitHub gives
 TITLE_LIMIT = 200  # characters; GitHub takes 256
 OPENING = "opening"  # the id of the text that an issue was opened with: it is no comment at GitHub
-COMMAND = re.compile(r"^\s*/", re.MULTILINE)  # a line that may be a command
+COMMAND = re.compile(r"^[ \t]*/", re.MULTILINE)  # a line that may be a command
 EDITED = """query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) {
   issueOrPullRequest(number: $number) { ... on Issue { lastEditedAt } ... on PullRequest { lastEditedAt } }
 } }"""

@@ -26,7 +26,7 @@ from bot.service.settings.config import WatchTarget
 
 HOOK_ADVICE = "in the settings of the repository, as docs/github.md says under The webhook"
 MOST_BYTES = 200_000  # of a workflow
-CRON = re.compile(r"^\s*-?\s*cron:\s*[\"']?([^\"'#\n]*[^\"'#\s])", re.MULTILINE)
+CRON = re.compile(r"^[ \t]*-?[ \t]*cron:[ \t]*[\"']?([^\"'#\n]*[^\"'#\s])", re.MULTILINE)
 RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))  # minute, hour, day, month, weekday, as GitHub takes them
 LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # days of each month
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")

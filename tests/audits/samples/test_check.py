@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.audits.samples.check import check_leaf, find_logs
+from bot.audits.samples.check import _by_text, check_leaf, find_logs
 from bot.audits.samples.sample import document_hash, sha256
 from bot.evaluation.formats import parse_result
 from bot.evaluation.result import CheckedSamples, Result
@@ -282,6 +282,13 @@ def test_no_real_log_is_a_false_alarm(reference: Path) -> None:
             assert bool(bad or one.wrong or one.others or one.unreadable) == (path.name in shortened), path
             count += 1
     assert count > 15
+
+
+def test_an_answer_of_a_million_letters_is_held_against_its_target_at_once() -> None:
+    """A pattern that looks for the mark of an answer from every letter would take an hour for each sample."""
+    long = "a" * 1_000_000
+    assert _by_text(long, "so #### 1,200.", is_plain=True) == {0.0}
+    assert _by_text(f"{long}#### 1200", "so #### 1,200.", is_plain=True) == {1.0}
 
 
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
