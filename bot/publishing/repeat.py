@@ -47,8 +47,8 @@ def measure_command(model: EntryModel, harness: EntryHarness, tasks: Iterable[st
 def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
     """The name of a declaration in a command: the id of a shipped one, otherwise its place at one of the targets.
 
-    Of targets on the Hub that is its address, of a folder its file. In a repository elsewhere, or where the target is
-    not named, it is the path in a copy of the target.
+    Of targets on the Hub that is its address, of a folder its file, see `label_of`. In a repository elsewhere, or where
+    the target is not named, it is the path in a copy of the target.
     """
     if declared.id in shipped() and load_shipped(declared.id).digest == declared.digest:
         return declared.id
@@ -57,7 +57,12 @@ def declaration_name(declared: Declared, targets: Iterable[str]) -> str:
     folders = [name for name in names if name and "://" not in name]
     if on_hub:
         return f"{on_hub[0]}/{kept}"
-    return str(PurePath(folders[0]) / kept) if folders else kept
+    return str(PurePath(label_of(folders[0])) / kept) if folders else kept
+
+
+def label_of(place: str) -> str:
+    """A source or target as texts for others name it: of the whole path of a folder only the last part."""
+    return PurePath(place).name if "://" not in place and PurePath(place).is_absolute() else place
 
 
 def when_kept(declaration: str) -> str:

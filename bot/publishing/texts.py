@@ -15,7 +15,7 @@ from bot.publishing.entry import Entry, Evidence
 from bot.publishing.layout import CellChange, Draft, evidence_url, model_url, target_url
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText, Request, json_block
-from bot.publishing.repeat import declaration_name, explain_command, when_kept
+from bot.publishing.repeat import declaration_name, explain_command, label_of, when_kept
 from bot.reporting.escape import brief, code, code_in_table, in_title, visible, without_references
 from bot.reporting.markdown import cell, judgement_markdown
 from bot.reporting.prose import escaped
@@ -140,7 +140,7 @@ def plan_done_text(mark: Marker) -> PostText:
 
 def _source_of(mark: Marker) -> str:
     """Which source a plan is about; a board may have several."""
-    return f"Source: {code(mark.key.partition(' from ')[2])}."
+    return f"Source: {code(label_of(mark.key.partition(' from ')[2]))}."
 
 
 def _answers(plan: Plan, *, is_discussed: bool) -> tuple[str, str]:
@@ -353,7 +353,7 @@ def _evidence(entry: Entry, target: str) -> Iterator[str]:
 
 
 def _file(file: Evidence) -> str:
-    where = f" in {code(file.source)}" if file.source else ""
+    where = f" in {code(label_of(file.source))}" if file.source else ""
     commit = f" at {code(file.commit)}" if file.commit else ""
     harness = code(file.harness.version or file.harness.git_hash or "version unknown")
     measured = f", measured {file.date}" if file.date else ""

@@ -29,7 +29,8 @@ class WatchView(msgspec.Struct, frozen=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
     `items` counts what waits by state, `submissions` what was read by verdict. `ledgers` says of each target where its
-    accepted rows are, and `unexplained` counts those that are nowhere without a reason. `boards` has the name of each
+    accepted rows are, `declined` names the first rows there that people declined, and `unexplained` counts those that
+    are nowhere without a reason. `boards` has the name of each
     target's board: its pages lie below `/board/<name>/`, and the API takes it instead of the watch's name.
     """
 
@@ -46,6 +47,7 @@ class WatchView(msgspec.Struct, frozen=True):
     items: dict[str, int]
     submissions: dict[str, int]
     ledgers: dict[str, str]
+    declined: dict[str, list[str]]
     unexplained: int
     boards: dict[str, str]
     outcomes: list[OutcomeView]

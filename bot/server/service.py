@@ -270,6 +270,7 @@ class Service:
             "plans": plans,
             "unexplained": unexplained,
             "ledgers": {target: known["line"] for target, known in ledgers.items()},
+            "declined": {target: known.get("declined", []) for target, known in ledgers.items()},
             "counted": shown(min((known["at"] for known in ledgers.values()), default=None)),
             "counts": {name: in_state(counts, name) for name in ("waiting", "failing", "held")},
             "failing": named(store.items_page(watch.name, "failing", None, SHOWN)) if failing else [],

@@ -81,6 +81,7 @@ class Views:
             items=dict(health.get("counts", {})),
             submissions=store.count_submissions(name),
             ledgers=dict(health.get("ledgers", {})),
+            declined=dict(health.get("declined", {})),
             unexplained=health.get("unexplained", 0),
             boards=self.boards.names(watch),
             outcomes=[_outcome(row) for row in store.outcomes(name)],

@@ -27,7 +27,8 @@ KEPT = f"declarations/{'ab' * 32}.toml"
         (["hf://datasets/acme/contents#3"], f"hf://datasets/acme/contents/{KEPT}"),
         (["hf://models"], KEPT),
         (["github://acme/board#3"], KEPT),
-        (["", "/srv/my board"], f"/srv/my board/{KEPT}"),
+        (["", "/srv/my board"], f"my board/{KEPT}"),
+        (["boards/mine"], f"boards/mine/{KEPT}"),
     ],
 )
 def test_a_declaration_is_named_where_a_target_keeps_it(targets: list[str], name: str) -> None:
@@ -57,7 +58,7 @@ def test_the_file_of_a_row_is_named_at_its_commit_and_both_words_are_one_for_a_s
     there = msgspec.structs.replace(file, source="hf://datasets/acme/results", commit="a1" * 20, path="a b/it's.json")
     words = shlex.split(explain_command(there, OURS, "/srv/my board"))
     assert words[2:] == [
-        f"hf://datasets/acme/results@{'a1' * 20}/a b/it's.json", "--leaderboard", f"/srv/my board/{KEPT}",
+        f"hf://datasets/acme/results@{'a1' * 20}/a b/it's.json", "--leaderboard", f"my board/{KEPT}",
     ]  # fmt: skip
     in_git = msgspec.structs.replace(there, source="./results")
     assert shlex.split(explain_command(in_git, OURS, ""))[2] == "a b/it's.json"

@@ -117,7 +117,7 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
     assert 'value="approve"' in web.get("/plans").text
     shown = read(web, f"/{address}")
     assert len(shown.tables[0]) == 1 + len(HOSTILE)
-    assert f"leaderboard-bot settle --watch open-llm --approve {plan.digest}" in shown.text
+    assert f"leaderboard-bot settle --config bot.toml --watch open-llm --approve {plan.digest}" in shown.text
     removed, board = len(HOSTILE), len(hostile()) + 4
     told = f"{board} now {removed} removed 0 changed {board - removed} stay as they are"
     assert told in " ".join(shown.text.split())
@@ -158,8 +158,10 @@ def test_the_first_page_says_where_the_accepted_rows_are_and_that_one_is_unexpla
 ) -> None:
     store, line = service.contexts.store, "60 accepted: 57 on main, 1 open, 0 held, 1 declined, 1 unexplained"
     assert "accepted row" not in read(web, "/").text
-    store.set_cursor("open-llm", "ledger", json.dumps({"line": line, "unexplained": 1, "at": NOW}), target=TARGET)
+    known = {"line": line, "unexplained": 1, "at": NOW, "declined": ["tiny/acme/atlas-7b/x"]}
+    store.set_cursor("open-llm", "ledger", json.dumps(known), target=TARGET)
     shown = read(web, "/").text
+    assert "tiny/acme/atlas-7b/x" in shown
     assert line in shown
     assert "open-llm: 1 accepted row without an explanation; `leaderboard-bot status` names each." in shown
 

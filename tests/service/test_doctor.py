@@ -162,6 +162,14 @@ def test_each_fault_of_a_webhook_is_said(hub: Hub, case: ServiceCase) -> None:
     assert found.advice == f"leaderboard-bot webhook update {hook.id}"
 
 
+def test_what_a_draft_left_to_a_person_is_named(case: ServiceCase) -> None:
+    declared = case.path.parent / "tiny.toml"
+    text = declared.read_text().replace("Two tasks, three leaves, for stories.", "TODO: one sentence")
+    declared.write_text(text.replace('"guessing among four"', '"TODO: why"'))
+    [left] = [one for one in faults(case, "warning") if one.name == "declaration of tiny"]
+    assert left.text == "description, tasks.sums.leaves.sums_plus.bound_reason still says TODO, and readers see it"
+
+
 def test_all_faults_of_settings_and_declaration_are_named(case: ServiceCase) -> None:
     edit(case, "num_fewshot", "num_fewshots", "tiny.toml")
     assert {one.name for one in faults(case)} == {"declaration of tiny"}

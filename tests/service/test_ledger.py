@@ -73,7 +73,9 @@ def test_every_accepted_row_is_accounted_for(hub: Hub, tmp_path: Path) -> None:
     assert (ledger(done), exit_status([done])) == (line, 0)
     assert done.lines(dry_run=False)[-1] == f"tiny: hf://datasets/acme/contents: {line}"
     story.news()
-    assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}"], 0)
+    [declined] = [key for key in story.contexts.store.accepted_rows("tiny") if "acme/m4" in key]
+    assert status(story) == ([f"tiny: hf://datasets/acme/contents: {line}", f"tiny:   declined {declined}"], 0)
+    assert done.to_json()["ledgers"][0]["declined_rows"] == [declined]
     assert story.acts() == []
     story.lose_state()
     assert ledger(settle(story)) == line

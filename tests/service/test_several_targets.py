@@ -10,10 +10,11 @@ import pytest
 from bot.publishing.entry import entry_path
 from bot.service.watch.passes import settle_watches
 from tests.service.model_stories import MODEL, OTHER, SETTINGS, ModelStory
-from tests.service.stories import KEY, TABLE_TARGET
+from tests.service.stories import KEY, TABLE_TARGET, Story
 from tests.service.table_stories import TABLE
 from tests.world.git import Repository
 from tests.world.hub import Hub
+from tests.world.local_git import git
 from tests.world.results import path_of, result
 
 OTHERS = f"""
@@ -87,3 +88,21 @@ def test_a_review_leads_to_every_place_of_its_rows_once_it_is_merged(story: Mode
     assert TABLES in said
     assert f"https://huggingface.co/{MODEL})" in said
     assert set(story.acts()) == {"request", "comment", "commit", "rename", "edit"}
+
+
+def test_texts_for_others_name_a_folder_by_its_last_part(hub: Hub, tmp_path: Path) -> None:
+    folders = "".join(f'[[watches.targets]]\nto = "{tmp_path}/{name}"\n' for name in ("one", "two"))
+    story = Story(hub, tmp_path, more=f"say_success = true\n{folders}")
+    story.push()
+    story.push(model="acme/borea-1b", right=(50, 60, 170))
+    request, _ = hub.open_request(story.source, {path_of("acme/m1"): result("acme/m1")}, "mine", "please", "ann")
+    story.settle()
+    hub.merge(story.source, request)
+    story.settle()
+    texts = [one.description for one in (*story.discussions, *story.requests)] + request.comments("bot")
+    assert [text for text in texts if str(tmp_path) in text] == []
+    assert any(" at `one`" in text for text in texts)
+    messages = git(tmp_path / "one", "log", "--all", "--format=%B")
+    assert "--leaderboard one/declarations/" in messages
+    assert str(tmp_path) not in messages
+    story.contexts.store.close()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
-from bot.evaluation.finding import in_units
+from bot.evaluation.finding import counted, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem, unread_submission
@@ -183,7 +183,7 @@ def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[st
     whys = {}
     for verdict in context.judge(found).verdicts if found else ():
         errors = [finding for finding in verdict.findings if finding.is_error]
-        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        more = f" and {counted(len(errors) - 1, 'other error')}" if len(errors) > 1 else ""
         whys[verdict.path] = f"{errors[0].rule}: {errors[0].message}{more}" if errors else "rejected"
     return whys
 

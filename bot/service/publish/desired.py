@@ -11,7 +11,8 @@ from bot.platforms.target import Target
 from bot.publishing.changes import why_rescored
 from bot.publishing.entry import FOLDER, Declared, Entry, choose, digest_of, entry_path, is_same_row
 from bot.publishing.plan import planned_row
-from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide, rolling_mark
+from bot.publishing.publication import CurrentState, Form, Marker, PostText, decide, entry_in, rolling_mark
+from bot.publishing.repeat import label_of
 from bot.publishing.texts import migration_text, request_text, rolling_text, row_text, with_places, withdrawn_text
 from bot.reporting.escape import code
 from bot.service.publish.reconcile import DesiredState, PublishResult, parsed, reconcile, retry_write
@@ -94,7 +95,9 @@ class DesiredRow:
     def _is_of_another_source(self, state: CurrentState) -> bool:
         """Tell whether what is proposed or said about the row comes from another source, so that it is left alone."""
         if state.comment is not None:
-            return code(self.source) not in state.comment.body
+            said = entry_in(state.comment.body)
+            is_ours = is_from(said, self.source) if said else code(label_of(self.source)) in state.comment.body
+            return not is_ours
         proposed = parsed(state.request.files.get(self.path)) if state.request else None
         return proposed is not None and not is_from(proposed, self.source)
 

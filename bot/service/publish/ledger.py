@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
 
+from bot.evaluation.finding import counted
 from bot.platforms.target import Target
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
@@ -27,18 +28,22 @@ PLACES: tuple[tuple[Place, str], ...] = (
 )
 NOTHING = "it is neither on main nor proposed"
 WAITS = "it waits for its turn"
-SHOWN = 20  # unexplained rows that are named
+SHOWN = 20  # unexplained and declined rows that are named
 TAKEN = "somebody took the row from main"
 REWRITTEN = "somebody rewrote the history of main, and the row went with it"
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere."""
+    """The accepted rows of one watch at one target: how many are at each place, and why the others are nowhere.
+
+    `declined` are the keys of those that people declined.
+    """
 
     target: str
     counts: Mapping[Place, int]
     unexplained: Mapping[str, str]
+    declined: Sequence[str] = ()
 
     @property
     def accepted(self) -> int:
@@ -54,14 +59,25 @@ class Ledger:
     @property
     def lines(self) -> list[str]:
         """The line, and each unexplained row with its reason."""
-        rows = [f"  unexplained {key}: {why}" for key, why in sorted(self.unexplained.items())]
-        more = [f"  and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
-        return [f"{self.target}: {self.line}", *rows[:SHOWN], *more]
+        rows = [f"unexplained {key}: {why}" for key, why in sorted(self.unexplained.items())]
+        return [f"{self.target}: {self.line}", *_first(rows, "unexplained row")]
+
+    @property
+    def whole(self) -> list[str]:
+        """The lines, and each row that people declined."""
+        return [*self.lines, *_first([f"declined {key}" for key in self.declined], "declined row")]
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
         counts: dict[str, int] = {place: self.counts.get(place, 0) for place, _ in PLACES}
-        return {"target": self.target, "accepted": self.accepted, **counts, "unexplained": dict(self.unexplained)}
+        rows = {"unexplained": dict(self.unexplained), "declined_rows": list(self.declined)}
+        return {"target": self.target, "accepted": self.accepted, **counts, **rows}
+
+
+def _first(rows: Sequence[str], what: str) -> list[str]:
+    """The first rows, and how many more there are."""
+    more = [f"  and {counted(len(rows) - SHOWN, f'more {what}')}"] if len(rows) > SHOWN else []
+    return [*(f"  {row}" for row in rows[:SHOWN]), *more]
 
 
 def make_ledger(context: WatchContext, to: str, accepted: Mapping[str, str], places: Mapping[str, Place]) -> Ledger:
@@ -83,14 +99,15 @@ def make_ledger(context: WatchContext, to: str, accepted: Mapping[str, str], pla
             found[key] = "declined"
     left = accepted.keys() - found.keys()
     why = {key: (waiting[key].reason or WAITS) if key in waiting else NOTHING for key in left}
-    return Ledger(to, Counter(found.values()), why)
+    return Ledger(to, Counter(found.values()), why, sorted(key for key, place in found.items() if place == "declined"))
 
 
 def note_ledgers(context: WatchContext, ledgers: Iterable[Ledger]) -> None:
     """Keep the ledgers for those who must not ask a service: the health of the service, and its pages."""
     for one in ledgers:
         left = sum(why != WAITS for why in one.unexplained.values())  # a row that waits for its turn is no fault
-        text = json.dumps({"line": one.line, "unexplained": left, "at": context.clock()})
+        known = {"line": one.line, "unexplained": left, "at": context.clock(), "declined": one.declined[:SHOWN]}
+        text = json.dumps(known)
         context.store.set_cursor(context.name, "ledger", text, target=one.target)
 
 
@@ -209,7 +226,10 @@ def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:
 
 
 def stored_ledger(store: Store, watch: str, target: str) -> dict[str, Any]:
-    """The `line` of the last ledger of a target and the number of `unexplained` rows; empty if there is none."""
+    """The last ledger of a target: its `line`, how many rows are `unexplained`, the first that are `declined`, if any.
+
+    It was made `at` this time, in Unix seconds. Empty where there is none.
+    """
     text = store.cursor(watch, "ledger", target=target)
     found: dict[str, Any] = json.loads(text) if text else {}
     return found

@@ -14,6 +14,7 @@ from bot.publishing.entry import entry_path
 from bot.publishing.hub_evals.model_layout import model_mark, model_of
 from bot.publishing.layout import model_url, target_url
 from bot.publishing.publication import CurrentState, Marker, Request, rolling_mark
+from bot.publishing.repeat import label_of
 from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.settings.config import WatchTarget
@@ -38,7 +39,7 @@ def row_links(context: WatchContext, keys: Iterable[str]) -> RowLinks:
         for name, request, link in _places(context, target, settings, list(keys)[:MOST]):
             if request is not None:
                 where = f"[request {request.name}]({request.url})" if request.url else f"request {code(request.name)}"
-                proposed[f"{where} at {code(name)}"] = None
+                proposed[f"{where} at {code(label_of(name))}"] = None
             if link:
                 current[link] = None
     return RowLinks(tuple(proposed), tuple(current))

@@ -169,8 +169,8 @@ def _pass_alone(contexts: ContextFactory, watch: Watch, *, dry_run: bool, rescor
 
 
 def status_lines(passes: Sequence[WatchPass]) -> list[str]:
-    """The ledger of each target, and each plan that waits."""
-    found = [f"{one.watch}: {line}" for one in passes for ledger in one.ledgers for line in ledger.lines]
+    """The ledger of each target with the rows that people declined, and each plan that waits."""
+    found = [f"{one.watch}: {line}" for one in passes for ledger in one.ledgers for line in ledger.whole]
     waits = [(one.watch, said) for one in passes for said in one.outcomes if said.outcome in {"held", "failed"}]
     return [visible(line) for line in found] + [
         visible(f"{name}: {o.outcome} {o.subject}: {o.text}") for name, o in waits
