@@ -215,6 +215,27 @@ def test_a_former_maintainer_s_declines_count_no_more(hub: Hub, tmp_path: Path) 
     story.end()
 
 
+@pytest.mark.parametrize("is_wiped", [False, True])
+def test_a_decline_is_taken_back_on_its_request(hub: Hub, tmp_path: Path, *, is_wiped: bool) -> None:
+    story, request, key = rolling(hub, tmp_path)
+    assert write(story, request, f"/restore {key}") == f"Nobody declined a row `{key}` on this request."
+    write(story, request, f"/decline {key}")
+    story.settle()
+    assert request.title == "Update 2 rows of tiny"
+    assert write(story, request, f"/restore {key}", "eve") == ""
+    assert write(story, request, f"/restore {key}") == f"The row `{key}` is proposed again."
+    for _ in range(2):
+        story.settle()
+        assert request.title == "Update 3 rows of tiny"
+        if is_wiped:
+            story.lose_state()
+    write(story, request, f"/decline {key}")
+    story.settle()
+    assert request.title == "Update 2 rows of tiny"
+    story.news()
+    story.end()
+
+
 def test_a_decline_that_names_no_row_says_so(hub: Hub, tmp_path: Path) -> None:
     story, request, key = rolling(hub, tmp_path)
     unknown = write(story, request, "/decline tiny/acme/`@eve`/x")

@@ -284,14 +284,15 @@ class Cursors(Database):
             found.setdefault(key, set()).update(msgspec.json.decode(digests, type=list[str]))
         return found
 
-    def add_declined(self, watch: str, target: str, key: str, digest: str) -> bool:
-        """Remember that a row is declined as it is now; whether that is new."""
+    def set_declined(self, watch: str, target: str, key: str, digests: Collection[str]) -> bool:
+        """Remember that a row is declined with these digests, too, with none that it is not; whether that is new."""
         text = self.cursor(watch, "declined", key, target=target)
-        known = msgspec.json.decode(text, type=list[str]) if text else []
-        if digest not in known:
-            data = msgspec.json.encode([*known, digest])
-            self.set_cursor(watch, "declined", data.decode(), key, target=target)
-        return digest not in known
+        known = set(msgspec.json.decode(text, type=list[str])) if text else set[str]()
+        wanted = known.union(digests) if digests else set[str]()
+        if wanted != known:
+            data = msgspec.json.encode(sorted(wanted)).decode() if wanted else None
+            self.set_cursor(watch, "declined", data, key, target=target)
+        return wanted != known
 
 
 def _place(watch: str, kind: CursorKind, target: str) -> tuple[ColumnElement[bool], ...]:

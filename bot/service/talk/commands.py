@@ -184,6 +184,7 @@ OTHER_COMMIT = (
     "Look at it and write the command again."
 )
 DECLINED = re.compile(r"The row `([^`\s]+)` is left out as it is now \(`([0-9a-f]{64})`\)")
+TAKEN_BACK = re.compile(r"The row `([^`\s]+)` is proposed again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +254,23 @@ def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> s
     )
 
 
-def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> list[tuple[str, str]]:
-    """The rows that the present maintainers declined on a request, with the digests of what they declined."""
-    answers = (text for _, text in answered_to(comments, us, maintainers))
-    return [(found[1], found[2]) for text in answers if (found := DECLINED.match(text))]
+def restore(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> str:
+    """Propose a row again that was declined on this request."""
+    key = words[1]
+    if not declines_in(place.request.comments, place.conversations.us, place.maintainers).get(key):
+        return f"Nobody declined a row {code(brief(key))} on this request."
+    return f"The row `{key}` is proposed again."
+
+
+def declines_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> dict[str, set[str]]:
+    """By row the digests that the present maintainers declined on a request; none where they took that back."""
+    found: dict[str, set[str]] = {}
+    for _, text in answered_to(comments, us, maintainers):
+        if declined := DECLINED.match(text):
+            found.setdefault(declined[1], set()).add(declined[2])
+        elif taken_back := TAKEN_BACK.match(text):
+            found[taken_back[1]] = set()
+    return found
 
 
 # In the discussion of plans at a target: /approve, /decline
@@ -371,6 +385,16 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
         "leaves the row out, and never proposes it again with the same content",
         re.compile(r"(\S+)"),
         decline,
+        ", where KEY names the row",
+    ),
+    Command(
+        "restore",
+        "/restore KEY",
+        "shared",
+        "maintainers",
+        "takes back a decline of the row on this request",
+        re.compile(r"(\S+)"),
+        restore,
         ", where KEY names the row",
     ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -176,12 +176,12 @@ def _shows_plan(comment: Comment, us: str, digest: str) -> bool:
 # the rows that were declined
 
 
-def note_declines(context: WatchContext, to: str, found: Iterable[tuple[str, str]]) -> None:
-    """Remember what was declined, and mark those rows."""
+def note_declines(context: WatchContext, to: str, found: Mapping[str, Collection[str]]) -> None:
+    """Remember what was declined, forget what was taken back, and mark those rows."""
     store, name = context.store, context.name
     with store.transaction():
-        for key, digest in found:
-            if store.add_declined(name, to, key, digest):
+        for key, digests in found.items():
+            if store.set_declined(name, to, key, digests):
                 store.mark(name, [Mark("row", key, to)], context.clock())
 
 
