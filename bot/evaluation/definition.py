@@ -20,6 +20,11 @@ import msgspec
 from bot.evaluation.finding import shown
 from bot.evaluation.result import AskedField, Result
 
+CODE = re.compile(r"(?:def|lambda|@\w[\w.]*\s+def)\s")
+STRING = r"(?P<string>[rbfuRBFU]{0,2}(?P<quote>\"\"\"|\'\'\'|\"|\')(?:\\.|[^\\])*?(?P=quote))"
+TOKEN = re.compile(rf"{STRING}|(?P<comment>#[^\n]*)|(?P<space>\s+)|\w+|.", re.DOTALL)
+INSERTED = re.compile(r"(?<!\{)\{([^{}\"':!\n]{1,200})\}(?!\})")  # an expression in an f-string
+LONGEST_CODE = 20_000  # characters of a function that is brought into one layout
 ADDRESS = re.compile(r"(<[^<>]{1,200}?) at 0x[0-9a-fA-F]+")
 DIGITS = 16  # of a digest
 LONGEST = 240  # characters of a value that a result keeps
@@ -63,9 +68,45 @@ class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
 
 
 def canonical(value: object) -> str:
-    """A value in one spelling: text as it is, all else as JSON with sorted keys, in which 0.0 is 0."""
+    """A value in one spelling: a function in one layout, other text as it is, the rest as JSON with sorted keys."""
     spelled = value if isinstance(value, str) else json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
+    if isinstance(value, str) and len(value) <= LONGEST_CODE and CODE.match(value):
+        spelled = one_layout(value)
     return ADDRESS.sub(r"\1", spelled) if " at 0x" in spelled else spelled
+
+
+def one_layout(code: str) -> str:
+    """A Python function as a formatter cannot change it: spaces, comments and breaks within brackets do not count.
+
+    Text in quotes and the indentation of lines stay as they are.
+    """
+    found: list[str] = []
+    depth, space = 0, ""
+    for token in TOKEN.finditer(code):
+        text = token[0]
+        if token["space"] or token["comment"]:
+            space += text if token["space"] else ""
+            continue
+        depth += (text in "([{") - (text in ")]}")
+        if "\n" in space and text in ")]}" and found and found[-1] == ",":
+            found.pop()
+        if "\n" in space and depth - (text in "([{") <= 0 and text not in ")]}":
+            found.append("\n" + space.rpartition("\n")[2])
+        elif space and found and _is_word(found[-1][-1]) and _is_word(text[0]):
+            found.append(" ")
+        found.append(_without_spaces(text, token) if token["string"] else text)
+        space = ""
+    return "".join(found)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character in "_\"'"
+
+
+def _without_spaces(text: str, token: re.Match[str]) -> str:
+    """A string; in an f-string the expressions without their spaces."""
+    prefix = text[: token.start("quote") - token.start()]
+    return INSERTED.sub(lambda found: f"{{{''.join(found[1].split())}}}", text) if "f" in prefix.lower() else text
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -270,7 +311,7 @@ def declared_definition(fields: Mapping[str, Sequence[str]], versions: Iterable[
 
 
 def _declared_digest(value: str) -> str:
-    return value.removeprefix(SHA256) if value.startswith(SHA256) else digest_of(value) if value else NONE
+    return value.removeprefix(SHA256) if value.startswith(SHA256) else digest_of(canonical(value)) if value else NONE
 
 
 def spelled(value: AskedField) -> str:

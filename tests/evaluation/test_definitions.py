@@ -339,3 +339,48 @@ def test_no_real_file_of_an_accepted_release_asked_something_else(reference: Pat
                 judged += "other-task-definition" not in {one.rule for one in found}
                 assert [one.message for one in found if one.rule == "other-task-definition"] == [], parsed.path
     assert judged > 300
+
+
+MUSR = """def doc_to_text(doc):
+    choices = ""
+    for i, choice in enumerate(ast.literal_eval(doc["choices"])):
+        choices += f"{i+1} - {choice}\\n"
+
+    text = DOC_TO_TEXT.format(
+        narrative=doc["narrative"], question=doc["question"], choices=choices
+    )  # as the board asks
+    return text
+"""
+
+
+def test_a_function_in_another_layout_asks_the_same() -> None:
+    other = MUSR.replace("{i+1}", "{i + 1}").replace("choices=choices\n    )  # as", "choices=choices,\n    )  # as")
+    line = 'text = DOC_TO_TEXT.format(narrative=doc["narrative"], question=doc["question"], choices=choices)\n'
+    short = MUSR[: MUSR.index("text =")] + line + "\n\n    return text"
+    assert canonical(MUSR) == canonical(other) == canonical(short)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (" - {choice}", "- {choice}"),
+        ('""', '" "'),
+        ("i+1", "i+2"),
+        ('doc["question"]', 'doc["answer"]'),
+        ("    return text", "        return text"),
+        ("{i+1}", "{{i+1}}"),
+    ],
+)
+def test_a_function_that_asks_something_else_is_another_one(old: str, new: str) -> None:
+    assert old in MUSR
+    assert canonical(MUSR) != canonical(MUSR.replace(old, new))
+
+
+def test_the_spaces_of_a_prompt_that_is_text_count() -> None:
+    assert canonical("Q: {{question}}\n  A:") != canonical("Q: {{question}}\nA:")
+    assert canonical("default  answer") == "default  answer"
+
+
+def test_a_long_function_with_quotes_that_never_end_is_read_at_once() -> None:
+    for hostile in ('"""\\' * 4_000, "'\\'\"" * 4_000, 'f"{' * 4_000, "(" * 15_000, "{a " * 6_000):
+        canonical(f"def a():\n    {hostile}")
