@@ -48,7 +48,10 @@ def publisher() -> Iterator[Publisher]:
 
 
 def state(folder: Path) -> dict[str, str]:
-    """All that a person finds: files and messages of all refs, files of the work tree, what git says of both."""
+    """All that a person finds: files and messages of all refs, files of the work tree, what git says of both.
+
+    Commands in texts name the folder by its last part, so boards that are compared have the same one.
+    """
     names = git(folder, "for-each-ref", "--format=%(refname)").split()
     found = {name: git(folder, "log", "-1", "--format=%B", name) + contents(folder, name) for name in names}
     files = [path for path in folder.rglob("*") if path.is_file() and ".git" not in path.relative_to(folder).parts]
@@ -56,8 +59,7 @@ def state(folder: Path) -> dict[str, str]:
     rests = [*folder.glob(".leaderboard-bot-*"), *(path for path in folder.rglob("*.lock") if path.name != LOCK)]
     found["status"] = git(folder, "status", "--porcelain")
     found["fsck"] = git(folder, "fsck", "--strict", "--no-dangling", "--no-progress")
-    # Commands in texts name the folder, which is another for each board.
-    return {name: text.replace(str(folder), "FOLDER") for name, text in (found | {"rests": str(rests)}).items()}
+    return found | {"rests": str(rests)}
 
 
 def contents(folder: Path, name: str) -> str:
@@ -77,13 +79,13 @@ def kill(publisher: Publisher, folder: Path, after: float) -> int:
 def kill_many(publisher: Publisher, folder: Path, times: int, seed: int) -> None:
     """Kill a first publication at random moments, some twice in a row, and let the next one finish."""
     started = time.perf_counter()
-    assert publisher.run(folder / "undisturbed", "all") == 0
+    assert publisher.run(folder / "undisturbed" / "board", "all") == 0
     length = time.perf_counter() - started
-    expected = state(folder / "undisturbed")
+    expected = state(folder / "undisturbed" / "board")
     random = Random(seed)
     killed = 0
     for number in range(times):
-        board = folder / f"board-{number}"
+        board = folder / str(number) / "board"
         is_killed = kill(publisher, board, random.uniform(0, length)) != 0
         killed += is_killed
         length *= 1.2 if is_killed else 0.5  # the machine does other things, too
@@ -119,7 +121,7 @@ def test_a_request_that_was_not_yet_remembered_is_remembered_by_the_next(publish
 def test_publishers_at_once_end_where_one_after_the_other_does(
     publisher: Publisher, tmp_path: Path, jobs: tuple[str, ...]
 ) -> None:
-    together, alone = tmp_path / "together", tmp_path / "alone"
+    together, alone = tmp_path / "together" / "board", tmp_path / "alone" / "board"
     children = [publisher.ask("start", together, job) for job in jobs]
 
     assert [publisher.ask("wait", child) for child in children] == [0] * len(jobs)
