@@ -219,11 +219,13 @@ def _declared(
     }
     lines = [draft_text(draft).rstrip()]
     if names:
-        lines += ["", "# The models that the files call by a path or a name of their own.", "[models]"]
-        lines += [
-            f"{toml_key(name)} = {toml_text(model)}{'' if '/' in model else '  # TODO: its id on the Hub, org/name'}"
-            for name, model in names.items()
-        ]
+        todo = (
+            []
+            if all("/" in model for model in names.values())
+            else ["# TODO: the ids of those that are on the Hub, org/name."]
+        )
+        lines += ["", "# The models that the files call by a path or a name of their own.", *todo, "[models]"]
+        lines += [f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items()]
     return "\n".join(lines) + "\n", ids
 
 
@@ -273,14 +275,24 @@ def _columns(
     views = {row: RowView(entry, declared) for row, entry in rows.items()}
     columns += text_columns(found, views, {column.column_path for column in columns})
     columns = [_without_gap(column, found, views) for column in columns]
-    mapped = {column.column_path for column in columns}
-    for column_path in found.grid.column_paths:
-        if column_path not in mapped and not any(
-            other[: len(column_path)] == column_path and other != column_path for other in found.grid.column_paths
-        ):
-            columns.append(MappingColumn(column_path, None, matching.unsure.get(column_path, "people fill it")))
-    order = {column_path: number for number, column_path in enumerate(found.grid.column_paths)}
+    columns += _left(found, {column.column_path for column in columns}, matching.unsure)
+    order: dict[ColumnPath, int] = {}
+    for number, column_path in enumerate(found.grid.column_paths):
+        order |= {column_path: number, column_path[:1]: order.get(column_path[:1], number)}
     return sorted(columns, key=lambda column: order[column.column_path])
+
+
+def _left(found: FoundTable, mapped: set[ColumnPath], unsure: Mapping[ColumnPath, str]) -> Iterator[MappingColumn]:
+    """The columns that are left to a person; the nested ones of an object of which none is mapped are one."""
+    objects = {column_path[:-1] for column_path in found.grid.column_paths}
+    parts = {column_path[:1] for column_path in mapped}
+    left: dict[ColumnPath, str] = {}
+    for column_path in found.grid.column_paths:
+        if column_path not in mapped | objects:
+            shown = column_path if column_path[:1] in parts else column_path[:1]
+            left[shown] = left.get(shown) or unsure.get(column_path, "")
+    for column_path, why in left.items():
+        yield MappingColumn(column_path, None, why or "people fill it")
 
 
 def _without_gap(column: MappingColumn, found: FoundTable, views: Mapping[int, RowView]) -> MappingColumn:

@@ -235,7 +235,7 @@ def test_the_doctor_names_a_workflow_that_writes_the_table(tmp_path: Path) -> No
     commit_files(tmp_path / "board", {".github/workflows/table.yml": flow.encode()})
     done = CliRunner().invoke(app, ["doctor", "--config", str(tmp_path / "ours" / "bot.toml")])
     assert done.exit_code == 1
-    assert ".github/workflows/table.yml names data/README.md and pushes" in done.stdout
+    assert ".github/workflows/table.yml names data/README.md or adds its folder, and pushes" in done.stdout
 
 
 def test_names_of_its_own_are_written_into_the_mapping(tmp_path: Path) -> None:
@@ -262,6 +262,47 @@ def test_a_heading_and_values_that_disagree_are_a_todo(tmp_path: Path) -> None:
     done = adopted(tmp_path, "list.json", json.dumps(table))
     assert "TODO logic: its heading names logic" in done.stderr
     assert {"logic", "sums plus"}.isdisjoint(mapping(tmp_path).columns)
+
+
+def test_a_heading_that_is_the_name_of_a_subtask_takes_no_mean_of_several(tmp_path: Path) -> None:
+    table = [
+        {"Model": model, "sums plus": (plus + times) / 2, "logic": logic}
+        for model, (plus, times, logic) in MODELS.items()
+    ]
+    done = adopted(tmp_path, "list.json", json.dumps(table))
+    assert "TODO sums plus: its heading names sums_plus" in done.stderr
+    assert "sums plus" not in mapping(tmp_path).columns
+
+
+def test_a_heading_that_says_raw_takes_no_normalized_score(tmp_path: Path) -> None:
+    shutil.copytree(KESTREL.parent, tmp_path / "results")
+    judged = CliRunner().invoke(app, ["score", str(KESTREL), "--format", "json"])
+    [row] = json.loads(judged.stdout)["rows"]
+    of = {task["id"]: task for task in row["scores"]["tasks"]}
+    cells = {"Model": "kestrel-7b", "BBH Raw": of["bbh"]["score"], "BBH": of["bbh"]["raw"], "GPQA": of["gpqa"]["score"]}
+    (tmp_path / "board.json").write_text(json.dumps([cells]), encoding="utf-8")
+    words = ["--table", str(tmp_path / "board.json"), "--results", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "ours"), *words])
+    assert done.exit_code == 0, done.output
+    assert "TODO BBH Raw: its heading names leaderboard_bbh" in done.stderr
+    assert {"BBH", "GPQA"} <= mapping(tmp_path).columns.keys()
+
+
+def test_numbers_of_ten_decimals_are_no_full_doubles(tmp_path: Path) -> None:
+    right = {model: (one + 1 / 3, *rest) for model, (one, *rest) in MODELS.items()}
+    results = {path_of(model): result(model, right=values) for model, values in right.items()}
+    table = [{"Model": model, "sums plus": round(values[0], 10)} for model, values in right.items()]
+    done = adopted(tmp_path, "list.json", json.dumps(table), **results)
+    assert done.stdout.splitlines() == ["3 of 3 rows reproduced to the printed digit"], done.output
+    assert mapping(tmp_path).columns["sums plus"].decimals == 10
+
+
+def test_nested_columns_that_no_result_gives_are_one_todo(tmp_path: Path) -> None:
+    costs = {f"task-{number}": {"calls": 17 * number + 3, "cost": 0.5 + number} for number in range(60)}
+    done = adopted(tmp_path, "list.json", json.dumps([{**row, "details": costs} for row in numbers()]))
+    assert done.stderr.count("TODO details") == 1
+    assert "6 of 6 columns" not in done.stderr
+    assert "5 of 6 columns mapped" in done.stderr
 
 
 def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:

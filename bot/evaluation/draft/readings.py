@@ -23,6 +23,7 @@ from bot.evaluation.task import Leaf, Metric, Task
 
 MOST_METRICS = 8  # metrics of one column that are tried
 MOST_READINGS = 4_000
+WHOLE, BEGINS, BEGUN, WORDS = 4, 3, 2, 1  # how far a heading names a benchmark, see `resemblance`
 WORD = re.compile(r"[a-z]+|[0-9]+|\+")
 # Words of headings and keys that do not name a benchmark.
 NOISE = re.compile(
@@ -198,7 +199,10 @@ def _with_leaves(keys: Mapping[str, Any], column: DraftColumn) -> dict[str, Any]
 
 
 def resemblance(heading: str, names: Iterable[str]) -> int:
-    """How far a heading names a benchmark: 3 by its whole name, 2 by the beginning of it, 1 by a word, 0 not at all."""
+    """How far a heading names a benchmark, 0 not at all.
+
+    `WHOLE`: it is the name, `BEGINS`: the name begins with it, `BEGUN`: it begins with the name, `WORDS`: one word.
+    """
     wanted = _words(heading)
     if not wanted:
         return 0
@@ -214,9 +218,11 @@ def _words(text: str) -> list[str]:
 def _alike(wanted: Sequence[str], name: Sequence[str]) -> int:
     one, other = "".join(wanted), "".join(name)
     if one == other:
-        return 3
+        return WHOLE
     if "+" in one or "+" in other:  # HumanEval+ is another benchmark than HumanEval
         return 0
-    if min(len(one), len(other)) >= 3 and (other.startswith(one) or one.startswith(other)):
-        return 2
-    return 1 if any(len(word) > 2 and word in name for word in wanted) else 0
+    if min(len(one), len(other)) >= 3 and other.startswith(one):
+        return BEGINS
+    if min(len(one), len(other)) >= 3 and one.startswith(other):
+        return BEGUN
+    return WORDS if any(len(word) > 2 and word in name for word in wanted) else 0

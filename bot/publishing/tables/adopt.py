@@ -9,7 +9,7 @@ from math import comb, prod
 from typing import Any
 
 from bot.evaluation.draft.columns import DraftColumn
-from bot.evaluation.draft.readings import TaskReading, resemblance
+from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, TaskReading, resemblance
 from bot.evaluation.finding import counted
 from bot.publishing.entry import Entry
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
@@ -61,7 +61,8 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     columns = tuple(number_columns(table))
     rows = dict(list(table.rows.items())[:SAMPLED])
     values = _Values(readings)
-    choices = {column.column_path: _choose(column, rows, readings, values) for column in columns}
+    mixed = "its cells hold more than one number"
+    choices = {one.column_path: mixed if one.is_mixed else _choose(one, rows, readings, values) for one in columns}
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
     for choice in _parts_first([one for one in choices.values() if isinstance(one, Matched)]):
@@ -110,8 +111,8 @@ def _choose(
     values: _Values,
 ) -> Matched | str:
     """The reading of a column, or why none is sure."""
-    tried = [_tried(column, reading, rows, values) for reading in readings if not column.is_mixed]
-    tried = [one for one in tried if one.covered]
+    possible = [one for one in readings if not (column.is_named_raw and _is_normalized(one))]
+    tried = [one for one in (_tried(column, reading, rows, values) for reading in possible) if one.covered]
     heading = {id(one): _resemblance(column, one.reading) for one in tried}
 
     def rank(one: Matched) -> tuple[int, int, int]:
@@ -119,18 +120,16 @@ def _choose(
 
     best = max(tried, key=rank, default=None)
     if best is None:
-        return "its cells hold more than one number" if column.is_mixed else "no result has a value for its rows"
-    alike = [one for one in tried if heading[id(one)] >= 2]
+        return "no result has a value for its rows"
+    is_whole = max(heading.values()) == WHOLE
+    alike = [one for one in tried if heading[id(one)] >= (BEGINS if is_whole else BEGUN)]
     named = max(alike, key=rank, default=None)
     if named is not None and _agrees(column, named, best, len(alike)):
         return _noted(named, [one for one in alike if heading[id(one)] == heading[id(named)]])
     is_sure = best.fitting > 0 and _is_sure(column, best, len(tried))
-    if named is not None and (not is_sure or (heading[id(named)] == 3 and named.fitting * 2 < best.fitting)):
-        given = f"; {_said(best.reading)} gives {best.fitting} of {best.covered}" if is_sure else ""
-        return (
-            f"its heading names {named.reading.task.id}, and {_said(named.reading)} gives its numbers in "
-            f"{named.fitting} of {counted(named.covered, 'row')}{given}"
-        )
+    if named is not None and (is_whole or not is_sure):
+        clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
+        return _disagreement(clearest, best if is_sure else None)
     if not is_sure:
         return "no result gives its numbers"
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
@@ -138,6 +137,16 @@ def _choose(
     if any(heading[id(one)] >= heading[id(best)] for one in rivals):
         return f"{_said(best.reading)} and {_said(rivals[0].reading)} give its numbers equally well"
     return replace(best, note="found by its values, not by its heading")
+
+
+def _disagreement(named: Matched, best: Matched | None) -> str:
+    """Why a column does not show what its heading names; `best` is what surely gives its numbers, if anything does."""
+    given = f"; {_said(best.reading)} gives {best.fitting} of {best.covered}" if best and best is not named else ""
+    chance = ", which may be chance" if named.fitting * 2 >= named.covered and not given else ""
+    return (
+        f"its heading names {named.reading.task.id}, and {_said(named.reading)} gives its numbers in "
+        f"{named.fitting} of {counted(named.covered, 'row')}{chance}{given}"
+    )
 
 
 def _agrees(column: NumberColumn, named: Matched, best: Matched, tried: int) -> bool:
@@ -216,9 +225,7 @@ def draft_columns(matching: Matching) -> list[tuple[DraftColumn, tuple[Matched, 
         shown = max(group, key=lambda one: _is_normalized(one.reading))
         column = shown.reading.column
         if column is not None:
-            title = next(
-                (one.column.column_path[-1] for one in group if "raw" not in one.column.label.lower()), column.title
-            )
+            title = next((one.column.column_path[-1] for one in group if not one.column.is_named_raw), column.title)
             found.append((replace(column, title=title), tuple(group)))
     return found
 
@@ -240,9 +247,8 @@ class MappingColumn:
 def task_column(one: Matched, task_id: str, *, beside_raw: bool) -> MappingColumn:
     """The mapping of a column that shows a task."""
     column, reading = one.column, one.reading
-    is_named_raw = "raw" in column.label.lower()
     is_score = _is_normalized(reading) or (
-        reading.is_fraction and column.is_percent and not is_named_raw and reading.task.higher_is_better
+        reading.is_fraction and column.is_percent and not column.is_named_raw and reading.task.higher_is_better
     )
     keys: dict[str, Any] = {"value": f"tasks.{task_id}.{'score' if is_score or beside_raw else 'raw'}"}
     if reading.is_fraction and (not column.is_percent or not is_score):

@@ -28,7 +28,7 @@ from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 
 MOST_TABLES, DEEPEST, FEW_ITEMS = 60, 6, 40
-MOST_DIGITS = 6  # a column with more decimals holds full doubles
+FEW_DECIMALS, MOST_DECIMALS, DIGITS_OF_DOUBLE = 6, 12, 15  # more decimals, or digits beside them, are full doubles
 ON_THE_HUB = re.compile(r"huggingface\.co/([\w.-]+/[\w.-]+)")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 LETTERS = re.compile(r"[^a-z0-9+]+")
@@ -108,7 +108,8 @@ def find_table(data: bytes, written: TableFormat, models: Sequence[ModelFiles], 
                 else []
             )
     if best is None:
-        raise Unwritable("no table was found in it")
+        others = ", ".join(dict.fromkeys(place.at for place in _places(data, written, "") if place.at)) if at else ""
+        raise Unwritable(f"no table was found {f'at {at} in it' if at else 'in it'}{others and f'; it has {others}'}")
     if not best.rows:
         names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
         there = ", ".join(text[:40] for text in seen[:2] if text)
@@ -293,6 +294,11 @@ class NumberColumn:
         return ".".join(self.column_path)
 
     @property
+    def is_named_raw(self) -> bool:
+        """Tell whether its heading says that it shows raw values."""
+        return "raw" in self.label.lower()
+
+    @property
     def unit(self) -> float:
         """One step of the last printed digit; of full doubles a millionth of a millionth."""
         return 1e-9 if self.decimals is None else 10.0**-self.decimals
@@ -337,7 +343,9 @@ def _number_column(grid: Grid, column_path: ColumnPath) -> NumberColumn | None:
     ):
         template = common.replace("{", "{{").replace("}", "}}").replace("#", "{value}")
     is_percent = "%" in common or max(map(abs, read.values())) > 1
-    decimals = digits if digits <= MOST_DIGITS else None
+    longest = max(len(number.as_tuple().digits) for number in read.values())
+    is_rounded = digits <= FEW_DECIMALS or (digits <= MOST_DECIMALS and longest < DIGITS_OF_DOUBLE)
+    decimals = digits if is_rounded else None
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, common.count("#") > 1)
 
 

@@ -178,7 +178,7 @@ def check_not_generated(path: str, sheet: Sheet, written: TableFormat, workflows
             raise Unwritable(f"it has sort keys ({SORT_KEY}) in its cells, as generated tables have; {HINT}")
     writer = next((name for name, data in sorted(workflows.items()) if _writes(data, path)), None)
     if writer is not None:
-        raise Unwritable(f"{writer} names {path} and pushes, so it seems to write it; {HINT}")
+        raise Unwritable(f"{writer} names {path} or adds its folder, and pushes, so it seems to write it; {HINT}")
 
 
 def _comments(sheet: Sheet, written: TableFormat) -> Iterator[str]:
@@ -190,11 +190,16 @@ def _comments(sheet: Sheet, written: TableFormat) -> Iterator[str]:
 
 
 def _writes(data: bytes, path: str) -> bool:
-    """Whether the jobs of a workflow name a file and push; what starts a workflow names files without writing them."""
+    """Whether the jobs of a workflow name a file, or add its folder, and push.
+
+    What starts a workflow names files without writing them.
+    """
     try:
         workflow = load(data.decode("utf-8", "replace"))
     except Unwritable:
         return False
     jobs = str(workflow.get("jobs", "")) if isinstance(workflow, dict) else ""
     name = re.escape(PurePosixPath(path).name)
-    return bool(re.search(rf"(?<![\w.-]){name}(?![\w-])", jobs) and PUSHES.search(jobs))
+    folders = "|".join(re.escape(str(folder)) for folder in PurePosixPath(path).parents if folder.name)
+    adds = rf"|git\s+add\b[^;&|\\]*\s(?:\./)?(?:{folders})/?(?![\w./-])" if folders else ""
+    return bool(re.search(rf"(?<![\w.-]){name}(?![\w-]){adds}", jobs) and PUSHES.search(jobs))

@@ -59,7 +59,7 @@ def files(workflow: bytes) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("start", [b"", b"# caf\xe9\n", b"name: caf\xe9\n"])
 def test_a_workflow_that_pushes_the_table_is_its_writer(start: bytes) -> None:
-    said = f"t.csv: {WORKFLOW} names t.csv and pushes, so it seems to write it"
+    said = f"t.csv: {WORKFLOW} names t.csv or adds its folder, and pushes, so it seems to write it"
     assert refusal(CSV, files(start + PUSH.encode())).startswith(said)
 
 

@@ -36,9 +36,20 @@ def test_a_table_that_a_workflow_writes_is_refused_unless_the_settings_know_bett
 
     assert layout(CSV).folders([change(entry())]) == (".github/workflows",)
     assert layout(CSV).paths([change(entry())], [".github/workflows/build.yml"]) == ("t.csv", *list(files)[1:])
-    assert ".github/workflows/build.yml names t.csv and pushes" in refusal(CSV, files)
+    assert ".github/workflows/build.yml names t.csv or adds its folder, and pushes" in refusal(CSV, files)
     assert edited(CSV, files, entry(), hand_edited=True)[1].refused == {}
     assert edited(CSV, {**files, ".github/workflows/build.yml": reads.encode()}, entry())[1].refused == {}
+
+
+@pytest.mark.parametrize(
+    ("added", "is_refused"),
+    [("docs/", True), ("README.md ./docs", True), ("docs/data", False), ("other && ls docs", False), ("mydocs", False)],
+)
+def test_a_workflow_that_adds_the_folder_of_the_table_writes_it(added: str, is_refused: bool) -> None:
+    jobs = f"on: push\njobs:\n  build:\n    steps:\n      - run: |\n          git add {added}\n          git push\n"
+    files = {"docs/t.csv": b"Model,BBH\nheron,0.5\n", ".github/workflows/build.yml": jobs.encode()}
+    refused = edited({**CSV, "path": "docs/t.csv"}, files, entry())[1].refused
+    assert ("or adds its folder" in str(refused)) is is_refused, refused
 
 
 def test_a_comment_about_another_table_is_no_sign_that_ours_is_generated() -> None:
