@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from math import fsum, isfinite, sqrt
+from math import fsum, isclose, isfinite, sqrt
 from typing import Literal
 
 import msgspec
@@ -60,7 +60,8 @@ class MeasuredTask:
     """One number of a measurement: `value` with its standard error in the same unit, None if unknown.
 
     `points` is what one of the unit is in percentage points, 0 where the number is no share. `counts` are right answers
-    and questions, None if the number is no plain share; `span` is what a share of 1 is in the number's unit.
+    and questions, None if the number is no plain share; `span` is what a share of 1 is in the number's unit. Where the
+    number is a mean of its leaves, `weights` are what 1 of each is worth in it; None where samples cannot give it.
     """
 
     id: str
@@ -72,6 +73,7 @@ class MeasuredTask:
     counts: tuple[int, int] | None = None
     span: float = 1.0
     samples: int | None = None
+    weights: tuple[float, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ class MeasuredRun:
 class Pairs:
     """Answers to the same questions: how many both runs, one of them, or none got right, if answers are right or wrong.
 
-    `contrast` is the paired test on the metric's own scale; `flips` are the first questions on which the runs differ.
+    `contrast` is the paired test on the metric's own scale over all questions, `parts` are those of each leaf where
+    there are several; `flips` are the first questions on which the runs differ.
     `shared` and `larger` are the numbers of shared questions and of those of the larger run, `clusters` that of the
     texts that several questions are about, 0 where each question stands alone.
     """
@@ -105,6 +108,7 @@ class Pairs:
     flips: tuple[tuple[str, str, str], ...] = ()
     prompts_differ: str = ""
     clusters: int = 0
+    parts: tuple[Contrast, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +185,20 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Mapping[str, Pairs] 
 
 def _tested(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None, broken: str) -> ComparedTask:
     values = (first.value, second.value)
-    if broken or first.metric != second.metric:
-        why = broken or f"other metrics: {first.metric} and {second.metric}"
+    others = f"other metrics: {first.metric} and {second.metric}" if first.metric != second.metric else ""
+    why = broken or others or _too_little(first, second, pairs)
+    if why:
         bare = independent(*values, (0.0, 0.0))
         return ComparedTask(first.id, values, first.points, bare, None, "independent", "not comparable", why)
-    why = _too_little(first, second, pairs)
+    pairs = None if first.weights is None or first.weights != second.weights else pairs
     contrast, method = _contrast(first, second, pairs)
-    return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", why, pairs)
+    return ComparedTask(first.id, values, first.points, contrast, None, method, "not separable", "", pairs)
 
 
 def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> tuple[Contrast, Method]:
+    if pairs is not None and first.weights:
+        leaves = zip(pairs.parts, first.weights, strict=True)
+        return mean_of([scaled(part, weight * len(first.weights)) for part, weight in leaves]), pairs.method
     if pairs is not None:
         return scaled(pairs.contrast, first.span), pairs.method
     if first.counts and second.counts and first.span == second.span:
@@ -202,6 +210,8 @@ def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) ->
 
 def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> str:
     """Why two numbers of one task are of too different questions, "" if they are not."""
+    if pairs is not None and not pairs.shared:
+        return f"no question is the same in both logs of {pairs.larger}; `--samples none` compares without them"
     if pairs is not None:
         shared, larger = pairs.shared, pairs.larger
     elif first.samples and second.samples:
@@ -392,7 +402,9 @@ def _task_of(
         error = sqrt(right * (asked - right) / asked**2 / max(1, asked - 1))
         return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), (right, asked), samples=asked)
     stderr = None if None in numbers else sqrt(fsum((one or 0.0) ** 2 for one in numbers)) / len(keys)
-    return MeasuredTask(task, fsum(values) / len(keys), stderr, metric, points, tuple(keys), samples=samples)
+    weights = (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
+    mean = fsum(values) / len(keys)
+    return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
 
 
 def _counts(value: float, stderr: float | None, samples: int | None, *, is_proportion: bool) -> tuple[int, int] | None:
@@ -469,7 +481,29 @@ def _of_score(task: TaskScore) -> MeasuredTask:
     counts, span = _counts_of(task.leaves[0]) if len(task.leaves) == 1 else (None, 1.0)
     sizes = [leaf.samples or 0 for leaf in task.leaves]
     samples = sum(sizes) if all(sizes) else None
-    return MeasuredTask(task.id, task.score or 0.0, task.stderr, metric, 1.0, leaves, counts, span, samples)
+    score, weights = task.score or 0.0, _weights(task)
+    return MeasuredTask(task.id, score, task.stderr, metric, 1.0, leaves, counts, span, samples, weights)
+
+
+def _weights(task: TaskScore) -> tuple[float, ...] | None:
+    """What a share of 1 of each leaf is worth in a score: the leaves count alike, or by their questions.
+
+    None for a score that is clipped, or of several metrics; empty for that of one leaf.
+    """
+    lows = [float(Fraction(leaf.lower_bound)) for leaf in task.leaves]
+    if len({leaf.metric for leaf in task.leaves}) > 1 or any(
+        leaf.raw < low for leaf, low in zip(task.leaves, lows, strict=True)
+    ):
+        return None
+    if len(task.leaves) == 1:
+        return ()
+    points = [100 / (float(Fraction(leaf.upper_bound)) - low) for leaf, low in zip(task.leaves, lows, strict=True)]
+    for parts in ([1] * len(points), [leaf.samples or 0 for leaf in task.leaves]):
+        weights = tuple(part / (sum(parts) or 1) * one for part, one in zip(parts, points, strict=True))
+        score = fsum(weight * (leaf.raw - low) for weight, leaf, low in zip(weights, task.leaves, lows, strict=True))
+        if isclose(score, task.score or 0.0, rel_tol=1e-9, abs_tol=1e-9):
+            return weights
+    return None
 
 
 def _counts_of(leaf: LeafScore) -> tuple[tuple[int, int] | None, float]:

@@ -6,7 +6,8 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable, Iterator, MutableMapping, MutableSet
-from typing import Any, Generic, Self, TypeVar, overload
+from io import SEEK_END, BytesIO
+from typing import IO, Any, Generic, Self, TypeVar, overload
 
 from bot.errors import Unavailable
 
@@ -117,6 +118,16 @@ def is_content(data: bytes, oid: str) -> bool:
 
 def check_content(data: bytes, oid: str | None, service: str, where: str) -> bytes:
     """Return the bytes if they match the object id, or if there is no id. Raises Unavailable for other bytes."""
-    if oid is not None and OBJECT_ID.fullmatch(oid) and not is_content(data, oid):
-        raise Unavailable(service, f"{where}: {len(data):,} bytes arrived that are not those of object {oid[:12]}")
+    check_file(BytesIO(data), oid, service, where)
     return data
+
+
+def check_file(file: IO[bytes], oid: str | None, service: str, where: str) -> None:
+    """Raise Unavailable if there is an object id, and it does not name the bytes of the file."""
+    if oid is None or not OBJECT_ID.fullmatch(oid):
+        return
+    size = file.seek(0, SEEK_END)
+    head = hashlib.sha256() if len(oid) == 64 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    file.seek(0)
+    if hashlib.file_digest(file, lambda: head).hexdigest() != oid:  # type: ignore[arg-type]  # any file has readinto
+        raise Unavailable(service, f"{where}: {size:,} bytes arrived that are not those of object {oid[:12]}")

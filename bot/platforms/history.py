@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from bot.errors import MalformedEntry, Unavailable
 from bot.platforms.git.fetch import POINTER, fetch_history
@@ -94,6 +95,10 @@ class FetchedSource:
         if data == b"" or (data is not None and data.startswith(POINTER)):
             return self.source.read(path, commit, limit, oid)
         return data
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes to an open one: a large file is none that git has."""
+        return self.source.save(path, commit, limit, file)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import IO, Protocol
 
 from bot.errors import BotError
 
@@ -96,6 +96,13 @@ class Source(Protocol):
 
         `oid` is the object id that a listing gave (git's SHA-1, or a SHA-256 for large files): bytes that it does not
         name are asked for again, then Unavailable is raised.
+        """
+        ...
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes at a commit to an open one, piece by piece; False if it is not there.
+
+        Raises as `read` does.
         """
         ...
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.audits.samples.test_check import inspect_log
+from bot.audits.samples.pairs import pair_logs
+from tests.audits.samples.test_check import STAMP, inspect_log
+from tests.cli.test_samples import RIGHT, rows
 from tests.command import completed
+from tests.world.results import TINY, result
 
 ROOT = Path(__file__).resolve().parents[2]
 KESTREL, OSPREY = (f"examples/results/example-org__{name}-7b" for name in ("kestrel", "osprey"))
@@ -63,6 +66,51 @@ def test_two_logs_of_inspect_are_paired_by_their_samples(tmp_path: Path) -> None
     (task,) = json.loads(done.stdout)["tasks"]
     assert (task["method"], task["verdict"]) == ("paired-exact", "higher")
     assert task["pairs"] == {"both": 20, "first": 0, "second": 10, "neither": 10}
+
+
+def logged(folder: Path, right: tuple[int, int, int], task: str = "") -> str:
+    """A run of the tiny leaderboard with the logs of its three tasks; `task` spells the questions of `logic`."""
+    folder.mkdir()
+    (folder / f"results_{STAMP}.json").write_bytes(result(f"acme/{folder.name}", right=right))
+    for name, count in zip(RIGHT, right, strict=True):
+        texts = rows(task if task and name == "logic" else name, count)
+        (folder / f"samples_{name}_{STAMP}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
+    return str(folder)
+
+
+def test_a_column_of_several_subtasks_is_compared_in_points_of_its_score(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
+    done = call(*runs, "--leaderboard", str(tmp_path / "tiny.toml"), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    for task in [*report["tasks"], report["average"]]:
+        assert task["method"] == "paired-exact"
+        assert task["difference"] == pytest.approx(task["values"][1] - task["values"][0])
+    sums = report["tasks"][0]
+    logs = [pair_logs([Path(run) / f"samples_{name}_{STAMP}.jsonl" for run in runs][:1],
+                      [Path(run) / f"samples_{name}_{STAMP}.jsonl" for run in runs][1:], "acc,none")
+            for name in ("sums_plus", "sums_times")]  # fmt: skip
+    errors = [one.contrast.stderr or 0.0 for one in logs if one is not None]
+    # The first subtask has a lower bound of 1/4, and each counts a half.
+    assert sums["stderr"] == pytest.approx(((errors[0] * 100 / 0.75 / 2) ** 2 + (errors[1] * 100 / 2) ** 2) ** 0.5)
+
+
+def test_a_clipped_score_is_compared_without_its_samples(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    runs = logged(tmp_path / "a", (20, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
+    done = call(*runs, "--leaderboard", str(tmp_path / "tiny.toml"), "--format", "json")
+    tasks = {one["id"]: one for one in json.loads(done.stdout)["tasks"]}
+    assert (tasks["sums"]["method"], tasks["logic"]["method"]) == ("independent", "paired-exact")
+    assert tasks["sums"]["difference"] == pytest.approx(tasks["sums"]["values"][1] - tasks["sums"]["values"][0])
+
+
+def test_other_questions_under_one_name_are_not_compared(tmp_path: Path) -> None:
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40), "other logic")
+    done = call(*runs, "--fail-on", "lower")
+    assert done.returncode == 0, done.stderr
+    assert "logic: no question is the same in both logs of 100; `--samples none` compares without them" in done.stdout
+    assert "The two are not comparable: logic: no question is the same" in done.stdout
 
 
 def test_a_prompt_that_differs_is_named_before_the_result(tmp_path: Path) -> None:

@@ -1,22 +1,21 @@
 """Pair the answers of two runs to the same questions, from their sample logs, in memory that does not grow with them.
 
 Questions are matched by the hash of the document, repeats of one by their number. Both logs are read side by side: only
-questions that one of them has not reached yet wait for their pair, few in memory and the others in a temporary file.
-Questions about one text, such as a passage, are a cluster.
+the questions that one of them has not reached yet wait in memory. Questions about one text, such as a passage, are a
+cluster.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from bot.audits.samples.check import is_extra
 from bot.audits.samples.read import read_log
@@ -30,7 +29,6 @@ SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
 TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a data set may be about
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
 SHORTEST_TEXT = 40  # characters
-MOST_WAITING = 4_000  # answers in memory whose pair has not come
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
@@ -41,43 +39,7 @@ class _Answer(NamedTuple):
     prompt_hash: str
     answer: str
     cluster: str = ""
-
-
-class _Waiting:
-    """The answers of one run whose pair has not come, by question: few in memory, the others in a temporary file."""
-
-    def __init__(self) -> None:
-        self._few: dict[str, _Answer] = {}
-        self._more: sqlite3.Connection | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._more is not None:
-            self._more.close()
-
-    def put(self, key: str, answer: _Answer) -> None:
-        """Keep an answer until its pair comes."""
-        if len(self._few) < MOST_WAITING or key in self._few:
-            self._few[key] = answer
-            return
-        if self._more is None:
-            self._more = sqlite3.connect("", isolation_level=None)  # SQLite writes it to a file that only it knows
-            self._more.execute("CREATE TABLE answers (question PRIMARY KEY, answer) WITHOUT ROWID")
-            self._more.execute("BEGIN")
-        self._more.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (_digest(key), json.dumps(answer)))
-
-    def take(self, key: str) -> _Answer | None:
-        """Give the answer to a question and forget it; None if there is none."""
-        if key in self._few or self._more is None:
-            return self._few.pop(key, None)
-        mark = (_digest(key),)
-        row = self._more.execute("SELECT answer FROM answers WHERE question = ?", mark).fetchone()
-        if row is None:
-            return None
-        self._more.execute("DELETE FROM answers WHERE question = ?", mark)
-        return _Answer(*json.loads(row[0]))
+    tool: str = ""
 
 
 @dataclass(slots=True)
@@ -116,6 +78,8 @@ class _PairTally:
 
     def contrast(self) -> tuple[Contrast, Method]:
         """The paired test: by clusters where there are any, exact where all values are 0 or 1, else Student's t."""
+        if not self.shared:
+            return Contrast(0.0, None, None, lambda _: (-inf, inf)), "independent"
         if self.has_clusters:
             return clustered(list((self.clusters or {}).values())), "paired-t"
         if self.is_exact:
@@ -139,39 +103,42 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str) -> Pai
     """Pair the logs of one task, which may be several, one for each leaf in the same order.
 
     `metric` is spelled as in the result file, `exact_match,strict-match`. None where a log is cut or damaged, where the
-    metric is not in it, or where no question is shared.
+    metric is not in it, or where two tools that share no question may spell the same ones otherwise.
     """
-    tally, sizes = _PairTally(), [0, 0]
-    for one, other in zip(first, second, strict=True):
-        if not _pair(tally, sizes, (one, other), metric):
+    whole, sizes, parts = _PairTally(), [0, 0], []
+    for logs in zip(first, second, strict=True):
+        part = _PairTally()
+        if not _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, metric):
             return None
-    if not tally.shared:
-        return None
-    contrast, method = tally.contrast()
-    counts = tally.four if tally.is_exact else None
-    clusters = len(tally.clusters or ()) if tally.has_clusters else 0
-    flips, differ = tuple(tally.flips), tally.prompts_differ
-    return Pairs(contrast, method, tally.shared, max(sizes), counts, flips, differ, clusters)
+        parts.append(part)
+    contrast, method = whole.contrast()
+    counts = whole.four if whole.is_exact else None
+    clusters = len(whole.clusters or ()) if whole.has_clusters else 0
+    each = tuple(part.contrast()[0] for part in parts) if len(parts) > 1 else ()
+    return Pairs(
+        contrast, method, whole.shared, max(sizes), counts, tuple(whole.flips), whole.prompts_differ, clusters, each
+    )
 
 
-def _pair(tally: _PairTally, sizes: list[int], logs: tuple[Path, Path], metric: str) -> bool:
-    """Read two logs side by side; "no" where one of them cannot be used."""
-    with _Waiting() as first, _Waiting() as second:
-        waiting = (first, second)
-        for row in zip_longest(*(_answers(log, metric) for log in logs)):
-            for side, item in enumerate(row):
-                if item is None:
-                    continue
-                if isinstance(item, SkippedRecord):
-                    return False
-                key, answer = item
-                sizes[side] += 1
-                partner = waiting[1 - side].take(key)
-                if partner is None:
-                    waiting[side].put(key, answer)
-                else:
-                    tally.add(key, *((partner, answer) if side else (answer, partner)))
-    return True
+def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str) -> bool:
+    """Read two logs side by side; "no" where one of them cannot be used, or says nothing of the other's questions."""
+    waiting: tuple[dict[str, _Answer], dict[str, _Answer]] = ({}, {})
+    for row in zip_longest(*(_answers(log, metric) for log in logs)):
+        for side, item in enumerate(row):
+            if item is None:
+                continue
+            if isinstance(item, SkippedRecord):
+                return False
+            key, answer = item
+            sizes[side] += 1
+            partner = waiting[1 - side].pop(key, None)
+            if partner is None:
+                waiting[side][key] = answer
+                continue
+            for tally in tallies:
+                tally.add(key, *((partner, answer) if side else (answer, partner)))
+    tools = [{one.tool for one in left.values()} for left in waiting]
+    return bool(tallies[-1].shared) or tools[0] == tools[1]
 
 
 def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
@@ -199,7 +166,10 @@ def _answers(log: Path, metric: str) -> Iterator[tuple[str, _Answer] | SkippedRe
             return
         key = sample.doc_hash or _digest(sample.doc if sample.doc is not None else sample.doc_id)
         repeat = next((one for name in REPEATS if isinstance(one := sample.row.get(name), int)), "")
-        yield f"{key}#{repeat}", _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc))
+        yield (
+            f"{key}#{repeat}",
+            _Answer(value, sample.prompt_hash, _shown(sample), _cluster(sample.doc), sample.form.partition("-0")[0]),
+        )
 
 
 def _cluster(doc: object) -> str:

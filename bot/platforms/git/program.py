@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -26,7 +27,7 @@ OLDEST = (2, 34)
 PASSED = ("PATH", "TMPDIR")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 NETWORK = (*PROXIES, *map(str.lower, PROXIES), "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
-PIECE = 1_000_000  # bytes of an answer that are thrown away at once
+PIECE = 1_000_000  # bytes of an answer that are read at once
 NAME, ADDRESS = "leaderboard-bot", "leaderboard-bot@localhost"
 ALWAYS = {
     "GIT_ASKPASS": "",
@@ -189,18 +190,32 @@ def read_head(answer: IO[bytes], question: bytes) -> tuple[str, str, int] | None
 def read_object(answer: IO[bytes], question: bytes, limit: int | None = None) -> tuple[str, bytes] | None:
     """The kind and bytes of an object in an answer of `cat-file --batch`; None if it is not there.
 
+    Raises as `save_object` does.
+    """
+    body = BytesIO()
+    kind = save_object(answer, question, body, limit)
+    return None if kind is None else (kind, body.getvalue())
+
+
+def save_object(answer: IO[bytes], question: bytes, into: IO[bytes], limit: int | None = None) -> str | None:
+    """Write an object of such an answer into an open file, and give its kind; None if it is not there.
+
     Raises ValueError where git has ended, and TooLarge past the limit, where the next question may follow.
     """
     head = read_head(answer, question)
     if head is None:
         return None
-    _, kind, size = head
-    left = size + 1  # a line break ends it
-    if limit is not None and size > limit:
-        while left > 0:
-            left -= len(answer.read(min(PIECE, left))) or left
-        raise TooLarge(f"more than {limit:,} bytes")
-    data = answer.read(left)
-    if len(data) != left:
+    _, kind, left = head
+    is_too_large = limit is not None and left > limit
+    while left > 0:
+        piece = answer.read(min(PIECE, left))
+        if not piece:
+            raise ValueError("it ended too early")
+        left -= len(piece)
+        if not is_too_large:
+            into.write(piece)
+    if answer.read(1) != b"\n":
         raise ValueError("it ended too early")
-    return kind, data[:-1]
+    if is_too_large:
+        raise TooLarge(f"more than {limit:,} bytes")
+    return kind

@@ -317,6 +317,13 @@ class Repository:
             raise self._missing(oid)
         return found[1]
 
+    def save_blob(self, oid: str, file: IO[bytes]) -> None:
+        """Write the bytes of an object to an open file. Raises Unavailable where it is missing."""
+        self.git_dir  # noqa: B018 - it opens the repository
+        question = f"{oid}\n".encode()
+        if self._contents.ask(question, lambda answer: program.save_object(answer, question, file)) is None:
+            raise self._missing(oid)
+
     def read(self, commit: str, path: str) -> bytes | None:
         """A file's bytes at a commit, None if there is none."""
         found = self.find(commit, path)

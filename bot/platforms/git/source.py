@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from bot.errors import BotError, CallError, Refused
 from bot.platforms.caches import check_content, lazy_property
@@ -119,12 +119,25 @@ class GitSource:
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes at a commit; None if it is not there. Raises TooLarge past the limit."""
+        found = self._find(path, commit, limit)
+        where = f"{self.folder}: {path}"
+        return None if found is None else check_content(self._repository.read_blob(found), oid, "git", where)
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes at a commit to an open one; False if it is not there. Raises TooLarge past the limit."""
+        found = self._find(path, commit, limit)
+        if found is not None:
+            self._repository.save_blob(found, file)
+        return found is not None
+
+    def _find(self, path: str, commit: str, limit: int) -> str | None:
+        """The object id of a file at a commit. Raises TooLarge past the limit."""
+        if {"", ".", ".."}.intersection(path.split("/")):
+            return None  # git would end
         found = self._repository.find(commit, path)
-        if found is None:
-            return None
-        if found.size > limit:
+        if found is not None and found.size > limit:
             raise TooLarge(f"more than {limit:,} bytes")
-        return check_content(self._repository.read_blob(found.oid), oid, "git", f"{self.folder}: {path}")
+        return None if found is None else found.oid
 
 
 def _last_in(history: History, paths: Sequence[str], commit: str) -> dict[str, LastCommit]:

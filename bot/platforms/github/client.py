@@ -9,7 +9,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,7 +20,7 @@ from requests.exceptions import InvalidURL, RequestException
 from urllib3.exceptions import LocationValueError
 
 from bot.errors import CallError, Gone, Refused, Unavailable
-from bot.platforms.caches import Contents, lazy_property
+from bot.platforms.caches import Contents, check_file, lazy_property
 from bot.platforms.github.wire import SERVICE, Asked, install_connections, note, noted, rate_limit_wait, translated
 from bot.platforms.net import DEADLINE, TIMEOUT, UNKNOWN_FATE, Backoff, current_limits, within, wrote_nothing
 from bot.platforms.platform import GITHUB_API_URL, NO_ADDRESS, GitHubApp
@@ -148,32 +148,39 @@ class GitHubClient:
         """The answer to a GET below the API's URL, for data that PyGithub's objects would ask for in several calls."""
         return self(lambda: self.github.requester.requestJsonAndCheck("GET", route, parameters=parameters)[1])
 
-    def download(self, path: str, limit: int, check: Callable[[bytes], bytes] = bytes) -> bytes:
-        """The raw bytes of a blob, read piece by piece; raises TooLarge past `limit`, of which nothing is kept.
+    def save_blob(self, repository: str, oid: str, limit: int, into: IO[bytes]) -> None:
+        """Write the raw bytes of a blob into an open file, piece by piece; raises TooLarge past `limit`.
 
-        `check` gives the bytes back, or raises Unavailable where others came: they are asked for again. PyGithub would
-        hold the whole answer, base64 and all, before it could be measured.
+        Raises Unavailable where others came, which are asked for again. PyGithub would hold the whole answer, base64
+        and all, before it could be measured.
         """
-        return self(lambda: check(self._stream(path, limit)))
+        where = f"github://{repository} object {oid[:12]}"
 
-    def _stream(self, path: str, limit: int) -> bytes:
+        def call() -> None:
+            self._stream(f"/repos/{repository}/git/blobs/{oid}", limit, into)
+            check_file(into, oid, SERVICE, where)
+
+        self(call)
+
+    def _stream(self, path: str, limit: int, into: IO[bytes]) -> None:
         headers = {"Accept": "application/vnd.github.raw+json", "Accept-Encoding": "identity"}
         if bearer := self.bearer:
             headers["Authorization"] = f"Bearer {bearer}"
         note("GET", path)
-        body, limits = bytearray(), current_limits()
+        limits = current_limits()
+        into.seek(0)
+        into.truncate()
         seconds = limits.answer_seconds(0)
         url, verify = self.api_url.rstrip("/") + path, _certificates()
         with httpx.stream("GET", url, headers=headers, timeout=seconds, verify=verify) as answer:
             if answer.status_code != 200:
                 raise GithubException(answer.status_code, error_json(answer.read()), dict(answer.headers))
             for piece in answer.iter_raw():
-                body += piece
-                if len(body) > limit:
+                into.write(piece)
+                if into.tell() > limit:
                     raise TooLarge(f"more than {limit:,} bytes")
                 if not limits.left:
                     raise httpx.ReadTimeout("the answer takes too long")
-        return bytes(body)
 
     def repo(self, name: str) -> Repository:
         """A repository; asked for once. Raises Gone with the new name of one that was renamed."""

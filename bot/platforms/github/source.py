@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from io import BytesIO
+from typing import IO, Any
 
 from github.File import File
 from github.GitTree import GitTree
@@ -18,7 +19,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import Gone, Refused, Stale, Unavailable
-from bot.platforms.caches import check_content, is_content
+from bot.platforms.caches import is_content
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.rights import author_of
@@ -227,17 +228,25 @@ class GitHubSource:
 
         With `oid` one question is enough: the content is asked for by its id.
         """
-        if oid is not None:
-            return self.read_content(oid, limit)
+        oid = oid or self._id_of(path, commit)
+        return self.read_content(oid, limit) if oid else None
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
+        oid = self._id_of(path, commit)
+        if oid:
+            self.client.save_blob(self.address.name, oid, limit, file)
+        return bool(oid)
+
+    def _id_of(self, path: str, commit: str) -> str:
+        """The object id of a file at a commit, "" if it is not there."""
         if {"", ".", ".."}.intersection(path.split("/")):
-            return None  # a client would walk up the API's path
+            return ""  # a client would walk up the API's path
         try:
             found = self.client(lambda: self._repo.get_contents(path, ref=commit))
         except Gone:
-            return None
-        if isinstance(found, list):
-            return None
-        return self.read_content(found.sha, limit)
+            return ""
+        return "" if isinstance(found, list) else found.sha
 
     def read_content(self, oid: str, limit: int) -> bytes:
         """The bytes behind a content id; raises TooLarge past `limit`."""
@@ -359,10 +368,9 @@ def read_blob(client: GitHubClient, repository: str, oid: str, limit: int) -> by
     """
     data = client.blobs.get(oid)
     if data is None:
-        where = f"github://{repository} object {oid[:12]}"
-        path = f"/repos/{repository}/git/blobs/{oid}"
-        data = client.download(path, limit, lambda data: check_content(data, oid, SERVICE, where))
-        client.blobs[oid] = data
+        body = BytesIO()
+        client.save_blob(repository, oid, limit, body)
+        client.blobs[oid] = data = body.getvalue()
     if len(data) > limit:
         raise TooLarge(f"more than {limit:,} bytes")
     return data

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, partial
+from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -23,7 +24,7 @@ from huggingface_hub.utils._http import hf_request_event_hook  # without its hoo
 
 from bot import __version__
 from bot.errors import CallError, Gone, Refused, Unavailable
-from bot.platforms.caches import check_content, lazy_property
+from bot.platforms.caches import check_file, lazy_property
 from bot.platforms.hub.address import HubAddress, place_of, repository_of
 from bot.platforms.hub.errors import SERVICE, about, asked_wait, hub_errors, is_write, translated_status
 from bot.platforms.net import (
@@ -304,22 +305,31 @@ class HubClient:
     def download(
         self, address: HubAddress, path: str, revision: str, limit: int, oid: str | None = None
     ) -> tuple[bytes, str] | None:
-        """The bytes of a file and the commit they come from; None if the file is not there.
+        """The bytes of a file and the commit they come from; None if the file is not there. Raises as `save` does."""
+        body = BytesIO()
+        commit = self.save(address, path, revision, limit, body, oid=oid)
+        return None if commit is None else (body.getvalue(), commit)
+
+    def save(
+        self, address: HubAddress, path: str, revision: str, limit: int, into: IO[bytes], *, oid: str | None = None
+    ) -> str | None:
+        """Write a file into an open one, and give the commit that it comes from; None if it is not there.
 
         Raises TooLarge past `limit` bytes, of which no more than a chunk is read, and Unavailable where the bytes are
         not those of the object id: the given one, or the one that the answer names.
         """
         url, where = self.file_url(address, path, revision), f"{address.url} {path}"
 
-        def call() -> tuple[bytes, str] | None:
-            found = stream(url, self.headers, limit)
+        def call() -> str | None:
+            found = stream(url, self.headers, limit, into)
             if found is None:
                 return None
-            if not found.commit:
+            commit, named = found
+            if not commit:
                 raise Unavailable(SERVICE, f"{where}: the answer is not the file, and not from the Hub")
-            for wanted in (oid, found.oid):
-                check_content(found.data, wanted, SERVICE, where)
-            return found.data, found.commit
+            for wanted in (oid, named):
+                check_file(into, wanted, SERVICE, where)
+            return commit
 
         return self.patiently(call, where)
 
@@ -332,17 +342,11 @@ class HubClient:
         return hf_hub_url(address.name, path, repo_type=address.kind, revision=revision, endpoint=self.endpoint)
 
 
-@dataclass(frozen=True, slots=True)
-class Downloaded:
-    """A file with what the Hub's own answer says of it: `commit` and `oid` are "" and None if it says nothing."""
+def stream(url: str, headers: dict[str, str], limit: int, into: IO[bytes]) -> tuple[str, str | None] | None:
+    """Read a file piece by piece, uncompressed, and stop at the limit.
 
-    data: bytes
-    commit: str
-    oid: str | None
-
-
-def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
-    """Read a file piece by piece, uncompressed, and stop at the limit."""
+    What the Hub's own answer says of it: the commit and the object id, "" and None where it says nothing.
+    """
     with get_session().stream("GET", url, headers={**headers, "Accept-Encoding": "identity"}) as response:
         try:
             hf_raise_for_status(response)
@@ -352,14 +356,15 @@ def stream(url: str, headers: dict[str, str], limit: int) -> Downloaded | None:
             raise Refused(SERVICE, "the server sent a compressed file, but the bot asked for a plain one")
         if int(response.headers.get("content-length") or 0) > limit:
             raise TooLarge(f"more than {limit:,} bytes")
-        body = bytearray()
+        into.seek(0)
+        into.truncate()
         for piece in response.iter_raw():
-            body += piece
-            if len(body) > limit:
+            into.write(piece)
+            if into.tell() > limit:
                 raise TooLarge(f"more than {limit:,} bytes")
         fields = _last_of_the_hub(response).headers
         oid = (fields.get("x-linked-etag") or fields.get("etag") or "").removeprefix("W/").strip('"') or None
-        return Downloaded(bytes(body), fields.get("x-repo-commit") or "", oid)
+        return fields.get("x-repo-commit") or "", oid
 
 
 def _last_of_the_hub(response: httpx2.Response) -> httpx2.Response:

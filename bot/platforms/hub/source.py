@@ -13,7 +13,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice, zip_longest
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
 from huggingface_hub.errors import RemoteEntryNotFoundError, RevisionNotFoundError
@@ -245,6 +245,12 @@ class HubSource:
             return None  # a client would walk up the path of the address
         found = self.client.download(self.address, path, commit, limit, oid)
         return found and found[0]
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes at a commit to an open one; False if it is not there. Raises as `read` does."""
+        if {"", ".", ".."}.intersection(path.split("/")):
+            return False
+        return self.client.save(self.address, path, commit, limit, file) is not None
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
         """Very many files are brought by one fetch over git, where git can bring them.

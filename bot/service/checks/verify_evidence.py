@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-from typing import Literal
+from shutil import copyfileobj
+from typing import IO, Literal
 
 from msgspec.structs import replace
 
-from bot.audits.samples.check import STATISTICS
+from bot.audits.samples.check import MAX_LOG, STATISTICS
 from bot.errors import BotError, CallError, Gone, Refused
 from bot.evaluation.discovery import Candidate, ListedFile, read_candidate
 from bot.evaluation.formats import formats, most_bytes
@@ -19,11 +21,10 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history
-from bot.platforms.inputs import read_file
 from bot.platforms.registry import Opener
 from bot.platforms.source import Change, LastCommit, Source, TooLarge
 from bot.publishing.entry import Entry, Evidence
-from bot.service.judge.samples import MOST_OF_LOG, LogSamples
+from bot.service.judge.samples import LogSamples
 
 FEW = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
@@ -121,7 +122,7 @@ class EvidenceReader:
         folder = file.path if file.format == "helm" else file.path.rpartition("/")[0]
         logs = {f"{folder}/{one.log}".lstrip("/"): one for one in entry.samples}
         names = [*logs, f"{folder}/{STATISTICS}"] if file.format == "helm" else list(logs)
-        listed = [ListedFile(path, MOST_OF_LOG) for path in names]
+        listed = [ListedFile(path, MAX_LOG) for path in names]
         reader = LogSamples(source, file.commit, lambda _: listed, 1 << 62, source.head())
         looked = reader.look(parsed)
         for one in looked.samples or ():
@@ -224,16 +225,24 @@ class FolderFiles:
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes, None if it is not there, or leads out of the folder. Raises TooLarge past the limit."""
-        del commit, oid
+        del oid
+        body = BytesIO()
+        return body.getvalue() if self.save(path, commit, limit, body) else None
+
+    def save(self, path: str, commit: str, limit: int, file: IO[bytes]) -> bool:
+        """Write a file's bytes to an open one; False if it is not there, or leads out of the folder."""
+        del commit
         place = _below(self.folder, path)
         try:
             if place is None or not place.resolve().is_relative_to(self.within.resolve()) or not place.is_file():
-                return None
+                return False
             if place.stat().st_size > limit:
                 raise TooLarge(f"more than {limit:,} bytes")
-            return read_file(str(place), limit)
+            with place.open("rb") as found:
+                copyfileobj(found, file)
         except (OSError, ValueError):
-            return None
+            return False
+        return True
 
 
 def _below(folder: Path, name: str) -> Path | None:

@@ -21,10 +21,8 @@ from bot.platforms.inputs import Place
 from bot.platforms.source import Source, TooLarge, is_wanted
 from bot.publishing.entry import Entry, EntrySamples
 
-MOST_OF_LOG = 256_000_000  # bytes of one log that is read from a source: it is in memory once
 MOST_OF_PUSH = 1_000_000_000  # bytes of all logs that one batch of files may cost
 PATTERNS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
-ONE_LOG = Lock()  # so that two large logs are never in memory together
 
 
 def asks_samples(leaderboard: Leaderboard) -> bool:
@@ -129,34 +127,29 @@ class LogSamples:
         """Check the leaves of one log."""
         size = sum(file.size for file in files)
         with self._lock:
-            is_too_much = size > min(MOST_OF_LOG, self.left)
+            is_too_much = size > self.left
             self.left -= 0 if is_too_much else size
         if is_too_much:
-            why = (
-                f"has {in_units(size)}; {in_units(MOST_OF_LOG)} of a log are read, and {in_units(MOST_OF_PUSH)} at once"
-            )
+            why = f"has {in_units(size)}; {in_units(MOST_OF_PUSH)} of logs are read at once"
             return [CheckedSamples(leaf, log, unreadable=why) for leaf in leaves]
         place.mkdir()
-        with ONE_LOG:
-            for file in files:
-                if (data := self._read(file)) is None:
-                    return [
-                        CheckedSamples(leaf, log, unreadable="it is gone, or larger than its listing says")
-                        for leaf in leaves
-                    ]
-                (place / file.path.rpartition("/")[2]).write_bytes(data)
+        if not all(self._copy(file, place / file.path.rpartition("/")[2]) for file in files):
+            why = "it is gone, or larger than its listing says"
+            return [CheckedSamples(leaf, log, unreadable=why) for leaf in leaves]
         local = place if log == STATES else place / log.rpartition("/")[2]
         found = [one for leaf in leaves if (one := check_leaf(result, leaf, local, log)) is not None]
         for copied in place.iterdir():
             copied.unlink()
         return found
 
-    def _read(self, file: ListedFile) -> bytes | None:
-        try:
-            found = self.source.read(file.path, self.commit, max(file.size, 1))
-            return self.source.read(file.path, self.later, file.size) if found is None and self.later else found
-        except TooLarge:
-            return None
+    def _copy(self, file: ListedFile, place: Path) -> bool:
+        """Copy a file of the source to this machine, as it is at the commit or else later; "no" where it is not."""
+        with place.open("wb+") as copy:
+            try:
+                commits = (one for one in (self.commit, self.later) if one)
+                return any(self.source.save(file.path, commit, max(file.size, 1), copy) for commit in commits)
+            except TooLarge:
+                return False
 
 
 def as_recorded(parsed: Parsed, entry: Entry, declared: Leaderboard) -> Parsed:

@@ -73,6 +73,14 @@ def test_shared_questions_alone_are_paired(tmp_path: Path) -> None:
 def test_other_questions_make_no_pair(tmp_path: Path) -> None:
     first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
     second = log(tmp_path / "b", [sample(number, 1.0) for number in range(10, 20)])
+    pairs = pair_logs([first], [second], "acc,none")
+    assert pairs is not None
+    assert (pairs.shared, pairs.larger, pairs.contrast.p) == (0, 10, None)
+
+
+def test_logs_of_two_tools_may_spell_the_same_questions_otherwise(tmp_path: Path) -> None:
+    first = log(tmp_path / "a", [sample(number, 1.0) for number in range(10)])
+    second = log(tmp_path / "b", [{"doc_id": number, "prediction": "a", "acc": 1.0} for number in range(10)])
     assert pair_logs([first], [second], "acc,none") is None
 
 

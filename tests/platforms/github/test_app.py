@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from bot.errors import CallError, Refused
 from bot.platforms.github.client import GitHubClient
+from bot.platforms.github.source import read_blob
 from bot.platforms.platform import Access, GitHubApp
 from bot.service.settings.environment import read_access
 from tests.platforms.github.fixtures import BOARD, github
@@ -50,7 +51,7 @@ def test_the_only_installation_is_found_and_its_token_kept(github: GitHubServer,
     ours = client(github, app)
 
     assert ours.login == "board-app[bot]"
-    assert ours.download(f"/repos/{BOARD}/git/blobs/{blob(github)}", 100) == b"# Leaderboard\n"
+    assert read_blob(ours, BOARD, blob(github), 100) == b"# Leaderboard\n"
     assert ours.repo(BOARD).full_name == BOARD
     assert made(github) == 1
 
@@ -65,7 +66,7 @@ def test_a_token_that_ends_is_renewed(github: GitHubServer, app: GitHubApp) -> N
     ours = client(github, app)
     assert ours.login == "board-app[bot]"
     before = made(github)
-    assert ours.download(f"/repos/{BOARD}/git/blobs/{blob(github)}", 100) == b"# Leaderboard\n"
+    assert read_blob(ours, BOARD, blob(github), 100) == b"# Leaderboard\n"
 
     assert made(github) > before
 
