@@ -97,6 +97,22 @@ def test_a_row_that_cannot_be_written_is_unexplained_with_its_reason(hub: Hub, t
     story.contexts.store.close()
 
 
+def test_rows_of_a_table_that_takes_none_any_more_are_unexplained_with_its_reason(hub: Hub, tmp_path: Path) -> None:
+    """Two rows were written, and then a workflow began to write the table; nothing of them waits."""
+    story = TableStory(hub, tmp_path, form="commit", table=b"Model,Average\nacme/zeus,1\n")
+    story.push()
+    story.push(model="acme/borea-1b")
+    settle(story)
+    jobs = b"on: push\njobs:\n  a:\n    steps:\n      - run: python make.py > board.csv && git push\n"
+    hub.push(story.target, {".github/workflows/make.yml": jobs})
+    settle(story)
+    lines, wrong = status(story)
+    assert wrong == 1
+    assert lines[0].endswith("2 accepted: 0 on main, 0 open, 0 held, 0 declined, 2 unexplained")
+    assert all("make.yml names board.csv" in line for line in lines[1:3]), lines
+    story.contexts.store.close()
+
+
 @FORMS
 def test_rows_that_a_force_push_took_wait_for_a_person(hub: Hub, tmp_path: Path, form: str) -> None:
     story = board(hub, tmp_path, form)

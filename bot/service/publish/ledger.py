@@ -80,10 +80,16 @@ def _first(rows: Sequence[str], what: str) -> list[str]:
     return [*(f"  {row}" for row in rows[:SHOWN]), *more]
 
 
-def make_ledger(context: WatchContext, to: str, accepted: Mapping[str, str], places: Mapping[str, Place]) -> Ledger:
+def make_ledger(
+    context: WatchContext,
+    to: str,
+    accepted: Mapping[str, str],
+    places: Mapping[str, Place],
+    refused: Mapping[str, str],
+) -> Ledger:
     """The ledger of a target: `accepted` are the digests of its rows, and `places` where they were found there.
 
-    What waits for a person is known here.
+    `refused` are the reasons for those that it cannot have. What waits for a person is known here.
     """
     store, name = context.store, context.name
     waiting = {item.subject: item for item in store.items_at(name, "row", to)}
@@ -98,7 +104,7 @@ def make_ledger(context: WatchContext, to: str, accepted: Mapping[str, str], pla
         elif digest in declined.get(key, ()):
             found[key] = "declined"
     left = accepted.keys() - found.keys()
-    why = {key: (waiting[key].reason or WAITS) if key in waiting else NOTHING for key in left}
+    why = {key: (waiting[key].reason or WAITS) if key in waiting else refused.get(key, NOTHING) for key in left}
     return Ledger(to, Counter(found.values()), why, sorted(key for key, place in found.items() if place == "declined"))
 
 

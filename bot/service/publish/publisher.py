@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import ClassVar, Generic, TypeVar
 
@@ -78,7 +78,8 @@ L = TypeVar("L", bound=Look)
 class TargetRows(ABC, Generic[L]):
     """The rows of one watch at one kind of target: where they are, what they should be, and how they are written.
 
-    `is_bulk` says that the rows are a part of very many new ones.
+    `is_bulk` says that the rows are a part of very many new ones. After a look `refused` has the reasons for those that
+    cannot be written, where the kind of target knows them.
     """
 
     context: WatchContext
@@ -86,6 +87,7 @@ class TargetRows(ABC, Generic[L]):
     settings: WatchTarget
     report: Report
     is_bulk: bool = False
+    refused: Mapping[str, str] = field(default_factory=dict)
     in_parts: ClassVar[bool] = False  # whether rows may be written in parts of PART
 
     @abstractmethod

@@ -203,14 +203,12 @@ class TableRows(TargetRows[TableLook]):
     """The rows of one watch in one table.
 
     What would change is read from main: the record of what the bot wrote last only says which rows are its own.
-    `count` is the number of rows of the table; of the last look, `proposed` are the keys of the open request, and
-    `refused` those of rows that cannot be written.
+    `count` is the number of rows of the table; of the last look, `proposed` are the keys of the open request.
     """
 
     known: dict[str, WrittenRow] = field(default_factory=dict)
     count: int = 0
     proposed: AbstractSet[str] = frozenset()
-    refused: AbstractSet[str] = frozenset()
 
     def look(self, items: Sequence[Item]) -> list[TableLook]:
         """The rows, and the cells of each that would change."""
@@ -221,7 +219,7 @@ class TableRows(TargetRows[TableLook]):
         state = self.target.read_state(self._mark, self._paths(table))
         table.at(state)
         self.count = max(len(self.known), table.layout.count(state.files))
-        self.proposed, self.refused = table.proposed, table.refused.keys()
+        self.proposed, self.refused = table.proposed, table.refused
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         return [
             TableLook(row.item, row.entry, row.disputed, planned_cells(row, shown.get(row.key, ()))) for row in rows
@@ -231,7 +229,7 @@ class TableRows(TargetRows[TableLook]):
         """Which rows the table has, and which the open request proposes."""
         name, to = self.context.name, self.settings.to
         looks = self.look([Item(name, "row", to, key) for key in sorted(accepted)])
-        there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused
+        there = {look.key for look in looks if look.planned.action == "unchanged"} - self.refused.keys()
         return {key: "open" if key in self.proposed else "main" for key in there}
 
     def _standing(self, key: str) -> TargetRow:

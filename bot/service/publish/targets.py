@@ -137,7 +137,8 @@ class Targets:
         for target, settings in self.context.targets:
             rows = ROWS[settings.kind](self.context, target, settings, Report(self.context))
             accepted = rows.accepted()
-            found.append(make_ledger(self.context, settings.to, accepted, rows.places(accepted)))
+            places = rows.places(accepted)
+            found.append(make_ledger(self.context, settings.to, accepted, places, rows.refused))
         return found
 
     def derive(self) -> None:
