@@ -201,5 +201,5 @@ def _writes(data: bytes, path: str) -> bool:
     jobs = str(workflow.get("jobs", "")) if isinstance(workflow, dict) else ""
     name = re.escape(PurePosixPath(path).name)
     folders = "|".join(re.escape(str(folder)) for folder in PurePosixPath(path).parents if folder.name)
-    adds = rf"|git\s+add\b[^;&|\\]*\s(?:\./)?(?:{folders})/?(?![\w./-])" if folders else ""
+    adds = rf"|git\s+add\b[^;&|\\]{{0,500}}\s(?:\./)?(?:{folders})/?(?![\w./-])" if folders else ""
     return bool(re.search(rf"(?<![\w.-]){name}(?![\w-]){adds}", jobs) and PUSHES.search(jobs))
