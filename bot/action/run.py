@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -24,8 +25,9 @@ from bot.action.outputs import (
 from bot.errors import BotError, CallError
 from bot.evaluation.compare import RunComparison
 from bot.evaluation.finding import Finding, Severity
+from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.evaluation.verdict import Judgement
+from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
@@ -49,7 +51,7 @@ from bot.service.checks.badge import to_json, write_badge
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
-from bot.service.judge.samples import asks_samples, with_samples
+from bot.service.judge.samples import LogsBeside, asks_samples, with_samples
 from bot.service.publish.desired import publish
 from bot.service.publish.reconcile import entries_of, publish_comment, rebuild_board
 from bot.service.settings.environment import cached_answers, read_access
@@ -197,24 +199,36 @@ def compare_with_others(
     run: Run, found: Sequence[Place], judgement: Judgement
 ) -> tuple[list[RunComparison], list[str]]:
     """Compare each row with that of the base branch or of the board, and name the rows that have no other."""
-    to = run.inputs.compare_to
+    to, base, rows = run.inputs.compare_to, list[Place](), list[Row]()
     if to == BASE:
         source = GitHubSource(run.client(), GitHubAddress(run.trigger.repository))
         base = base_places(found, run.inputs, run.trigger, source)
-        others: Sequence[Entry] = make_entries(judge(run, base, None).rows, evidence_of(base)).entries
+        rows = list(judge(run, base, None).rows)
+        others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
         others = entries_of(open_target(to, run.access), run.leaderboard)
     entries = make_entries(judgement.rows, {place.name: Evidence(place.source, place.path) for place in found}).entries
     comparisons: list[RunComparison] = []
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]
+    logs = LogsBeside(run.trigger.workspace)
     for entry in entries:
-        other = counterpart(entry, others)
-        one = compared_rows(other, entry, (f"{to}: {other.model.id}", entry.model.id)) if other else None
+        one = None
+        if (other := counterpart(entry, others)) is not None:
+            sides = results_of(run, other, rows, base), results_of(run, entry, judgement.rows, found)
+            names = (f"{to}: {other.model.id}", entry.model.id)
+            one = compared_rows(other, entry, names, partial(logs.pairs, sides))
         if one is None:
             missing.append(entry.model.id)
         else:
             comparisons.append(one)
     return comparisons, missing
+
+
+def results_of(run: Run, entry: Entry, rows: Iterable[Row], places: Iterable[Place]) -> list[tuple[Place, Result]]:
+    """The results that a row was made from, with their places; none where these are not known."""
+    by_name = {place.name: place for place in places}
+    files = [file for row in rows if row.key.text == entry.key for file in row.files]
+    return [(_with_origin(run, by_name[one.path]), one.result) for one in files if one.result is not None]
 
 
 def report_lower(run: Run, comparisons: Sequence[RunComparison]) -> int:

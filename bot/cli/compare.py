@@ -16,8 +16,7 @@ from bot.evaluation.compare import MeasuredRun, Pairs, compare, run_of_results
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
-from bot.evaluation.submission import UnreadPath
-from bot.platforms.inputs import find_places, open_leaderboard
+from bot.platforms.inputs import Place, find_places, open_leaderboard
 from bot.platforms.registry import open_target
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
@@ -44,10 +43,10 @@ class FailOn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side of the call: its run, and the results on this machine that may have sample logs beside them."""
+    """One side of the call: its run, and the results that may have sample logs beside them."""
 
     run: MeasuredRun
-    results: Sequence[tuple[Path, Result]] = ()
+    results: Sequence[tuple[Place, Result]] = ()
 
 
 def compare_measurements(
@@ -98,9 +97,8 @@ def _sides(names: Sequence[str], board: str, leaderboard: str, only: tuple[str, 
         return [_of_files(name, only) for name in names]
     found: list[_Side] = []
     for name in names:
-        judged = [] if name in rows else _local(name)
         entry = rows.get(name) or _judged(name, declared)
-        found.append(_Side(run_of_entry(name, entry, only), judged))
+        found.append(_Side(run_of_entry(name, entry, only), [] if name in rows else _results_at(name, [])))
         if len(names) == 1:
             found.insert(0, _Side(run_of_entry(f"{board}: {entry.model.id}", _same_model(entries, entry, board), only)))
     return found
@@ -110,12 +108,12 @@ def _is_path(name: str) -> bool:
     return name.startswith("hf://") or Path(name).exists()
 
 
-def _local(name: str) -> list[tuple[Path, Result]]:
-    """The results at a path of this machine."""
-    if name.startswith("hf://"):
-        return []
-    parsed = parse_places(find_places([name], read_access(), MAX_BYTES), [], quiet=True)
-    return [(Path(one.path), one.result) for one in parsed if one.result is not None]
+def _results_at(name: str, problems: list[str]) -> list[tuple[Place, Result]]:
+    """The results at a path with their places; adds why the other files there are none to `problems`."""
+    places = {place.name: place for place in find_places([name], read_access(), MAX_BYTES)}
+    parsed = list(parse_places(list(places.values()), [], quiet=True))
+    problems += [one.problem.why for one in parsed if one.problem]
+    return [(places[one.path], one.result) for one in parsed if one.result is not None]
 
 
 def _entries(board: str) -> list[Entry]:
@@ -165,18 +163,16 @@ def _judged(name: str, declared: Leaderboard) -> Entry:
 
 def _of_files(name: str, only: Sequence[str]) -> _Side:
     """A measurement of files as they are, of one model."""
-    unread: list[UnreadPath] = []
-    parsed = list(parse_places(find_places([name], read_access(), MAX_BYTES), unread, quiet=True))
-    found = [(Path(one.path), one.result) for one in parsed if one.result is not None and one.result.leaves]
+    problems: list[str] = []
+    found = [(place, result) for place, result in _results_at(name, problems) if result.leaves]
     found.sort(key=lambda one: one[1].date or 0.0)
     results = [result for _, result in found]
     if not results:
-        why = next((one.problem.why for one in parsed if one.problem), "no result is there")
-        raise CallError(f"{name}: {why}")
+        raise CallError(f"{name}: {next(iter(problems), 'no result is there')}")
     models = {(one.model.id, one.model.revision) for one in results}
     if len(models) > 1:
         raise CallError(f"{name} holds results of {len(models)} models: name the files of one")
-    return _Side(run_of_results(name, results, only), [] if name.startswith("hf://") else found)
+    return _Side(run_of_results(name, results, only), found)
 
 
 def _pairs(first: _Side, second: _Side, samples: str) -> dict[str, Pairs]:
@@ -186,16 +182,6 @@ def _pairs(first: _Side, second: _Side, samples: str) -> dict[str, Pairs]:
     folder = None if samples == "auto" else Path(samples)
     if folder is not None and not folder.is_dir():
         raise CallError(f"--samples {samples}: write auto, none, or a folder with sample logs")
-    from bot.audits.samples.check import find_logs, metric_in_log
-    from bot.audits.samples.pairs import pairs_of
+    from bot.service.judge.samples import LogsBeside
 
-    def logs_of(side: _Side) -> dict[str, Path]:
-        return {leaf: log for path, result in side.results for leaf, log in find_logs(path, result, folder).items()}
-
-    lead = first.results[-1][1]
-    tasks = {
-        name: (one.leaves, metric_in_log(lead, one.leaves[0], one.metric))
-        for name, one in first.run.tasks.items()
-        if name in second.run.tasks and second.run.tasks[name].metric == one.metric
-    }
-    return pairs_of(logs_of(first), logs_of(second), tasks)
+    return LogsBeside(folder=folder).pairs((first.results, second.results), first.run, second.run)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from bot.errors import CallError
-from bot.evaluation.compare import MeasuredRun, RunComparison, compare, run_of_scores
+from bot.evaluation.compare import MeasuredRun, Pairs, RunComparison, compare, run_of_scores
 from bot.publishing.entry import Entry
 from bot.reporting.comparison import comparison_markdown, sentence_of
 from bot.reporting.escape import brief, code, plain_markup
 
+Paired: TypeAlias = Mapping[str, Pairs]
 MOST_SETTINGS = 10  # that a request names
 MOST_FOLDED = 20  # comparisons that one comment holds
 
@@ -37,10 +39,19 @@ def run_of_entry(name: str, entry: Entry, only: Sequence[str] = ()) -> MeasuredR
     return run_of_scores(name, entry.tasks, settings, of_leaves, only)
 
 
-def compared_rows(before: Entry, now: Entry, names: tuple[str, str]) -> RunComparison | None:
-    """The comparison of two rows, `before` as the first; None where no task has a score in both."""
+def compared_rows(
+    before: Entry,
+    now: Entry,
+    names: tuple[str, str],
+    pair: Callable[[MeasuredRun, MeasuredRun], Paired] = lambda _, __: {},
+) -> RunComparison | None:
+    """The comparison of two rows, `before` as the first; None where no task has a score in both.
+
+    `pair` gives the answers of the tasks of both runs whose sample logs are there.
+    """
+    first, second = run_of_entry(names[0], before), run_of_entry(names[1], now)
     try:
-        return compare(run_of_entry(names[0], before), run_of_entry(names[1], now))
+        return compare(first, second, pair(first, second))
     except CallError:
         return None
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.action.jobs import GOOD, comments, propose, push
 from tests.action.test_run import Job, job
+from tests.cli.test_samples import RIGHT, rows
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
 from tests.world.results import result
@@ -44,6 +47,30 @@ def test_the_same_row_and_one_within_the_margin_pass(github: GitHubServer, job: 
     said = job.run("pull_request", event, compare_to="base", compare_fail_on="lower")
     assert said.status == 0
     assert any("are not separable" in line for line in said.log)
+
+
+def logged(right: tuple[int, int, int]) -> dict[str, bytes]:
+    """A result with the sample logs of its three tasks beside it."""
+    folder, _, name = GOOD.rpartition("/")
+    time = name.removeprefix("results_").removesuffix(".json")
+    logs = {
+        f"{folder}/samples_{task}_{time}.jsonl": rows(task, count) for task, count in zip(RIGHT, right, strict=True)
+    }
+    texts = {path: "".join(json.dumps(row) + "\n" for row in found) for path, found in logs.items()}
+    return {GOOD: result(right=right), **{path: text.encode() for path, text in texts.items()}}
+
+
+def test_the_logs_of_the_request_and_of_the_base_branch_are_paired(github: GitHubServer, job: Job) -> None:
+    """Ten questions of a hundred are no difference without pairs; where the others are the same, they are one."""
+    push(github, logged((50, 60, 70)))
+    (without := logged((50, 60, 60))).pop(next(path for path in without if "logic" in path))
+    assert job.run("pull_request", propose(github, without), compare_to="base", compare_fail_on="lower").status == 0
+
+    event = propose(github, logged((50, 60, 60)))
+    said = job.run("pull_request", event, compare_to="base", compare_fail_on="lower")
+
+    assert said.status == 1
+    assert "paired-exact, logic &#40;100 pairs&#41;" in said.summary
 
 
 def test_a_push_is_compared_with_the_commit_before_it(github: GitHubServer, job: Job, base: str) -> None:

@@ -12,6 +12,7 @@ from bot.audits.samples.pairs import pair_logs
 from tests.audits.samples.test_check import STAMP, inspect_log
 from tests.cli.test_samples import RIGHT, rows
 from tests.command import completed
+from tests.world.hub import Hub
 from tests.world.results import TINY, result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,6 +95,18 @@ def test_a_column_of_several_subtasks_is_compared_in_points_of_its_score(tmp_pat
     errors = [one.contrast.stderr or 0.0 for one in logs if one is not None]
     # The first subtask has a lower bound of 1/4, and each counts a half.
     assert sums["stderr"] == pytest.approx(((errors[0] * 100 / 0.75 / 2) ** 2 + (errors[1] * 100 / 2) ** 2) ** 0.5)
+
+
+def test_logs_on_the_hub_are_paired(tmp_path: Path, hub: Hub) -> None:
+    repository = hub.repository("acme/results")
+    for name, right in (("a", (50, 60, 70)), ("b", (62, 75, 40))):
+        logged(tmp_path / name, right)
+        files = {f"{name}/{one.name}": one.read_bytes() for one in (tmp_path / name).iterdir()}
+        hub.push(repository, files)
+    runs = (f"hf://datasets/acme/results/{name}" for name in "ab")
+    done = completed("compare", *runs, "--format", "json", env={"HF_ENDPOINT": hub.url})
+    assert done.returncode == 0, done.stderr
+    assert [task["pairs"]["first"] for task in json.loads(done.stdout)["tasks"]] == [0, 0, 30]
 
 
 def test_a_clipped_score_is_compared_without_its_samples(tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ def find_logs(path: Path, result: Result, folder: Path | None = None) -> dict[st
     return {leaf: place / name for leaf, name in logs_of(result, path.name, names).items()}
 
 
-def metric_in_log(result: Result, leaf_key: str, key: str) -> str:
-    """What the samples of a leaf call a metric of the result."""
-    is_mean = result.format == "inspect" and key in {"accuracy", "mean"}
+def metric_in_log(format_id: str, leaf_key: str, key: str) -> str:
+    """What the samples of a leaf call a metric of its result."""
+    is_mean = format_id == "inspect" and key in {"accuracy", "mean"}
     return leaf_key.rpartition(" ")[2] if is_mean else key
 
 
@@ -340,7 +340,7 @@ class _Check:
                 if own and isinstance(value, float):
                     found[key] = min(own, key=lambda tally: abs(tally.mean - value))
             elif result.format == "inspect" and self._leaf.reducer in {"", "mean"}:
-                scorer = (metric_in_log(result, self._key, key), "none")
+                scorer = (metric_in_log(result.format, self._key, key), "none")
                 found |= {key: self._tallies[scorer]} if scorer in self._tallies else {}
             elif own := [tally for (one, _), tally in self._tallies.items() if one == key]:
                 sized = [tally for tally in own if tally.count == self._leaf.samples]

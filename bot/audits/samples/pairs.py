@@ -17,12 +17,12 @@ from math import inf, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
-from bot.audits.samples.check import is_extra
+from bot.audits.samples.check import is_extra, metric_in_log
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
 from bot.errors import CallError
-from bot.evaluation.compare import Method, Pairs
+from bot.evaluation.compare import MeasuredRun, Method, Pairs
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
@@ -197,14 +197,17 @@ def _shown(sample: Sample) -> str:
     return ""
 
 
-def pairs_of(
-    first: Mapping[str, Path], second: Mapping[str, Path], tasks: Mapping[str, tuple[tuple[str, ...], str]]
+def pairs_between(
+    first: MeasuredRun, second: MeasuredRun, logs: tuple[Mapping[str, Path], Mapping[str, Path]], format_id: str
 ) -> dict[str, Pairs]:
-    """The pairs of each task whose leaves all have a log in both runs; `tasks` gives leaves and metric by task."""
+    """The pairs of each task that both runs have, and whose leaves all have a log in both; `logs` are by leaf."""
     found: dict[str, Pairs] = {}
-    for task, (leaves, metric) in tasks.items():
-        if all(leaf in first and leaf in second for leaf in leaves):
-            pairs = pair_logs([first[leaf] for leaf in leaves], [second[leaf] for leaf in leaves], metric)
-            if pairs is not None:
-                found[task] = pairs
+    for name, one in first.tasks.items():
+        other = second.tasks.get(name)
+        is_logged = all(leaf in each for leaf in one.leaves for each in logs)
+        if other is None or other.metric != one.metric or not is_logged:
+            continue
+        metric = metric_in_log(format_id, one.leaves[0], one.metric)
+        pairs = pair_logs([logs[0][leaf] for leaf in one.leaves], [logs[1][leaf] for leaf in one.leaves], metric)
+        found |= {name: pairs} if pairs is not None else {}
     return found

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from bot.audits.samples.check import STATES, STATISTICS, check_leaf, find_logs, logs_of
+from bot.audits.samples.pairs import pairs_between
+from bot.evaluation.compare import MeasuredRun, Pairs
 from bot.evaluation.discovery import ListedFile
 from bot.evaluation.finding import in_units
 from bot.evaluation.leaderboard import Leaderboard
@@ -22,6 +26,7 @@ from bot.platforms.source import Source, TooLarge, is_wanted
 from bot.publishing.entry import Entry, EntrySamples
 
 MOST_OF_PUSH = 1_000_000_000  # bytes of all logs that one batch of files may cost
+Results: TypeAlias = Sequence[tuple[Place, Result]]
 PATTERNS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
 
 
@@ -33,6 +38,11 @@ def asks_samples(leaderboard: Leaderboard) -> bool:
 def is_sample_log(path: str) -> bool:
     """Tell whether a file has the name of a sample log."""
     return is_wanted(path, PATTERNS)
+
+
+def base_name(path: str) -> str:
+    """The last part of a path in a source."""
+    return path.rpartition("/")[2]
 
 
 def with_local_samples(parsed: Parsed, path: Path) -> Parsed:
@@ -48,19 +58,50 @@ def with_local_samples(parsed: Parsed, path: Path) -> Parsed:
 
 def with_samples(parsed: Iterable[Parsed], places: Iterable[Place], root: Path = Path()) -> list[Parsed]:
     """Submissions with what the logs beside them show: of places below `root` on this machine, and of repositories."""
-    by_name = {place.name: place for place in places}
-    readers: dict[str, LogSamples] = {}
-    found = []
-    for one in parsed:
-        place = by_name[one.path]
+    by_name, beside = {place.name: place for place in places}, LogsBeside(root)
+    return [beside.look(one, by_name[one.path]) for one in parsed]
+
+
+@dataclass
+class LogsBeside:
+    """The sample logs beside places: below `root` on this machine, or in repositories, each of which is listed once.
+
+    With a folder they are anywhere below that.
+    """
+
+    root: Path = Path()
+    folder: Path | None = None
+    _readers: dict[tuple[str, str], LogSamples] = field(default_factory=dict, repr=False)
+
+    def look(self, parsed: Parsed, place: Place) -> Parsed:
+        """The submission at a place with what its logs show."""
         if place.origin is None:
-            found.append(with_local_samples(one, root / place.candidate.path))
-            continue
-        reader = readers.get(place.source) or LogSamples(place.origin, place.commit, _lister(place))
-        readers[place.source] = reader
-        looked = reader.look(replace(one, path=place.path))
-        found.append(replace(looked, path=one.path))
-    return found
+            return with_local_samples(parsed, self.root / place.candidate.path)
+        return replace(self._reader(place).look(replace(parsed, path=place.path)), path=parsed.path)
+
+    def pairs(self, sides: tuple[Results, Results], first: MeasuredRun, second: MeasuredRun) -> dict[str, Pairs]:
+        """The paired answers of two runs by task, from the logs beside the results that each was made from."""
+        if not all(sides):
+            return {}
+        with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
+            one, other = (
+                {leaf: log for each in side for leaf, log in self._logs(*each, Path(scratch)).items()} for side in sides
+            )
+            return pairs_between(first, second, (one, other), sides[0][-1][1].format)
+
+    def _logs(self, place: Place, result: Result, scratch: Path) -> dict[str, Path]:
+        """The logs of the result at a place by leaf; those of a repository are copied into a folder."""
+        if place.origin is None or self.folder:
+            return find_logs(self.root / place.candidate.path, result, self.folder)
+        copies = self._reader(place).copies(result, place.path, scratch)
+        return {leaf: copy for _, leaves, copy in copies if isinstance(copy, Path) for leaf in leaves}
+
+    def _reader(self, place: Place) -> LogSamples:
+        at = (place.source, place.commit)
+        if at not in self._readers:
+            assert place.origin is not None  # noqa: S101 - the callers asked
+            self._readers[at] = LogSamples(place.origin, place.commit, _lister(place))
+        return self._readers[at]
 
 
 def _lister(place: Place) -> Callable[[str], Iterable[ListedFile]]:
@@ -95,52 +136,49 @@ class LogSamples:
         """The submission with what the logs beside it show."""
         if parsed.result is None:
             return parsed
-        is_run = parsed.result.format == "helm"
-        folder, _, name = parsed.path.rpartition("/")
-        folder = parsed.path if is_run else folder
+        checked: list[CheckedSamples | None] = []
+        with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
+            for log, leaves, copy in self.copies(parsed.result, parsed.path, Path(scratch)):
+                if isinstance(copy, str):
+                    checked += [CheckedSamples(leaf, log, unreadable=copy) for leaf in leaves]
+                else:
+                    checked += [check_leaf(parsed.result, leaf, copy, log) for leaf in leaves]
+                    rmtree(copy if copy.is_dir() else copy.parent)
+        return replace(parsed, samples=tuple(one for one in checked if one is not None))
+
+    def copies(self, result: Result, path: str, scratch: Path) -> Iterator[tuple[str, list[str], Path | str]]:
+        """The logs beside the result at a path: the name, the leaves, and a copy in a folder of its own in `scratch`.
+
+        Instead of a copy, why there is none.
+        """
+        is_run = result.format == "helm"
+        folder, _, name = path.rpartition("/")
+        folder = path if is_run else folder
         below = {file.path.removeprefix(f"{folder}/" if folder else ""): file for file in self.listing(folder)}
         if is_run:
-            named = dict.fromkeys(parsed.result.leaves, STATES) if STATES in below else {}
+            named = dict.fromkeys(result.leaves, STATES) if STATES in below else {}
         else:
-            named = logs_of(parsed.result, name, below)
-        wanted = {
-            log: [below[one] for one in ((log, STATISTICS) if is_run else (log,)) if one in below]
-            for log in named.values()
-        }
-        with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
-            checked = [
-                one
-                for number, (log, files) in enumerate(wanted.items())
-                for one in self._check(
-                    parsed.result,
-                    log,
-                    files,
-                    [leaf for leaf in named if named[leaf] == log],
-                    Path(scratch) / str(number),
-                )
-            ]
-        return replace(parsed, samples=tuple(checked))
+            named = logs_of(result, name, below)
+        for log in dict.fromkeys(named.values()):
+            files = [below[one] for one in ((log, STATISTICS) if is_run else (log,)) if one in below]
+            place = Path(mkdtemp(dir=scratch))
+            why = self._copy_all(files, place)
+            yield (
+                log,
+                [leaf for leaf in named if named[leaf] == log],
+                why or (place if is_run else place / base_name(log)),
+            )
 
-    def _check(
-        self, result: Result, log: str, files: list[ListedFile], leaves: list[str], place: Path
-    ) -> Iterable[CheckedSamples]:
-        """Check the leaves of one log."""
+    def _copy_all(self, files: Sequence[ListedFile], place: Path) -> str:
+        """Copy the files of a log into a folder; why they are not there, "" if they are."""
         size = sum(file.size for file in files)
         with self._lock:
             is_too_much = size > self.left
             self.left -= 0 if is_too_much else size
         if is_too_much:
-            why = f"has {in_units(size)}; {in_units(MOST_OF_PUSH)} of logs are read at once"
-            return [CheckedSamples(leaf, log, unreadable=why) for leaf in leaves]
-        place.mkdir()
-        if not all(self._copy(file, place / file.path.rpartition("/")[2]) for file in files):
-            why = "it is gone, or larger than its listing says"
-            return [CheckedSamples(leaf, log, unreadable=why) for leaf in leaves]
-        local = place if log == STATES else place / log.rpartition("/")[2]
-        found = [one for leaf in leaves if (one := check_leaf(result, leaf, local, log)) is not None]
-        for copied in place.iterdir():
-            copied.unlink()
-        return found
+            return f"has {in_units(size)}; {in_units(MOST_OF_PUSH)} of logs are read at once"
+        is_there = all(self._copy(file, place / base_name(file.path)) for file in files)
+        return "" if is_there else "it is gone, or larger than its listing says"
 
     def _copy(self, file: ListedFile, place: Path) -> bool:
         """Copy a file of the source to this machine, as it is at the commit or else later; "no" where it is not."""
