@@ -296,7 +296,7 @@ class NumberColumn:
     @property
     def is_named_raw(self) -> bool:
         """Tell whether its heading says that it shows raw values."""
-        return "raw" in self.label.lower()
+        return "raw" in re.findall(r"[a-z]+", self.label.lower())
 
     @property
     def unit(self) -> float:
