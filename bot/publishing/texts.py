@@ -10,7 +10,7 @@ from bot import HOME
 from bot.evaluation.finding import counted
 from bot.evaluation.verdict import Judgement
 from bot.publishing.board import TIE
-from bot.publishing.compared_rows import change_lines
+from bot.publishing.compared_rows import beside_line, change_lines
 from bot.publishing.entry import Entry, Evidence
 from bot.publishing.layout import CellChange, Draft, evidence_url, model_url, target_url
 from bot.publishing.plan import Plan, PlannedRow, average_change
@@ -44,15 +44,22 @@ REMARKS = 50  # of a table's request that a text names
 
 
 def request_text(
-    entry: Entry, current: Entry | None, mark: Marker, *, target: str = "", first: str = "", is_commit: bool = False
+    entry: Entry,
+    current: Entry | None,
+    mark: Marker,
+    *,
+    target: str = "",
+    first: str = "",
+    is_commit: bool = False,
+    beside: Sequence[Entry] = (),
 ) -> PostText:
     """The text of a request, or of a commit, that adds or changes one row at a target.
 
-    `first` is another first submitter's folder.
+    `first` is another first submitter's folder, `beside` are other rows of the model at the target.
     """
     verb = "Add" if current is None else "Update"
     title = f"{verb} {_name(entry)}: {_average(entry)}"
-    body = _body(entry, current, target, [] if is_commit else _next_steps(current, target))
+    body = _body(entry, current, target, [] if is_commit else _next_steps(current, target), beside)
     if not first:
         return fitted(title, body, mark)
     notice = f"**{FIRST}{code(first)}, from other files than those of this change.** "
@@ -278,13 +285,17 @@ def _average(entry: Entry) -> str:
     return f"incomplete, {len(entry.coverage.missing)} of {entry.coverage.required} subtasks missing"
 
 
-def _body(entry: Entry, current: Entry | None, target: str, extra: Sequence[str] = ()) -> str:
+def _body(
+    entry: Entry, current: Entry | None, target: str, extra: Sequence[str] = (), beside: Sequence[Entry] = ()
+) -> str:
+    other = beside_line(entry, beside)
+    changes = change_lines(current, entry) if current else [other] if other else []
     lines = [
         f"{_model(entry)}, on {code(entry.leaderboard.id)}.",
         "",
         *_scores(entry, current),
         "",
-        *([*change_lines(current, entry), ""] if current else []),
+        *([*changes, ""] if current or other else []),
         *_coverage(entry),
         *_warnings(entry),
         *_evidence(entry, target),

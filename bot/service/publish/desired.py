@@ -44,7 +44,7 @@ class DesiredRow:
 
     `source` is "" for the rows of one call, which compete with the row at the target, whoever published it.
     `before` is the row at the target when it was read, `disputed` the folder of another first submitter,
-    `target` the target's name, `places` links to the other targets of the row.
+    `target` the target's name, `places` links to the other targets of the row, `beside` other rows of its model there.
     """
 
     leaderboard: str
@@ -55,6 +55,7 @@ class DesiredRow:
     disputed: str = ""
     target: str = ""
     places: Sequence[str] = ()
+    beside: Sequence[Entry] = ()
 
     @property
     def mark(self) -> Marker:
@@ -87,8 +88,15 @@ class DesiredRow:
             is_said = state.comment is not None and self.before is not None and self.before == entry
             text = row_text(entry, there, self.mark, self.target)
             return DesiredState(present_text(state) if is_said else with_places(text, self.places, self.mark), {})
-        is_commit = form == "commit"
-        text = request_text(entry, there, self.mark, target=self.target, first=self.disputed, is_commit=is_commit)
+        text = request_text(
+            entry,
+            there,
+            self.mark,
+            target=self.target,
+            first=self.disputed,
+            is_commit=form == "commit",
+            beside=self.beside,
+        )
         text = with_places(text, self.places, self.mark, state.request)
         return DesiredState(text, {self.path: entry.to_bytes()})
 

@@ -34,6 +34,7 @@ from bot.service.store import StoredSubmission, folder_of
 from bot.service.watch.outcome import Report
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
+MOST_BESIDE = 20  # other rows of a model that are looked for on main
 FEW = 3  # rows in comments of which the files on main are asked for one by one
 NEW_FILES = "its files changed"
 EDITED = "somebody changed the row on main"
@@ -46,7 +47,8 @@ class RowLook:
     `entry` is what its submissions make, None if they make nothing; `before` is the row at the target, merged or
     proposed; `state` is all that the target has for the row's own mark; `disputed` names the folder of its first
     submitter where a file of `entry` comes from another folder. `taken` says how this very row was taken from main, ""
-    if it was not, `is_declined` that it is left out as it is now.
+    if it was not, `is_declined` that it is left out as it is now. `beside` are other rows of its model on main, where
+    it is not there itself.
     """
 
     item: Item
@@ -58,6 +60,7 @@ class RowLook:
     state: CurrentState = field(default_factory=CurrentState)
     taken: str = ""
     is_declined: bool = False
+    beside: Sequence[Entry] = ()
 
     @property
     def key(self) -> str:
@@ -235,11 +238,24 @@ class EntryRows(TargetRows[RowLook]):
         self.shared = self._read_rolling(tuple(entry_path(item.subject) for item in items))
         looks = RowLooker(self.context, self.report, self._standing, self.why, self.shared).look(items)
         gone = self.context.store.cursors(self.context.name, "gone", target=self.settings.to)
-        declined = self.declined(looks)
+        declined, beside = self.declined(looks), self._beside(looks)
         return [
-            replace(look, taken=self._taken(look, GoneRow.parse(gone.get(look.key))), is_declined=look.key in declined)
+            replace(
+                look,
+                taken=self._taken(look, GoneRow.parse(gone.get(look.key))),
+                is_declined=look.key in declined,
+                beside=beside.get(look.key, ()),
+            )
             for look in looks
         ]
+
+    def _beside(self, looks: Sequence[RowLook]) -> dict[str, Sequence[Entry]]:
+        """The other rows on main of the models of new rows, by the key of the new one; only those of this source."""
+        new = [look.key for look in looks if look.entry is not None and not look.is_merged and self.form != "comment"]
+        keys = {key: self.context.store.keys_beside(self.context.name, key)[:MOST_BESIDE] for key in new}
+        files = self.target.read_files([entry_path(one) for found in keys.values() for one in found])
+        rows = {key: [parsed(files.get(entry_path(one))) for one in found] for key, found in keys.items()}
+        return {key: [one for one in found if one is not None] for key, found in rows.items()}
 
     def _taken(self, look: RowLook, gone: GoneRow | None) -> str:
         """How a row that was on main as it is now was taken away, "" if it was not; `gone` is what was noted of it.
@@ -431,7 +447,9 @@ class EntryRows(TargetRows[RowLook]):
         """The row as it should be."""
         source = self.context.source.name
         name, places = self.target.name, other_places(self.context, self.settings.to)
-        return DesiredRow(self._board, look.key, source, look.entry, look.before, look.disputed, name, places)
+        return DesiredRow(
+            self._board, look.key, source, look.entry, look.before, look.disputed, name, places, look.beside
+        )
 
     def _left_to_workers(self, looks: Sequence[tuple[RowLook, Form]]) -> bool:
         """Leave rows with requests of their own to the workers; False where there are none."""

@@ -185,6 +185,9 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     back = [key for key in held if key in there and accepted.get(key) == there[key]]
     wanted = [key for key in moved if key in accepted and accepted[key] != there.get(key)]
     changed = [key for key in wanted if key in there or accepted[key] != known[key]]
+    models = {key.rpartition("/")[0] for key in moved}  # what a request says of another row of its model may be old
+    waiting = store.accepted_rows(name).keys() - there.keys() - {*moved, *held} if moved else set()
+    beside = [key for key in waiting if key.rpartition("/")[0] in models]
     gone = dict(_taken(context, to, {key: known[key] for key in moved if key not in there}, accepted))
     removed = store.cursors(name, "removed", target=to)
     is_rewritten = bool(gone or removed) and not target.contains(kept.head)
@@ -195,7 +198,7 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
         for key, digest in gone.items():
             note = msgspec.json.encode(GoneRow(digest, is_rewritten)).decode()
             store.set_cursor(name, "gone", note, key, target=to)
-        store.mark(name, marks("row", sorted({*gone, *changed, *back, *again}), [to]), context.clock())
+        store.mark(name, marks("row", sorted({*gone, *changed, *back, *again, *beside}), [to]), context.clock())
 
 
 def _decided_again(

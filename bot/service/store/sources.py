@@ -260,6 +260,14 @@ class Sources(Database):
         with self.transaction() as connection:
             return set(connection.execute(select(rows.c.key).where(rows.c.watch == watch)).scalars())
 
+    def keys_beside(self, watch: str, key: str) -> list[str]:
+        """The keys of the other rows of a row's model that were ever made, in order."""
+        model = key.rpartition("/")[0]
+        is_below = (rows.c.key > f"{model}/", rows.c.key < f"{model}0")  # "0" follows "/"
+        found = select(rows.c.key).where(rows.c.watch == watch, *is_below, rows.c.key != key).order_by(rows.c.key)
+        with self.transaction() as connection:
+            return list(connection.execute(found).scalars())
+
     def count_rows(self, watch: str) -> int:
         """How many rows were ever made."""
         found = select(func.count()).select_from(rows).where(rows.c.watch == watch)
