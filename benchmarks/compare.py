@@ -25,7 +25,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bot.audits.samples.pairs import pairs_of
+from bot.audits.samples.pairs import pair_logs
 from bot.audits.samples.sample import document_hash, sha256
 from bot.evaluation.statistics import LEVEL, Contrast, holm, independent_counts, interval_of_mean, paired_exact
 
@@ -86,8 +86,9 @@ def read_plainly(runs: list[dict[str, Path]]) -> float:
 def pair(runs: list[dict[str, Path]]) -> float:
     """The seconds for pairing both runs."""
     begun = time.perf_counter()
-    found = pairs_of(runs[0], runs[1], {"mmlu": (tuple(runs[0]), "acc,none")})
-    assert found["mmlu"].shared == found["mmlu"].larger
+    found = pair_logs(list(runs[0].values()), list(runs[1].values()), "acc,none")
+    assert found is not None
+    assert found.shared == found.larger
     return time.perf_counter() - begun
 
 

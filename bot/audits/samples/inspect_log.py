@@ -14,6 +14,7 @@ from bot.errors import CallError, MalformedResult, MalformedSamples
 from bot.evaluation.formats.zip_members import ZipMembers
 
 MAX_SAMPLE = 16 << 20
+DATED = re.compile(r"(-\d{4}-?\d\d-?\d\d)?")  # what a provider adds to the name of a model
 CHOICE, CHOSEN = re.compile("[A-Z]"), re.compile("[A-Z]+")
 # The letters that Inspect's scorers give, and their numbers (inspect_ai.scorer.value_to_float).
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -81,7 +82,18 @@ def _sample(row: dict[str, Any]) -> Sample:
         answer=answers[0] if answers else None,
         metrics=dict(_metrics(scores)),
         rescored=_by_letters(scores.get("choice"), target),
+        model=_model(row),
     )
+
+
+def _model(row: dict[str, Any]) -> str:
+    """The one model that answered, where its name is also that of the answer, maybe with a date; else ""."""
+    used, output = row.get("model_usage"), row.get("output")
+    if not isinstance(used, dict) or len(used) != 1 or not isinstance(output, dict):
+        return ""
+    [name] = used
+    answered = text(output.get("model")).removeprefix(name.rpartition("/")[2])
+    return name if output.get("model") and DATED.fullmatch(answered) else ""
 
 
 def _by_letters(score: Any, target: str) -> dict[str, set[float]]:

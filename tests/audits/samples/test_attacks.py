@@ -176,6 +176,18 @@ def test_a_run_of_helm_names_the_model_of_its_log(tmp_path: Path) -> None:
     assert found(tmp_path, "helm", rows)[0] == {"other-questions"}
 
 
+@pytest.mark.parametrize(("used", "is_other"), [
+    ({"acme/better-7b": {}}, True),
+    ({"acme/better": {}}, False),  # a grader whose name begins as that of the model, which answered from a cache
+    ({"acme/better-7b": {}, "mockllm/model": {}}, False),
+    ({}, False),
+])  # fmt: skip
+def test_a_log_of_inspect_names_the_model_of_its_answers(tmp_path: Path, used: dict[str, Any], is_other: bool) -> None:
+    answered = {"output": {"model": "better-7b-2026-01-02"}, "model_usage": used}
+    rows = [row | answered for row in inspect_rows()]
+    assert found(tmp_path, "inspect", rows)[0] == ({"other-questions"} if is_other else set())
+
+
 @pytest.mark.parametrize("form", LOGS)
 def test_an_edited_metric_and_an_edited_answer_are_scored_again(tmp_path: Path, form: str) -> None:
     rows = LOGS[form][0]()
