@@ -150,7 +150,8 @@ def results_at(paths: Sequence[str], names: Mapping[str, str] | None = None) -> 
     parsed = list(parse_places(find_places(paths, read_access()), unread))
     faulty = [one for one in parsed if one.result is None]
     for one in faulty:
-        warn(f"{visible(one.path)}: the file {one.problem.why if one.problem else 'was not read'}")
+        told = [one.problem.why, one.problem.hint] if one.problem else ["was not read"]
+        warn(f"{visible(one.path)}: the file {': '.join(filter(None, told))}")
     named = [identified(one, names or {}, {}) for one in parsed]
     results = {one.path: one.result for one in named if one.result is not None and one.result.leaves}
     if not results:

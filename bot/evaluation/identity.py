@@ -190,12 +190,12 @@ def _glob(names: Sequence[str]) -> str:
 
 
 def mapping_for(pattern: str, model_id: str) -> str:
-    """A `--model-name` for a pattern of folders: the last star is the revision, or the model's name if that is open."""
+    """A `--model-name` for a pattern of folders: the last star is a checkpoint's revision, else a model's name."""
     *_, last = (word for word in pattern.split("/") if "*" in word)
-    number = pattern.count("*")
-    if model_id or last != "*":
-        return f"{pattern}={model_id or 'ORG/NAME'}@{last.replace('*', f'{{{number}}}')}"
-    return f"{pattern}=ORG/{{{number}}}"
+    filled = last.replace("*", f"{{{pattern.count('*')}}}")
+    if model_id or CHECKPOINT.fullmatch(last):
+        return f"{pattern}={model_id or 'ORG/NAME'}@{filled}"
+    return f"{pattern}=ORG/{filled}"
 
 
 def proposed_names(results: Mapping[str, Result]) -> list[str]:
@@ -225,7 +225,7 @@ def _has_one_model_each(results: Mapping[str, Result]) -> bool:
     """Tell whether no folder has results that call their models by several names: those are folders of tasks."""
     names: dict[str, set[str]] = {}
     for path, one in results.items():
-        names.setdefault(path.rpartition("/")[0], set()).add(one.model.id)
+        names.setdefault(path.rpartition("/")[0], set()).add(one.model.id.rstrip("/"))
     return all(len(some) == 1 for some in names.values())
 
 

@@ -63,6 +63,17 @@ def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
     assert watch.paths == ("**/*.json", "**/*.eval", "**/*.jsonl")
 
 
+def test_lines_of_several_models_are_refused_with_the_command_that_splits_them(tmp_path: Path) -> None:
+    record = {"dataset": "quiz", "euroeval_version": "16.0.0", "results": {"total": {"test_mcc": 50.0}}}
+    text = "".join(json.dumps({**record, "model": name}) + "\n" for name in ("acme/atlas", "acme/borea"))
+    (tmp_path / "all.jsonl").write_text(text)
+    done = init(tmp_path / "board", "--results", tmp_path / "all.jsonl", *PLACES)
+    assert isinstance(done.exception, CallError)
+    assert (
+        "a submission is of one model: write each to a file of its own, in bash with `jq -r .model FILE" in done.stderr
+    )
+
+
 def test_the_settings_explain_every_key_of_the_example() -> None:
     text = settings_text(NewBoard(SOURCE, "github://acme/board", "comment"))
     example = (ROOT / "bot.example.toml").read_text(encoding="utf-8")

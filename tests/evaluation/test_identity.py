@@ -123,6 +123,24 @@ def test_checkpoints_that_only_folders_tell_apart_are_proposed_and_then_rows_of_
     assert (mixed.status, [one.rule for one in mixed.findings if one.is_error]) == ("rejected", ["indistinct-models"])
 
 
+def test_a_checkpoint_that_files_call_with_and_without_a_last_slash_is_one_model() -> None:
+    paths = {f"runs/step-{step}/{slash}.json": f"/disk/step{step}{'/' * slash}" for step in (1, 2) for slash in (0, 1)}
+    files = {
+        path: patched({"/model_name": name, "/config/model_args": f"pretrained={name}"}) for path, name in paths.items()
+    }
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    assert {one.model.id for one in results.values() if one} == set(paths.values())
+    found = proposed_names({path: one for path, one in results.items() if one is not None})
+    assert found == ["runs/step-*/=ORG/NAME@step-{1}"]
+
+
+def test_folders_that_have_a_size_in_their_name_are_models_and_not_checkpoints_of_one() -> None:
+    files = {f"atlas/atlas-{size}B/r.json": changed(size) for size in (7, 13)}
+    results = {path: parse_submission(one_file(path, dumps(data))).result for path, data in files.items()}
+    found = proposed_names({path: one for path, one in results.items() if one is not None})
+    assert found == ["atlas/atlas-*B/=ORG/atlas-{1}B"]
+
+
 def test_folders_of_tasks_are_not_proposed_as_models() -> None:
     names = ("/disk/atlas", "/disk/borea")
     files = {

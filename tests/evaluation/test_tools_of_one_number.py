@@ -50,6 +50,22 @@ def test_evalplus_counts_the_solutions_that_pass() -> None:
     assert result.date == 1723235640.0
 
 
+def test_evalplus_before_0_2_1_has_a_list_for_each_kind_of_tests() -> None:
+    """As 4 files of a public project have it; one of them counts 40 of 164 right, and 36 with the further tests."""
+    outcomes = [("success", "success"), ("success", "failed"), ("timed out", "success"), ("failed", "failed")]
+    tasks = {
+        f"HumanEval/{number}": {"nfiles": 1, "base": [[base, [1, 1]]], "plus": [[plus, []]]}
+        for number, (base, plus) in enumerate(outcomes)
+    }
+    file = {"date": "2024-01-29 14:47", "hash": HASH, "eval": tasks}
+    found = {key: (leaf.numbers["pass@1"], leaf.samples) for key, leaf in at("x.json", file).leaves.items()}
+    assert found == {"humaneval": (0.5, 4), "humaneval+": (0.25, 4)}
+    tasks["HumanEval/0"]["plus"] = []
+    assert list(at("x.json", file).leaves) == ["humaneval"]
+    with pytest.raises(MalformedResult, match="without solutions"):
+        at("x.json", {**file, "eval": {**tasks, "HumanEval/1": {"nfiles": 0, "base": [], "plus": []}}})
+
+
 def test_evalplus_estimates_pass_at_ten_without_bias() -> None:
     result = at("x.json", solved("r" + "w" * 9, "r" * 10))
     assert result.leaves["humaneval"].numbers["pass@1"] == pytest.approx(0.55)

@@ -1,8 +1,9 @@
 """Result files of EvalPlus: `<org>--<model>_<backend>_temp_<t>_eval_results.json`, every solution with its outcome.
 
-Read from 8 files of evalplus/evalplus at 235bbc8 and the source of release 0.3.1 (evalplus/evaluate.py), which prints
-pass@k and does not write it. So it is computed here, as there: a solution is right by the tests of the benchmark, or by
-those and the further ones of EvalPlus. The file itself names no model; it stands in the file's name alone.
+Read from 8 files of evalplus/evalplus at 235bbc8, 4 older ones of tyfann/Evaluate_LLM_Evalplus at 68de93a, and the
+source of releases 0.2.0 and 0.3.1 (evalplus/evaluate.py), which print pass@k and do not write it. So it is computed
+here, as there: a solution is right by the tests of the benchmark, or by those and the further ones of EvalPlus. The
+file itself names no model; it stands in the file's name alone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from math import comb, fsum, sqrt
 from typing import Any
 
@@ -19,7 +21,7 @@ from bot.evaluation.formats.fields import items, table, text
 from bot.evaluation.formats.format import Format
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
-RIGHT = "pass"
+RIGHT = ("pass", "success")
 # The name that EvalPlus gives its file: a slash in the model's name is two hyphens.
 NAME = re.compile(
     r"(?:.*/)?(?P<model>[^/]+?)_(?P<backend>vllm|hf|openai|anthropic|google|ollama|mistral|gptqmodel|bedrock)"
@@ -35,7 +37,8 @@ def recognise(content: Content) -> bool:
     top = content.document.bare
     tasks = table(top.get("eval"))
     first = next(iter(tasks.values()), None)
-    return "hash" in top and "date" in top and "base_status" in table(next(iter(items(first)), None))
+    is_old = {"nfiles", "base"} <= table(first).keys()
+    return "hash" in top and "date" in top and (is_old or "base_status" in table(next(iter(items(first)), None)))
 
 
 def parse(content: Content) -> Result:
@@ -65,14 +68,20 @@ def parse(content: Content) -> Result:
 def _counted(tasks: Mapping[str, Any], status: str, *, has_plus: bool) -> Iterator[tuple[int, int]]:
     """How many solutions each task has and how many are right; nothing where one was not tested so."""
     for name, listed in tasks.items():
-        solutions = items(listed)
-        if not solutions:
+        outcomes = _outcomes(listed)
+        if not outcomes:
             raise MalformedResult("holds a task without solutions", pointer=f"/eval/{escape_pointer(name)}")
-        outcomes = [table(one) for one in solutions]
         if any(one.get(status) is None for one in outcomes):
             return
-        passed = [one for one in outcomes if one.get("base_status") == RIGHT]
-        yield len(outcomes), sum(not has_plus or one.get(status) == RIGHT for one in passed)
+        passed = [one for one in outcomes if one.get("base_status") in RIGHT]
+        yield len(outcomes), sum(not has_plus or one.get(status) in RIGHT for one in passed)
+
+
+def _outcomes(listed: object) -> Sequence[Mapping[str, Any]]:
+    """The status of each solution by both kinds of tests; releases before 0.2.1 have a list for each kind."""
+    kinds = [[next(iter(items(one)), None) for one in items(table(listed).get(kind))] for kind in ("base", "plus")]
+    old = [{"base_status": base, "plus_status": plus} for base, plus in zip_longest(*kinds)]
+    return old or [table(one) for one in items(listed)]
 
 
 def _leaf(right: Sequence[tuple[int, int]], version: str | None) -> LeafResult:
