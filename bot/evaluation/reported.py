@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, isfinite
 
 from bot.errors import CallError
@@ -155,10 +155,12 @@ def _printed(values: Iterable[_Value], reported: Reported) -> Iterator[Reading]:
 
 
 def _distinct(readings: Iterable[Reading]) -> list[Reading]:
-    """Without readings that give the same value of the same task in a longer way."""
+    """Without readings that give the same value of the same task in a longer way; that way explains a bare score."""
     seen: dict[tuple[str, float], Reading] = {}
     for one in readings:
-        seen.setdefault((one.task, round(one.value, 9)), one)
+        known = seen.setdefault((one.task, round(one.value, 9)), one)
+        if known.cost == 0 and len(known.steps) == 1 < one.cost:
+            seen[one.task, round(one.value, 9)] = replace(known, steps=(*one.steps, *known.steps))
     return list(seen.values())
 
 

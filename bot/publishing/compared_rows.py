@@ -83,8 +83,7 @@ def change_lines(before: Entry, now: Entry) -> list[str]:
 
 def beside_line(entry: Entry, there: Sequence[Entry]) -> str:
     """How a row differs from the row of its key on a board, or else from another one of its model, as Markdown."""
-    same = [one for one in there if one.model.id.casefold() == entry.model.id.casefold()]
-    other = next((one for one in same if one.key == entry.key), next(iter(same), None))
+    other = counterpart(entry, [one for one in there if one.model.id.casefold() == entry.model.id.casefold()])
     comparison = compared_rows(other, entry, ("", "")) if other is not None else None
     if other is None or comparison is None:
         return ""

@@ -20,6 +20,7 @@ SCHEMA = "leaderboard-bot/compare/1"
 LEAST_P = 0.001  # a smaller p is not spelled out
 MOST_TASKS = 6  # that one line names
 WITH_LOGS = "Sample logs show by how much."
+PAIRING = "With sample logs beside both (lm-eval: --log_samples) the answers are paired, and smaller differences show."
 # Tasks with several questions about one passage.
 SHARED_TEXTS = re.compile(r"(^|_)(drop|squad|squadv2|race|coqa|quac|boolq|multirc|narrativeqa)(_|$|\W)", re.IGNORECASE)
 SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not comparable": "≠"}
@@ -98,6 +99,9 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
         ]
     lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second)), ""]
     lines += [*_methods(comparison), *_reasons(comparison)]
+    lines += (
+        [PAIRING, ""] if any(one.conclusion == "not separable" and not one.pairs for one in comparison.tasks) else []
+    )
     lines += [*_flips(comparison, second), *_alone(comparison, second), *_shared_texts(comparison)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -259,7 +263,7 @@ SHOWN = 10  # readings that the text lists
 def reported_text(readings: Readings) -> str:
     """The readings that give the number, simplest first, or the nearest where none does."""
     text = readings.reported.text
-    tried = f"{counted(readings.tried, 'reading')} tried; by chance about {readings.by_chance:.2g} values would give it"
+    tried = f"{counted(readings.tried, 'reading')} tried, of which about {readings.by_chance:.2g} would fit by chance"
     if not readings.fitting:
         nearest = "\n".join(
             _lines(one, f"off by {one.value - readings.reported.value:+.4g}") for one in readings.nearest
@@ -268,7 +272,9 @@ def reported_text(readings: Readings) -> str:
     found = "\n".join(_lines(one, "") for one in readings.fitting[:SHOWN])
     more = len(readings.fitting) - SHOWN
     rest = f"\n… and {counted(more, 'longer reading')}; --format json lists all\n" if more > 0 else ""
-    return f"{text} is ({tried}):\n\n{found}{rest}"
+    first = readings.fitting[0]
+    is_most = "is most simply" if len(readings.fitting) > 1 else "is"
+    return f"{text} {is_most} {visible(first.task)}: {visible(first.steps[-1])} ({tried}).\n\n{found}{rest}"
 
 
 def _lines(reading: Reading, note: str) -> str:

@@ -67,7 +67,8 @@ def test_a_raw_value_and_its_normalized_score_are_told_apart(kestrel: Judgement)
     assert (raw.task, raw.metric) == ("mmlu_pro", "acc,none")
     assert not any("normalized" in step for step in raw.steps)
     score = asked(kestrel, f"{pro.score:.2f}").fitting[0]
-    assert "the leaderboard's score of mmlu_pro" in score.steps[0]
+    assert "the leaderboard's score of mmlu_pro" in score.steps[-1]
+    assert any(step.startswith("normalized: (") for step in score.steps)
 
 
 def test_the_mean_over_samples_and_over_subtasks_are_told_apart(kestrel: Judgement) -> None:
@@ -278,8 +279,8 @@ def test_the_questions_of_the_harness_are_answered() -> None:
         raw = asked(judgement, f"{row['raw'][name]:.4f}").fitting[0]
         score = asked(judgement, f"{row['normalized'][name]:.2f}").fitting[0]
         assert raw.task == score.task == COLUMNS[name]
-        assert "leaderboard's score" in score.steps[0]
-        assert "leaderboard's score" not in raw.steps[0]
+        assert "leaderboard's score" in score.steps[-1]
+        assert "leaderboard's score" not in raw.steps[-1]
 
 
 @pytest.mark.parametrize("text", ["1." + "0" * 400, "9" * 310, "1," + "9" * 330, "1" * 5000, "-" + "9" * 16, "1." * 9])

@@ -137,8 +137,8 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
                 continue
             for tally in tallies:
                 tally.add(key, *((partner, answer) if side else (answer, partner)))
-    tools = [{one.tool for one in left.values()} for left in waiting]
-    return bool(tallies[-1].shared) or tools[0] == tools[1]
+    first, second = ({one.tool for one in left.values()} for left in waiting)
+    return bool(tallies[-1].shared) or (first == second and bool(first))
 
 
 def _readable(log: Path) -> Iterator[Sample | SkippedRecord]:
