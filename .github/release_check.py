@@ -183,7 +183,8 @@ def check_sdist(sdist: Path, folder: Path, tests: str) -> None:
     run("git", "add", ".", cwd=root)
     run(UV, "sync", "--frozen", "--quiet", "--all-extras", cwd=root, UV_PROJECT_ENVIRONMENT=".venv")
     words = tests.split() or ["-n", "2", "--dist", "worksteal", "-m", "not campaign"]
-    print(run(root / ".venv" / "bin" / "pytest", "-q", *words, cwd=root).strip().splitlines()[-1])
+    path = os.pathsep.join([str(Path(shutil.which(UV) or UV).parent), os.environ["PATH"]])  # some tests call uv
+    print(run(root / ".venv" / "bin" / "pytest", "-q", *words, cwd=root, PATH=path).strip().splitlines()[-1])
 
 
 def check_action(clone: Path) -> None:

@@ -25,6 +25,7 @@ from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import is_folders, is_served, proposed_names, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Result
+from bot.platforms.git.repository import root_of
 from bot.platforms.git.source import checked_folder
 from bot.platforms.registry import open_target
 from bot.publishing.board import CSV_NAME
@@ -141,6 +142,9 @@ def _adopt(folder: Path, name: str, results: list[str], words: NewBoard, choice:
         warn(note)
     _write(folder, {BOARD: declared, SETTINGS: settings})
     path = shlex.quote(str(folder / SETTINGS))
+    places = [words.source or adopted.source, words.target or table.target]
+    if outside := [place for place in places if "://" not in place and root_of(Path(place).resolve()) is None]:
+        warn(f"{' and '.join(outside)}: in no git repository, and settle reads only those: make one, then init anew")
     warn(f"when no TODO is left, see what the bot would change: leaderboard-bot settle --config {path} --dry-run")
     if find_spec("sqlalchemy") is None:
         warn("settle needs the extra `server`: pip install 'leaderboard-bot[server]'")

@@ -305,6 +305,17 @@ def test_nested_columns_that_no_result_gives_are_one_todo(tmp_path: Path) -> Non
     assert "5 of 6 columns mapped" in done.stderr
 
 
+def test_what_lies_in_no_git_repository_is_adopted_with_a_word_about_it(tmp_path: Path) -> None:
+    adopted(tmp_path, "list.json", FORMS["list.json"])
+    for place in ("board", "results"):
+        shutil.rmtree(tmp_path / place / ".git")
+    words = ["--table", str(tmp_path / "board" / "data" / "list.json"), "--results", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, ["init", str(tmp_path / "new"), *words])
+    assert done.stdout.startswith("2 of 3 rows reproduced"), done.output
+    assert "results and " in done.stderr
+    assert "in no git repository, and settle reads only those" in done.stderr
+
+
 def test_other_rows_are_named_and_never_guessed(tmp_path: Path) -> None:
     table = [*numbers(), {"Model": "else/where-9b", **dict.fromkeys((*COLUMNS, "Avg"), 12.0)}]
     half = {path_of("acme/half-1b"): result("acme/half-1b", right=(40, None, 30))}
