@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 from ruamel.yaml import YAML
 
@@ -23,7 +23,6 @@ from bot.errors import Unwritable
 from bot.publishing.board import make_board, to_csv
 from bot.publishing.entry import parse_entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout
-from bot.publishing.hub_evals.model_index import ModelIndexLayout
 from bot.publishing.hub_evals.model_page import OpenFiles
 from bot.publishing.layout import RowChange
 from bot.publishing.publication import entry_in, entry_marker
@@ -117,28 +116,6 @@ def test_a_result_file_of_a_model_has_one_entry(text: str, other: str) -> None:
             assert entry["dataset"] == {"id": "TIGER-Lab/MMLU-Pro", "task_id": "mmlu_pro"}
         assert data.startswith(b"# <!-- leaderboard-bot ")
     assert all(why.isprintable() for why in draft.refused.values())
-
-
-CARD = "---\nlicense: mit\ntags: [a]\n---\n# Model\n"
-
-
-@FEW
-@given(TEXTS)
-@example("# leaderboard-bot end")
-@example("---\n")
-def test_a_card_keeps_its_front_matter_and_its_text(text: str) -> None:
-    draft = ModelIndexLayout(board(), page()).draft([change_of(text)], {"README.md": CARD.encode()})
-
-    for data in draft.files.values():
-        assert data is not None
-        front, body = data.decode()[4:].split("\n---\n", 1)
-        read = yaml.safe_load(front)
-        assert (read["license"], read["tags"], body) == ("mit", ["a"], "# Model\n")
-        assert set(read) == {"license", "tags", "model-index"}
-        [model] = read["model-index"]
-        assert [result["dataset"]["type"] for result in model["results"]] == ["TIGER-Lab/MMLU-Pro"]
-        gone = ModelIndexLayout(board(), page()).draft([RowChange("a", None)], {"README.md": data})
-        assert gone.files == {"README.md": CARD.encode()}
 
 
 # boards of the template

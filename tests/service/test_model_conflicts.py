@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bot.service.watch.passes import settle_watches
-from tests.service.model_stories import LOGICS, MODEL, OTHER, SETTINGS, SUMS, THEIRS, ModelStory, said
+from tests.service.model_stories import LOGICS, MODEL, OTHER, SUMS, THEIRS, ModelStory, said
 from tests.world.hub import Hub
 from tests.world.results import path_of
 
@@ -69,9 +69,7 @@ def test_the_same_value_of_somebody_else_is_left_alone(story: ModelStory) -> Non
     assert story.acts() == ["request"]
 
 
-@pytest.mark.parametrize("form", ["eval-results", "model-index"])
-def test_a_value_that_a_person_closed_is_not_proposed_again(story: ModelStory, form: str) -> None:
-    story.settings = f'{SETTINGS}form = "{form}"\n'
+def test_a_value_that_a_person_closed_is_not_proposed_again(story: ModelStory) -> None:
     story.begun()
     story.hub.set_status(story.model, story.requests[0], "closed", "owner")
     for day in ("05", "06"):  # run again, with the same outcome
@@ -82,21 +80,18 @@ def test_a_value_that_a_person_closed_is_not_proposed_again(story: ModelStory, f
         assert (story.requests, story.acts()) == ([], [])
 
 
-@pytest.mark.parametrize("form", ["eval-results", "model-index"])
 def test_a_new_value_after_a_closing_is_proposed_once_more_and_a_second_closing_is_final(
-    story: ModelStory, form: str
+    story: ModelStory,
 ) -> None:
-    story.settings = f'{SETTINGS}form = "{form}"\n'
     story.begun()
     story.hub.set_status(story.model, story.requests[0], "closed", "owner")
     story.push(right=(61, 60, 70))
     story.settle()
     [request] = story.requests
     assert story.acts() == ["request"]
-    if form == "eval-results":  # of the other task the same value was closed
-        assert story.proposed()["value"] == 61
-        assert story.hub.file(story.model, LOGICS, request.ref) is None
-        assert request.title == "Add evaluation results: sums"
+    assert story.proposed()["value"] == 61
+    assert story.hub.file(story.model, LOGICS, request.ref) is None  # of the other task the same value was closed
+    assert request.title == "Add evaluation results: sums"
 
     story.hub.set_status(story.model, request, "closed", "owner")
     for number in (62, 61, 50):
@@ -138,9 +133,7 @@ def test_a_repository_without_discussions_and_one_that_is_not_there_stop_no_othe
     assert story.settle() == []
 
 
-@pytest.mark.parametrize("form", ["eval-results", "model-index"])
-def test_what_takes_no_request_is_named_with_the_reason(story: ModelStory, form: str) -> None:
-    story.settings = f'{SETTINGS}form = "{form}"\n'
+def test_what_takes_no_request_is_named_with_the_reason(story: ModelStory) -> None:
     story.model.has_discussions = False
     story.push()
     story.push(model="acme/nowhere")

@@ -54,7 +54,7 @@ class HubModels:
             :MOST_FILES
         ]
 
-    def page(self, repository: HubTarget, datasets: Iterable[str], *, has_requests: bool) -> ModelPage:
+    def page(self, repository: HubTarget, datasets: Iterable[str]) -> ModelPage:
         """The state of a model's repository, with the benchmarks that are named.
 
         Raises Gone if there is no such model, and DiscussionsDisabled where it takes no requests.
@@ -63,7 +63,7 @@ class HubModels:
         found = self.client.get_json(
             f"/api/models/{repository.address.name}", lambda answer: (str(answer["id"]), answer), **ASKED
         )
-        proposed = _proposed_files(found[1].get("evalResults")) if has_requests else {}
+        proposed = _proposed_files(found[1].get("evalResults"))
         known = {name: self._benchmark(name) for name in datasets}
         return ModelPage(
             model=found[0],
@@ -119,7 +119,7 @@ class HubModels:
 
         def settled() -> bool | None:
             said[:] = look()
-            return True if not any(one.endswith("is not shown by the Hub") for one in said) else None
+            return True if not any(one.startswith("the Hub does not show") for one in said) else None
 
         said: list[str] = []
         self.client.backoff.poll(settled, min(SHOWN_WITHIN, self.client.unknown_fate))

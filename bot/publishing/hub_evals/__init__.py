@@ -1,1 +1,1 @@
-"""Results on the pages of the evaluated models themselves: `.eval_results` files, and `model-index` in a card."""
+"""Results on the pages of the evaluated models themselves: `.eval_results` files."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import yaml
 
 from bot.errors import Unwritable
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.task import HubBenchmark, Task
 from bot.publishing.hub_evals.eval_result import HubEvalResult, parse_eval_results, to_yaml
-from bot.publishing.hub_evals.model_layout import ModelLayout, eval_result_of
-from bot.publishing.hub_evals.model_page import claims, is_ours, judge_value, signed
+from bot.publishing.hub_evals.model_layout import choose_row, eval_result_of
+from bot.publishing.hub_evals.model_page import ModelPage, claims, is_ours, judge_value, signed
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.publication import entry_marker
 from bot.publishing.tables.values import RowView, Unit
@@ -21,8 +22,6 @@ from bot.publishing.yaml_text import compose, entries
 FOLDER = ".eval_results"
 SUFFIXES = (".yaml", ".yml")
 NOT_OURS = "it stays unchanged; only its owner can remove it"
-
-
 BENCHMARK_FILE = "eval.yaml"
 LARGEST_BENCHMARK = 1_000_000  # bytes
 MOST_TASKS = 1_000
@@ -37,24 +36,47 @@ def eval_results_path(leaderboard: str, task_id: str) -> str:
     return f"{FOLDER}/{leaderboard}-{task_id}.yaml".replace(":", "%3A")
 
 
-class EvalResultsLayout(ModelLayout):
-    """A value of somebody else that differs is a conflict: it is refused with both values, and nothing is written.
+class EvalResultsLayout:
+    """The changes are all rows of one model on one leaderboard; one of them counts, with its tasks that have `hub`.
 
-    The caller says so at the leaderboard, and never on the model's page.
+    A value of somebody else that differs is a conflict: it is refused with both values, and nothing is written. The
+    caller says so at the leaderboard, and never on the model's page.
     """
 
-    def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
-        """The folder of the results."""
-        del changes
-        return (FOLDER,)
+    def __init__(self, leaderboard: Leaderboard, page: ModelPage) -> None:
+        self.leaderboard, self.page = leaderboard, page
+        self.tasks = [(task, task.hub) for task in leaderboard.tasks if task.hub is not None]
 
-    def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
-        """All result files in the folder, since conflicts are found by content, and the bot's own paths."""
-        del changes
+    def paths(self, listed: Collection[str]) -> tuple[str, ...]:
+        """All result files among those listed, since conflicts are found by content, and the bot's own paths."""
         ours = [eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks]
         return tuple(dict.fromkeys([*ours, *sorted(path for path in listed if path.endswith(SUFFIXES))]))
 
-    def written(self, row: RowView, current: Mapping[str, bytes], remarks: list[str]) -> Draft:
+    def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
+        """The files for the row that counts; without such a row the bot's files go, and its scores from the page."""
+        row = self.row(changes)
+        if row is None:
+            return Draft(dict.fromkeys(self._ours(current)))
+        if row.entry.model.id != self.page.model:
+            moved = f"the repository {row.entry.model.id} is called {self.page.model} now; results do not move with it"
+            return Draft(refused={change.key: moved for change in changes})
+        return self._written(row, current, list(self._remarks(changes, row)))
+
+    def row(self, changes: Sequence[RowChange]) -> RowView | None:
+        """The row that counts, None if no row is complete."""
+        rows = {change.key: change for change in changes if change.entry is not None}
+        chosen = choose_row([change.entry for change in rows.values() if change.entry is not None], self.page.head)
+        return None if chosen is None else RowView(chosen, self.leaderboard, rows[chosen.key].links)
+
+    def _remarks(self, changes: Sequence[RowChange], row: RowView) -> Iterator[str]:
+        revision = row.entry.model.revision
+        if revision != self.page.head:
+            yield f"Measured at {revision[:12] or 'an unknown revision'}, which is not the head of main."
+        others = sorted(change.key for change in changes if change.entry is not None and change.key != row.entry.key)
+        if others:
+            yield f"{row.entry.key} counts; the same model also has {', '.join(others)}."
+
+    def _written(self, row: RowView, current: Mapping[str, bytes], remarks: list[str]) -> Draft:
         """A file for each task; the bot's files of tasks that are no longer mapped are deleted."""
         paths = {task.id: eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks}
         stale = [path for path in self._ours(current) if path not in paths.values()]
@@ -71,16 +93,12 @@ class EvalResultsLayout(ModelLayout):
                 continue
             if why:
                 remarks.append(f"{task.id}: {why}.")
-            elif not self.is_same((), path, current.get(path), data):
+            elif not self.is_same(current.get(path), data):
                 files[path] = data
                 cells.append(CellChange(task.id, _value(current.get(path)), f"{result.value:f}"))
         key = row.entry.key
         reasons = {key: "; ".join(refused)} if refused else {}
         return Draft(files, reasons, {key: tuple(cells)} if cells else {}, tuple(remarks))
-
-    def withdrawn(self, current: Mapping[str, bytes]) -> Draft:
-        """Delete the bot's files, which removes the scores from the model's page."""
-        return Draft(dict.fromkeys(self._ours(current)))
 
     def _ours(self, current: Mapping[str, bytes]) -> list[str]:
         return [path for path, data in current.items() if is_ours(data, self.leaderboard.id)]
@@ -101,9 +119,9 @@ class EvalResultsLayout(ModelLayout):
             raise Unwritable(f"conflict: {found.why}")
         return found.why
 
-    def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
+    @staticmethod
+    def is_same(one: bytes | None, other: bytes | None) -> bool:
         """Tell whether both files say the same value about the same task, measured on the same day in the same way."""
-        del changes, path
         if one is None or other is None or one == other:
             return one == other
         try:
@@ -113,20 +131,18 @@ class EvalResultsLayout(ModelLayout):
         return said[0] == said[1]
 
     def without(self, draft: Draft, closed: Mapping[str, bytes | None]) -> Draft:
-        """The draft without the files of tasks whose values were closed."""
+        """A draft without the values that a closed request proposed: these are final."""
         files = {
             path: data
             for path, data in draft.files.items()
             if path not in closed or _values(closed[path]) != _values(data)
         }
-        left = [eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks]
-        named = {task.id: path for (task, _), path in zip(self.tasks, left, strict=True)}
+        named = {task.id: eval_results_path(self.leaderboard.id, task.id) for task, _ in self.tasks}
         cells = {key: tuple(cell for cell in row if named[cell.column] in files) for key, row in draft.cells.items()}
         return replace(draft, files=files, cells=cells)
 
-    def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
-        """The values in the bot's files, by task."""
-        del change
+    def read(self, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
+        """The values in the bot's files, by task; None if nothing of the bot is there."""
         places = {task.id: current.get(eval_results_path(self.leaderboard.id, task.id), b"") for task, _ in self.tasks}
         said = {task: _value(data) for task, data in places.items() if is_ours(data, self.leaderboard.id)}
         return {task: value for task, value in said.items() if value is not None} or None

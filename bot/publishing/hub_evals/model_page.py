@@ -84,24 +84,20 @@ def claims(page: ModelPage, main: Mapping[str, bytes], leaderboard: str) -> Iter
 
 def signed(text: str, mark: Marker) -> bytes:
     """A file with the bot's mark and the digest of the rest in a first comment, which the Hub ignores."""
-    return f"# {mark.render()} {signature(text.encode())}\n{text}".encode()
+    return f"# {mark.render()} {_signature(text.encode())}\n{text}".encode()
 
 
 def is_ours(data: bytes, leaderboard: str) -> bool:
     """Tell whether the bot wrote a file for this leaderboard, and nobody edited it since."""
-    comment, _, rest = data.partition(b"\n")
-    return signed_by(comment.decode("utf-8", "replace"), rest, leaderboard)
-
-
-def signature(data: bytes) -> str:
-    """The digest by which the bot recognises its own text."""
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
-
-
-def signed_by(comment: str, data: bytes, leaderboard: str) -> bool:
-    """Tell whether a comment has the bot's mark for this leaderboard, and the signature of the data."""
+    first, _, rest = data.partition(b"\n")
+    comment = first.decode("utf-8", "replace")
     mark = find_marker(comment) if comment.startswith("#") else None
-    return mark is not None and mark.leaderboard == leaderboard and comment.rstrip().endswith(f" {signature(data)}")
+    is_signed = comment.rstrip().endswith(f" {_signature(rest)}")
+    return mark is not None and mark.leaderboard == leaderboard and is_signed
+
+
+def _signature(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def judge_value(result: HubEvalResult, said: Sequence[Claim]) -> Agreement:

@@ -13,9 +13,7 @@ from bot.errors import CallError, Refused
 from bot.platforms.hub.models import HubModels
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
-from bot.publishing.hub_evals.model_index import ModelIndexLayout
 from bot.publishing.hub_evals.model_layout import (
-    ModelLayout,
     ModelsOptions,
     model_mark,
     model_of,
@@ -55,7 +53,7 @@ class DesiredModel:
     """
 
     model: str
-    layout: ModelLayout
+    layout: EvalResultsLayout
     changes: Sequence[RowChange]
     places: Sequence[str] = ()
     closings: int = 0
@@ -94,7 +92,7 @@ class DesiredModel:
     def _kept(self, path: str, data: bytes | None, proposed: Mapping[str, bytes | None]) -> bytes | None:
         """A file as it is proposed already, where that says the same."""
         there = proposed.get(path)
-        return there if there is not None and self.layout.is_same(self.changes, path, there, data) else data
+        return there if there is not None and self.layout.is_same(there, data) else data
 
     def _text(self) -> PostText:
         row = self.layout.row(self.changes)
@@ -135,7 +133,7 @@ class ModelLook:
     @property
     def is_known(self) -> bool:
         """Tell whether the bot has a result or a request there, or had one: then it was allowed to write."""
-        read = self.desired.layout.read(RowChange("", None), self.state.files)
+        read = self.desired.layout.read(self.state.files)
         return read is not None or self.state.request is not None or self.state.declined is not None
 
     @property
@@ -297,13 +295,11 @@ class ModelRows(TargetRows[ModelLook]):
     def _look_at(self, model: str, items: Sequence[Item]) -> ModelLook:
         hub = self._models_of_hub
         repository = hub.repository(model)
-        is_card = self._options.form == "model-index"
         tasks = [task.hub.dataset for task in self.context.leaderboard.tasks if task.hub is not None]
-        page = hub.page(repository, () if is_card else dict.fromkeys(tasks), has_requests=not is_card)
-        layout = (ModelIndexLayout if is_card else EvalResultsLayout)(self.context.leaderboard, page)
+        page = hub.page(repository, dict.fromkeys(tasks))
+        layout = EvalResultsLayout(self.context.leaderboard, page)
         changes = self._changes(items)
-        listed = () if is_card else hub.result_files(repository)
-        paths = layout.paths(changes, listed)
+        paths = layout.paths(hub.result_files(repository))
         closings = repository.closings(model_mark(model, layout.leaderboard.id))
         desired = DesiredModel(model, layout, changes, other_places(self.context, self.settings.to), closings)
         look = ModelLook(model, items, paths, desired, repository.read_state(desired.mark, paths))
@@ -338,7 +334,7 @@ class ModelRows(TargetRows[ModelLook]):
 
     def _seen(self, look: ModelLook) -> str:
         """A text about the proposed files that the Hub shows; each file that it hides gets its own outcome."""
-        if self.context.dry_run or self._options.form == "model-index":
+        if self.context.dry_run:
             return ""
         board = self.context.leaderboard
         paths = {eval_results_path(board.id, task.id): task.hub.task_id for task in board.tasks if task.hub is not None}

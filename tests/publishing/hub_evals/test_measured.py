@@ -12,14 +12,10 @@ from bot.errors import Unwritable
 from bot.evaluation.task import HubBenchmark, Task
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
-from bot.publishing.hub_evals.model_index import ModelIndexLayout
 from bot.publishing.hub_evals.model_layout import eval_result_of, notes_of, value_of
-from bot.publishing.layout import Links, RowChange
 from bot.publishing.tables.values import RowView
 from tests.publishing.hub_evals.models import DATASET, HUB, LINKS, board, drafted, page, row
 from tests.publishing.tables.boards import entry
-
-CARD = {"README.md": b"# Model\n"}
 
 
 def viewed(made: Entry, **changes: Any) -> RowView:
@@ -113,35 +109,3 @@ def test_all_reasons_and_all_other_rows_are_named() -> None:
 def test_a_row_of_an_unknown_revision_says_so() -> None:
     draft = drafted(row(revision=""))
     assert draft.remarks == ("Measured at an unknown revision, which is not the head of main.",)
-
-
-def test_a_card_says_why_a_task_is_left_out_and_holds_the_others() -> None:
-    leaderboard = board(bbh={**HUB, "task_id": "bbh"}, mmlu_pro=HUB, ifeval={**HUB, "unit": "percent"})
-    tasks = [one.model_copy(update={"quarantined": "wrong"}) if one.id == "bbh" else one for one in leaderboard.tasks]
-    layout = ModelIndexLayout(leaderboard.model_copy(update={"tasks": tuple(tasks)}), page(is_org=True))
-
-    draft = layout.draft([RowChange("a", entry(key="a"), links=LINKS)], CARD)
-
-    assert draft.refused == {"a": "bbh: bbh is quarantined: wrong"}
-    card = (draft.files["README.md"] or b"").decode()
-    assert card.count("- task:") == 2
-    assert "- name: 'kestrel-7b'\n" in card
-    assert layout.draft([RowChange("a", None)], CARD).files == {}
-    gone = layout.draft([RowChange("a", None)], {"README.md": card.encode()})
-    assert gone.files == CARD
-    assert layout.without(draft, {"README.md": card.encode()}).files == {}
-    assert layout.without(draft, {"README.md": card.encode()}).cells == {}
-
-
-def test_what_stays_in_a_card_and_what_goes_is_told_with_the_remarks() -> None:
-    layout = ModelIndexLayout(board(), page(head="c" * 40))
-    draft = layout.draft([row(0.5)], CARD)
-    made = {"README.md": draft.files["README.md"] or b""}
-
-    assert draft.remarks == ("Measured at 651099358104, which is not the head of main.",)
-    assert layout.draft([row(0.5)], made).remarks == draft.remarks
-    assert layout.draft([row(0.5)], {}).remarks == draft.remarks
-    refused = layout.draft([row(0.5, links=Links())], made)
-    assert [(cell.before, cell.after) for cell in refused.cells["a"]] == [("50", "")]
-    assert not layout.is_same((), "README.md", CARD["README.md"], made["README.md"])
-    assert layout.is_same((), "README.md", CARD["README.md"], b"\xff")

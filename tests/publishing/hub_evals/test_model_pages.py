@@ -202,14 +202,13 @@ def test_without_a_row_our_files_go_and_those_of_others_stay() -> None:
 def test_what_must_be_read_is_named() -> None:
     layout = EvalResultsLayout(board(), page())
 
-    assert layout.folders([row()]) == (".eval_results",)
     listed = [".eval_results/b.yml", ".eval_results/a.yaml", ".eval_results/readme.md"]
-    assert layout.paths([row()], listed) == (PATH, ".eval_results/a.yaml", ".eval_results/b.yml")
+    assert layout.paths(listed) == (PATH, ".eval_results/a.yaml", ".eval_results/b.yml")
     files = written(drafted(row(0.5)))
-    assert layout.read(row(), files) == {"mmlu_pro": "50"}
-    assert layout.read(row(), {}) is None
-    assert not layout.is_same([row()], PATH, files[PATH], None)
-    assert not layout.is_same([row()], PATH, files[PATH], b"[")
+    assert layout.read(files) == {"mmlu_pro": "50"}
+    assert layout.read({}) is None
+    assert not layout.is_same(files[PATH], None)
+    assert not layout.is_same(files[PATH], b"[")
 
 
 def test_where_a_value_is_published_makes_no_row_stale() -> None:
