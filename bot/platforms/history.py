@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from bot.platforms.git.source import GitSource
 from bot.platforms.git.target import LocalRepository
 from bot.platforms.platform import Access
 from bot.platforms.registry import Opener, platform_of
-from bot.platforms.source import Change, LastCommit, Source
+from bot.platforms.source import CopiedSource, LastCommit, Source
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, digest_of, parse_entry
 
@@ -54,16 +54,10 @@ def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardC
 
 
 @dataclass(frozen=True)
-class FetchedSource:
+class FetchedSource(CopiedSource):
     """A source of which the whole history was fetched: what git does not have is asked of the service."""
 
-    source: Source
     copy: GitSource
-
-    @property
-    def name(self) -> str:
-        """Its name in evidence and on pages."""
-        return self.source.name
 
     def head(self) -> str:
         """The commit at main when it was fetched."""
@@ -72,15 +66,6 @@ class FetchedSource:
     def knows(self, commit: str) -> bool:
         """Tell whether a commit is still there."""
         return self.copy.knows(commit) or self.source.knows(commit)
-
-    def changes(self, old: str | None, new: str) -> Iterable[Change]:
-        """The files that differ between two commits."""
-        return self.source.changes(old, new)
-
-    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The same: it is prepared."""
-        del commit, count
-        return nullcontext(self)
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""

@@ -158,12 +158,12 @@ class Platform(Protocol):
 
     def open_discussions(self, name: str, session: Session) -> Discussions | None:
         """The discussions of a source; None if it has none."""
-        ...
+        return None
 
     def open_site(self, name: str, session: Session) -> SiteHost | None:
         """The repository that shows a site, None if no site can be. Raises CallError for what is none."""
-        ...
+        return None
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
         """Where git finds the repository at an address, None if there is none to fetch."""
-        ...
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import IO, Protocol
@@ -108,7 +108,35 @@ class Source(Protocol):
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
         """The source, prepared for reading so many files of a commit; most need no preparation."""
-        ...
+        return nullcontext(self)
+
+
+@dataclass(frozen=True)
+class CopiedSource(Source):
+    """A source of which a part was fetched; all else is asked of the source itself."""
+
+    source: Source
+
+    @property
+    def name(self) -> str:
+        """Its name in evidence and on pages."""
+        return self.source.name
+
+    def head(self) -> str:
+        """The commit at main."""
+        return self.source.head()
+
+    def knows(self, commit: str) -> bool:
+        """Tell whether a commit is still there."""
+        return self.source.knows(commit)
+
+    def changes(self, old: str | None, new: str) -> Iterable[Change]:
+        """The files that differ between two commits."""
+        return self.source.changes(old, new)
+
+    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
+        """For each path, the commit that last touched it, as of `commit`."""
+        return self.source.touched(paths, commit)
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from bot.publishing.publication import CurrentState, Form, Marker, PostText, Pub
 
 
 class Target(Protocol):
-    """A place that entries are published to."""
+    """A place that entries are published to. What has a value here is that of a place without requests and comments."""
 
     @property
     def name(self) -> str:
@@ -22,13 +22,14 @@ class Target(Protocol):
     @property
     def conversations(self) -> Conversations | None:
         """The comments of people on the bot's requests; None if nobody can comment."""
-        ...
+        return None
 
     def check(self) -> None:
         """See that the target can be one, and who we are there. Raises CallError, Unavailable or Refused."""
 
     def check_readable(self) -> None:
         """See that the target is there; a public repository asks for no account. Raises as `check` does."""
+        self.check()
 
     def head(self) -> str:
         """The commit at the main branch, "" if there is none yet."""
@@ -40,15 +41,15 @@ class Target(Protocol):
 
     def identity(self) -> str:
         """The id that the service gave to the repository, which one made again under its name has not; "" if none."""
-        ...
+        return ""
 
     def forget(self) -> None:
         """Forget what was read or remembered of the repository, because another one has its name now."""
-        ...
+        return
 
     def pushed_requests(self) -> list[Marker]:
         """The marks of the bot's open requests of which the newest commit is not known as the bot's."""
-        ...
+        return []
 
     def scan_entries(self) -> StoredEntries:
         """All entries on the main branch, and each file among them that is none with the reason."""
@@ -56,15 +57,15 @@ class Target(Protocol):
 
     def list_folder(self, folder: str) -> list[str]:
         """The paths of all files below a folder on the main branch; none if there is no such folder."""
-        ...
+        return []
 
     def read_keys(self, leaderboard: str) -> set[str]:
         """The rows that our open requests, or our comments, are about; those that share a request are left out."""
-        ...
+        return set()
 
     def read_files(self, paths: Collection[str]) -> Mapping[str, bytes]:
         """The files at these paths on the main branch, those that are there. A public one asks for no account."""
-        ...
+        return {}
 
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """The current state for one mark, and the files at these paths."""
@@ -72,16 +73,16 @@ class Target(Protocol):
 
     def read_replies(self, mark: Marker) -> list[Comment]:
         """The comments in the discussion that holds a comment of the bot, but for the opening one; none without one."""
-        ...
+        return []
 
     def answer(self, mark: Marker, text: str) -> None:
         """Add a comment to the discussion that holds the one of a mark; nothing if a target has none."""
-        ...
+        return
 
     @property
     def account(self) -> str:
         """The name of the bot's account there, "" where nobody needs one."""
-        ...
+        return ""
 
     def apply(self, publication: Publication) -> str:
         """Carry it out, and return the URL of the result. Raises Stale if the target changed since it was read."""
@@ -89,22 +90,23 @@ class Target(Protocol):
 
     def find_duplicates(self) -> list[Duplicate]:
         """Every later request, discussion or comment of the bot with the mark of an earlier one."""
-        ...
+        return []
 
     def remove_duplicate(self, duplicate: Duplicate) -> None:
         """Close the later one, or take it away, saying why; the first stays."""
+        return
 
     def bulk_writer(self, mark: Marker, form: Form) -> BulkWriter | None:
         """The cheaper way in for very many rows, None if only a publication that names all of them leads there."""
-        ...
+        return None
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""
-        ...
+        return {}
 
     def rebuild_board(self, board: Board) -> bool:
         """Write the table where it is not what the entries give; says whether anything was written."""
-        ...
+        return False
 
 
 class SiteHost(Protocol):

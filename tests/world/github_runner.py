@@ -133,7 +133,7 @@ class Runner:
 class HereRunner(Runner):
     """A runner whose last step runs in this process, with the inputs and outputs that `action.yml` maps."""
 
-    def take(self, script: str, environment: dict[str, str], folder: Path) -> tuple[int, str]:  # noqa: ARG002
+    def take(self, script: str, environment: dict[str, str], folder: Path) -> tuple[int, str]:
         assert script.endswith("-P -m bot.action")
         out = io.StringIO()
         with contextlib.chdir(self.workspace):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 from bot.errors import BotError, CallError, Refused
 from bot.platforms.caches import check_content, lazy_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout
-from bot.platforms.platform import Access, Session, refuse_forgotten_scheme
+from bot.platforms.platform import Platform, Session, refuse_forgotten_scheme
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
 from bot.reporting.escape import brief
 
@@ -27,7 +27,7 @@ TOGETHER = 100  # paths that one git looks for: it compares each file with each 
 
 
 @dataclass(frozen=True)
-class GitSource:
+class GitSource(Source):
     """Reads the repository in `folder`, bare or not, always at a named commit; `name` is how evidence names it."""
 
     folder: Path
@@ -72,11 +72,6 @@ class GitSource:
     def knows(self, commit: str) -> bool:
         """Tell whether the commit is still there; a rewritten history may have lost it."""
         return bool(self._repository.resolve(commit))
-
-    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The same: it needs no preparation."""
-        del commit, count
-        return nullcontext(self)
 
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`.
@@ -170,8 +165,11 @@ def checked_folder(name: str, start: Path = Path()) -> str:
     return name
 
 
-class GitPlatform:
-    """Local git repositories: a request is a branch, and nothing can be said to anybody."""
+class GitPlatform(Platform):
+    """Local git repositories: a request is a branch, nothing can be said to anybody, and nothing is fetched.
+
+    The files of a site lie in a folder as they are, without a commit.
+    """
 
     scheme = ""
     address = "a folder"
@@ -184,18 +182,8 @@ class GitPlatform:
         """A repository of rows; it is made when something is first written. Raises CallError as open_source does."""
         from bot.platforms.git.target import Folder  # a command that reads only starts faster without it
 
-        del form, discussion  # every form is a commit on some branch
         checked_folder(name, session.folder)
         return Folder(name if session.folder == Path() else str(session.folder / name))
-
-    def open_discussions(self, name: str, session: Session) -> None:
-        """None."""
-
-    def open_site(self, name: str, session: Session) -> None:
-        """None: the files of a site lie in a folder as they are, without a commit."""
-
-    def git_remote(self, name: str, access: Access) -> None:
-        """None: what lies on this machine is not fetched."""
 
 
 PLATFORM = GitPlatform()

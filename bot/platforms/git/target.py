@@ -20,10 +20,10 @@ from tempfile import mkdtemp
 
 from bot.errors import BotError, CallError, Stale, Unavailable
 from bot.evaluation.row_key import key_start
-from bot.platforms.discussions import Comment, Duplicate
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository
 from bot.platforms.net import DEADLINE
+from bot.platforms.target import Target
 from bot.platforms.writes import check_lease
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
@@ -34,7 +34,6 @@ from bot.publishing.publication import (
     Commit,
     CurrentState,
     EditComment,
-    Form,
     Marker,
     OpenRequest,
     PostComment,
@@ -220,8 +219,10 @@ class LocalRepository(Repository):
                 file.unlink()
 
 
-class Folder:
-    """The target in one folder."""
+class Folder(Target):
+    """The target in one folder: a branch or a file is named by its mark, so nothing stands twice."""
+
+    name: str = ""
 
     def __init__(self, folder: str) -> None:
         self.name = folder
@@ -233,10 +234,6 @@ class Folder:
         """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
         self._repository.check()
 
-    def check_readable(self) -> None:
-        """The same: a folder has no account."""
-        self.check()
-
     def head(self) -> str:
         """The commit at the main branch, "" if there is none yet."""
         return self._repository.main
@@ -244,17 +241,6 @@ class Folder:
     def contains(self, commit: str) -> bool:
         """Tell whether the history of main has a commit."""
         return self._is_merged(commit, self._repository.main)
-
-    def identity(self) -> str:
-        """Nothing: a folder has no id."""
-        return ""
-
-    def forget(self) -> None:
-        """Nothing is remembered of a folder."""
-
-    def pushed_requests(self) -> list[Marker]:
-        """None: who commits to a branch of the folder has the folder."""
-        return []
 
     def scan_entries(self) -> StoredEntries:
         """All entries on main, and the files among them that are not entries."""
@@ -334,30 +320,6 @@ class Folder:
         paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
         return {path: self._repository.read(commit, path) for path in paths}
 
-    def find_duplicates(self) -> list[Duplicate]:
-        """None: a branch or a file is named by its mark."""
-        return []
-
-    def remove_duplicate(self, duplicate: Duplicate) -> None:
-        """Nothing stands twice in a folder."""
-
-    @property
-    def conversations(self) -> None:
-        """None: nobody writes comments on a branch."""
-
-    @property
-    def account(self) -> str:
-        """The name of the bot's account."""
-        return ""
-
-    def read_replies(self, mark: Marker) -> list[Comment]:
-        """Nobody writes comments in a folder."""
-        del mark
-        return []
-
-    def answer(self, mark: Marker, text: str) -> None:
-        """Do nothing: there is no discussion."""
-
     def apply(self, publication: Publication) -> str:
         """Carry it out, and return where it can be seen. Raises Stale if the target changed since it was read."""
         self._repository.start()
@@ -412,9 +374,6 @@ class Folder:
             if files:
                 self._commit(files, PostText("Rebuild the board", f"{len(board.rows)} rows, derived from {FOLDER}/"))
         return bool(files)
-
-    def bulk_writer(self, mark: Marker, form: Form) -> None:
-        """None: a folder costs no request."""
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""

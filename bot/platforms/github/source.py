@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
@@ -64,7 +63,7 @@ class PullRequestFiles:
 
 
 @dataclass
-class GitHubSource:
+class GitHubSource(Source):
     """Reads one repository, always at a named commit.
 
     `most_listings` bounds how many folders one comparison asks for: what a stranger proposes can have any number.
@@ -184,11 +183,6 @@ class GitHubSource:
             return False
         return True
 
-    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The same: it needs no preparation."""
-        del commit, count
-        return nullcontext(self)
-
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
         found: dict[str, LastCommit] = {}
@@ -278,7 +272,6 @@ class GitHubSource:
 
     def contents(self, oids: Mapping[str, str], commit: str) -> dict[str, bytes]:
         """The bytes of files by path, given the ids of their contents."""
-        del commit
         return self.read_contents(oids, MAX_BYTES)
 
     def read_proposal(self, number: int) -> PullRequestFiles:

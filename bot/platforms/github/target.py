@@ -26,6 +26,7 @@ from bot.platforms.github.comments import GitHubComments, GitHubConversations
 from bot.platforms.github.rights import is_ours
 from bot.platforms.github.source import MAX_BYTES, GitHubSource
 from bot.platforms.row_index import RowIndex, RowsInMemory, RowStore
+from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, to_parquet
 from bot.publishing.card import derived_files
@@ -187,12 +188,14 @@ class Branches:
             return InputGitTreeElement(path, "100644", "blob", sha=blob.sha)
 
 
-class GitHubTarget:
+class GitHubTarget(Target):
     """The target in one repository: requests are pull requests, comments are on an issue or a pull request.
 
     `written` may keep the commit that we wrote last for each request, by number, and `rows` the index of the rows on
     the default branch; `intend` is held around what must be written once.
     """
+
+    name: str = ""
 
     def __init__(
         self,
@@ -448,9 +451,6 @@ class GitHubTarget:
         self._client(lambda: pull.edit(body=body, state="closed"))
         self._branches.delete(branch_name(publication.mark))
         return pull.html_url
-
-    def bulk_writer(self, mark: Marker, form: Form) -> None:
-        """None: a publication with all rows is one commit."""
 
     def board_files(self, board: Board) -> dict[str, bytes | None]:
         """The files derived from the entries on main that are not what these give."""

@@ -434,7 +434,7 @@ class HubDiscussions:
             by = self.client.user if status == "closed" else ""
             self._keep(num, row | {"status": status, "closed_by": by}, find_marker(row["mark"]))
 
-    def may_write(self, account: str) -> bool:  # noqa: ARG002 - the interface of all platforms
+    def may_write(self, account: str) -> bool:
         """False: the Hub does not say what another account may do."""
         return False
 

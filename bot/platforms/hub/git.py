@@ -10,7 +10,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -21,7 +21,7 @@ from bot.platforms.git.fetch import POINTER, FetchedCommit, changed_files, fetch
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.net import bulk_work
-from bot.platforms.source import Change, LastCommit, Source
+from bot.platforms.source import CopiedSource, Source
 
 MANY = 500  # files beyond which one fetch costs less than a request for each
 GIT_ID = 40  # digits of the object id of a file that git has itself
@@ -32,37 +32,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class BulkSource:
-    """A source of which one commit was fetched: its files come from the disk, all else from the source itself."""
+class BulkSource(CopiedSource):
+    """A source of which one commit was fetched: its files come from the disk."""
 
-    source: Source
     copy: FetchedCommit
-
-    @property
-    def name(self) -> str:
-        """Its name in evidence and on pages."""
-        return self.source.name
-
-    def head(self) -> str:
-        """The commit at main."""
-        return self.source.head()
-
-    def knows(self, commit: str) -> bool:
-        """Tell whether a commit is still there."""
-        return self.source.knows(commit)
-
-    def changes(self, old: str | None, new: str) -> Iterator[Change]:
-        """The files that differ between two commits."""
-        yield from self.source.changes(old, new)
-
-    def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
-        """The same: it is prepared."""
-        del commit, count
-        return nullcontext(self)
-
-    def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
-        """The commit that last touched each path: a shallow copy has no history, so the service is asked."""
-        return self.source.touched(paths, commit)
 
     def read(self, path: str, commit: str, limit: int, oid: str | None = None) -> bytes | None:
         """A file's bytes: from the copy, or as the source gives them where git has only a pointer, or nothing."""

@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from bot.errors import CallError, Gone, Refused
-from bot.platforms.caches import lazy_property
-from bot.platforms.discussions import Comment, Duplicate
 from bot.platforms.hub.address import MODELS, HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.source import TooLarge
-from bot.publishing.board import Board
+from bot.platforms.target import Target
 from bot.publishing.hub_evals import eval_result
 from bot.publishing.hub_evals.eval_results_layout import BENCHMARK_FILE, FOLDER, LARGEST_BENCHMARK, SUFFIXES
 from bot.publishing.hub_evals.model_page import ModelPage, OpenFiles, faults
 from bot.publishing.layout import StoredEntries
-from bot.publishing.publication import CurrentState, Form, Marker, Publication
+from bot.publishing.publication import CurrentState, Marker, Publication
 
 MOST_FILES = 200  # result files of one repository, and open requests with such files, that are looked at
 SHOWN_WITHIN = 10.0  # seconds in which the Hub should show the files of a request
 
 
 @dataclass
-class HubModels:
+class HubModels(Target):
     """The target `hf://models`: what is asked about one model goes to its own repository.
 
-    No row is read back from here: `repository` opens the target of one model, `page` says what a proposal to it depends
-    on. What benchmarks say is asked once.
+    No row is read back from here, and nobody comments here: `repository` opens the target of one model, `page` says
+    what a proposal to it depends on. What benchmarks say is asked once.
     """
 
+    name: ClassVar[str] = MODELS
     client: HubClient
     open_repository: Callable[[str], HubTarget]
     _benchmarks: dict[str, tuple[bytes | None, tuple[Decimal, ...]]] = field(default_factory=dict, repr=False)
-
-    @lazy_property
-    def name(self) -> str:
-        """Its address as people write it."""
-        return MODELS
 
     def repository(self, model: str) -> HubTarget:
         """The repository of one model. Raises CallError for what cannot be the id of one."""
@@ -127,17 +121,9 @@ class HubModels:
 
     # asked of every target; no row is stored here
 
-    @property
-    def conversations(self) -> None:
-        """None: commands are written at the repositories of the watch, and never on a model."""
-
     def check(self) -> None:
         """Raises CallError: only a watch, whose settings list the organizations, writes to models."""
         raise CallError(f"{MODELS} accepts only rows of a watch; docs/model-pages.md shows the settings")
-
-    def check_readable(self) -> None:
-        """Raises CallError: no repository holds the rows of all models."""
-        self.check()
 
     def head(self) -> str:
         """None: there is no common branch."""
@@ -145,42 +131,14 @@ class HubModels:
 
     def contains(self, commit: str) -> bool:
         """Tell whether there is such a commit: the pages of models have no common history."""
-        del commit
         return True
-
-    def identity(self) -> str:
-        """Nothing: there are many repositories."""
-        return ""
-
-    def forget(self) -> None:
-        """Nothing: each repository is opened for itself."""
-
-    def pushed_requests(self) -> list[Marker]:
-        """None: the requests of a model are looked at with its rows."""
-        return []
 
     def scan_entries(self) -> StoredEntries:
         """None."""
         return StoredEntries()
 
-    def list_folder(self, folder: str) -> list[str]:
-        """None."""
-        del folder
-        return []
-
-    def read_keys(self, leaderboard: str) -> set[str]:
-        """None: a request is about a model, and not about one row."""
-        del leaderboard
-        return set()
-
-    def read_files(self, paths: Collection[str]) -> dict[str, bytes]:
-        """Nothing."""
-        del paths
-        return {}
-
     def read_state(self, mark: Marker, paths: tuple[str, ...]) -> CurrentState:
         """Nothing."""
-        del mark, paths
         return CurrentState()
 
     @property
@@ -188,39 +146,9 @@ class HubModels:
         """The name of the bot's account."""
         return self.client.user
 
-    def read_replies(self, mark: Marker) -> list[Comment]:
-        """None: commands are written at the repositories of the watch, and never on a model."""
-        del mark
-        return []
-
-    def answer(self, mark: Marker, text: str) -> None:
-        """Do nothing: there is no discussion."""
-
     def apply(self, publication: Publication) -> str:
         """Raises CallError: write to the repository of one model."""
-        del publication
         raise CallError(f"{MODELS} is not one repository")
-
-    def find_duplicates(self) -> list[Duplicate]:
-        """None: who opens a request looks for an earlier one."""
-        return []
-
-    def remove_duplicate(self, duplicate: Duplicate) -> None:
-        """Nothing."""
-        del duplicate
-
-    def bulk_writer(self, mark: Marker, form: Form) -> None:
-        """None: a watch alone writes to models."""
-
-    def board_files(self, board: Board) -> dict[str, bytes | None]:
-        """None."""
-        del board
-        return {}
-
-    def rebuild_board(self, board: Board) -> bool:
-        """Nothing is derived here."""
-        del board
-        return False
 
 
 ASKED = {"expand[]": "evalResults"}

@@ -287,13 +287,11 @@ class ParquetLayout:
 
     def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
         """The folder of the files."""
-        del changes
         folder = str(PurePosixPath(self.options.path).parent)
         return () if folder == "." else (folder,)
 
     def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
         """All files of the table, and the card."""
-        del changes
         return (*(self._shard_paths(listed) or [self.options.path]), CARD)
 
     def _shard_paths(self, paths: Collection[str]) -> list[str]:

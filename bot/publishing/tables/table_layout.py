@@ -49,12 +49,10 @@ class TableLayout:
 
     def folders(self, changes: Sequence[RowChange]) -> tuple[str, ...]:
         """The folder of the workflows, one of which may write the table; it may be missing."""
-        del changes
         return () if self.options.hand_edited else (WORKFLOWS,)
 
     def paths(self, changes: Sequence[RowChange], listed: Collection[str]) -> tuple[str, ...]:
         """The table, and the workflows."""
-        del changes
         return (self.options.path, *(path for path in sorted(listed) if path.startswith(f"{WORKFLOWS}/")))
 
     def draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
@@ -109,7 +107,6 @@ class TableLayout:
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
         """Tell whether both versions of the table have the same rows for these changes; other rows do not count."""
-        del path
         if one is None or other is None or one == other:
             return one == other
         try:

@@ -177,7 +177,6 @@ class RequestFiles(TemplateFiles):
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
         """Tell whether both have the same status."""
-        del changes, path
         return (one is None) == (other is None) and _status(one) == _status(other)
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:
@@ -290,7 +289,6 @@ class ResultFiles(TemplateFiles):
 
     def is_same(self, changes: Sequence[RowChange], path: str, one: bytes | None, other: bytes | None) -> bool:
         """Tell whether both say the same about the model and its values."""
-        del changes, path
         return bool(_read_parts(one) == _read_parts(other))
 
     def read(self, change: RowChange, current: Mapping[str, bytes]) -> Mapping[str, str] | None:

@@ -232,5 +232,4 @@ class SharedWatch:
 
     def stop(self, patience: float) -> bool:
         """Others go on."""
-        del patience
         return True

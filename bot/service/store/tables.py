@@ -36,7 +36,6 @@ class Words(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """The value as it is kept."""
-        del dialect
         return None if value is None else value.replace("\0", "\ufffd")
 
 
