@@ -87,10 +87,8 @@ def main() -> int:
         contexts = ContextFactory(Access(hf_endpoint="http://127.0.0.1:1"), store, folder)
         registry, watches = CollectorRegistry(), parse_settings(SETTINGS, "bot.toml").watches
         service = Service(contexts, watches, registry)
-        log, pages = make_pages(service, None, "127.0.0.1")
-        app = make_app(
-            service, secret=None, registry=registry, pages=pages, log=log, github_secret=None, is_loopback=True
-        )
+        pages = make_pages(service, None, "127.0.0.1")
+        app = make_app(service, secret=None, registry=registry, pages=pages, github_secret=None, is_loopback=True)
         stopping, done = threading.Event(), [0]
         worker = threading.Thread(target=work, args=(contexts.open_context(watches[0]), stopping, done))
         worker.start()

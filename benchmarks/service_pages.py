@@ -37,7 +37,6 @@ PAGES = (
     "/submissions?status=rejected",
     f"/submissions/open-llm/{read_examples()[0].path}",
     "/plans",
-    "/deliveries",
     "/healthz",
     "/board/open-llm/",
     "/board/open-llm/changes.html",

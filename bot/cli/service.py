@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from bot.server.service import Service
-    from bot.server.webhooks import DeliveryLog
     from bot.service.jobs.queue import Jobs
     from bot.service.settings.config import Settings
     from bot.service.watch.passes import WatchPass
@@ -193,11 +192,7 @@ def serve(
         require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
 
     def serving(service: Service, registry: CollectorRegistry) -> None:
-        app, log = _application(service, registry, host, secret, github_secret)
-        try:
-            run(app, host=host, port=port)
-        finally:
-            log.write()
+        run(_application(service, registry, host, secret, github_secret), host=host, port=port)
 
     with state_lock(database_url(path)):
         _keep_watches(path, serving, allowed)
@@ -205,22 +200,19 @@ def serve(
 
 def _application(
     service: Service, registry: CollectorRegistry, host: str, secret: str | None, github_secret: str | None
-) -> tuple[ASGIApp, DeliveryLog]:
-    """Make the web application for a host, and its log of deliveries."""
+) -> ASGIApp:
+    """Make the web application for a host."""
     from bot.server.app import make_app, make_pages
 
-    log, pages = make_pages(service, operator_token(), host)
-    app = make_app(
+    return make_app(
         service,
         secret=secret,
         registry=registry,
-        pages=pages,
-        log=log,
+        pages=make_pages(service, operator_token(), host),
         github_secret=github_secret,
         bound_to=host,
         public_url=lambda: service.contexts.public_url,
     )
-    return app, log
 
 
 def work(config: CONFIG = None) -> None:

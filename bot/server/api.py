@@ -1,8 +1,7 @@
-"""`GET /api/v1/…`: what the pages show, as JSON, and the OpenAPI document that is made from the same routes."""
+"""`GET /api/v1/…`: what the pages show, as JSON."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot import __version__
 from bot.errors import BotError
 from bot.publishing.board import Board, records
 from bot.publishing.entry import Entry
@@ -39,7 +37,6 @@ MOST_ENTRIES = 100  # of which each may have 512 KB
 Make = Callable[[Request], Any]
 T = TypeVar("T")
 BASE = "/api/v1"
-DOCUMENT = f"{BASE}/openapi.json"
 
 
 class ApiError(msgspec.Struct, frozen=True):
@@ -48,37 +45,7 @@ class ApiError(msgspec.Struct, frozen=True):
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """Something that a query may hold; `values` are the only ones, where there are any."""
-
-    name: str
-    description: str
-    type: str = "string"
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What a route gives: its path as the server takes it, in one sentence, and the type of its answer."""
-
-    path: str
-    summary: str
-    answer: type
-    parameters: tuple[Parameter, ...] = ()
-
-    @property
-    def template(self) -> str:
-        """The path as OpenAPI writes it."""
-        return re.sub(r":\w+}", "}", self.path)
-
-
-LIMIT = Parameter("limit", f"How many to return: {USUAL} by default, at most {MOST}.", "integer")
-LIMIT_ENTRIES = Parameter("limit", f"How many to return, at most {MOST_ENTRIES}.", "integer")
-FIRST = Parameter("first", "How many to skip at the beginning.", "integer")
-AFTER = Parameter("after", "Where the previous page ended; `next` has this value.")
-STATE = Parameter("state", "Only items in this state.", values=STATES)
-STATUS = Parameter("status", "Only submissions with this verdict.", values=("accepted", "rejected", "unread"))
+STATUSES = ("accepted", "rejected", "unread")
 
 
 class BadParameter(Exception):
@@ -91,35 +58,21 @@ class Api:
 
     views: Views
 
-    def operations(self) -> dict[Operation, Make]:
-        """Every operation with what makes its answer; None is 404."""
-        watch = f"{BASE}/watches/{{watch}}"
-        paged = (FIRST, LIMIT)
-        return {
-            Operation(f"{BASE}/watches", "The watches and their state.", WatchList): self._watches,
-            Operation(f"{watch}/board", "The table of a board.", BoardView, paged): self._board,
-            Operation(f"{watch}/rows", "The entries of a board.", RowList, (FIRST, LIMIT_ENTRIES)): self._rows,
-            Operation(f"{watch}/rows/{{key:path}}", "One entry by its key.", Entry): self._row,
-            Operation(
-                f"{watch}/submissions",
-                "The files of a source, in the order of their paths.",
-                SubmissionList,
-                (STATUS, Parameter("q", "A part of the path or of the row's key."), AFTER, LIMIT),
-            ): self._submissions,
-            Operation(f"{watch}/submissions/{{path:path}}", "The verdict on one file.", VerdictView): self._verdict,
-            Operation(
-                f"{watch}/items", "The items that may be out of date.", ItemList, (STATE, AFTER, LIMIT)
-            ): self._items,
-            Operation(f"{BASE}/plans", "The plans that wait for a person.", PlanList): self._plans,
-            Operation(f"{watch}/plans/{{digest}}", "One plan with its rows.", PlannedRowList, paged): self._plan,
-        }
-
     def routes(self) -> list[Route]:
-        """The routes of all operations, and that of the document."""
-        operations = self.operations()
-        document = openapi(list(operations))
-        routes = [Route(one.path, _endpoint(make)) for one, make in operations.items()]
-        return [*routes, Route(DOCUMENT, _endpoint(lambda _: document))]
+        """The routes; what makes an answer gives None for 404."""
+        watch = f"{BASE}/watches/{{watch}}"
+        makers: dict[str, Make] = {
+            f"{BASE}/watches": self._watches,
+            f"{watch}/board": self._board,
+            f"{watch}/rows": self._rows,
+            f"{watch}/rows/{{key:path}}": self._row,
+            f"{watch}/submissions": self._submissions,
+            f"{watch}/submissions/{{path:path}}": self._verdict,
+            f"{watch}/items": self._items,
+            f"{BASE}/plans": self._plans,
+            f"{watch}/plans/{{digest}}": self._plan,
+        }
+        return [Route(path, _endpoint(make)) for path, make in makers.items()]
 
     def _watches(self, _: Request) -> WatchList:
         status, watches = self.views.overview()
@@ -158,7 +111,7 @@ class Api:
         name, limit = request.path_params["watch"], _limit(request)
         if self.views.watch(name) is None:
             return None
-        query, status = request.query_params, _one_of(request, STATUS)
+        query, status = request.query_params, _one_of(request, "status", STATUSES)
         found = self.views.submissions(name, status, query.get("q", "")[:200], query.get("after", ""), limit + 1)
         last = found[limit - 1].path if len(found) > limit else ""
         return SubmissionList(found[:limit], _next(request, after=last) if last else None)
@@ -170,7 +123,7 @@ class Api:
         name, limit = request.path_params["watch"], _limit(request)
         if self.views.watch(name) is None:
             return None
-        asked = _one_of(request, STATE)
+        asked = _one_of(request, "state", STATES)
         state: ItemState = next((one for one in STATES if one == asked), self.views.busiest_state(name))
         text = request.query_params.get("after", "")
         after = place_of(text) if text else None
@@ -219,10 +172,10 @@ def _number(request: Request, name: str, usual: int, most: int) -> int:
     return min(int(text), most)
 
 
-def _one_of(request: Request, parameter: Parameter) -> str:
-    text = request.query_params.get(parameter.name, "")
-    if text and text not in parameter.values:
-        raise BadParameter(f"{parameter.name} must be one of {', '.join(parameter.values)}")
+def _one_of(request: Request, name: str, values: Sequence[str]) -> str:
+    text = request.query_params.get(name, "")
+    if text and text not in values:
+        raise BadParameter(f"{name} must be one of {', '.join(values)}")
     return text
 
 
@@ -245,47 +198,3 @@ def _endpoint(make: Make) -> Callable[[Request], Any]:
         return answer_page(request, page_of(msgspec.json.encode(found)), JSON, status)
 
     return endpoint
-
-
-def openapi(operations: Sequence[Operation]) -> dict[str, Any]:
-    """The document: OpenAPI 3.1, with a schema for each answer."""
-    types = list(dict.fromkeys(one.answer for one in operations))
-    _, schemas = msgspec.json.schema_components([*types, ApiError], ref_template="#/components/schemas/{name}")
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "leaderboard-bot",
-            "version": __version__,
-            "description": "The state of a service, for programs. Every answer has an ETag; lists are paged by `next`.",
-        },
-        "paths": {one.template: {"get": _described(one)} for one in operations},
-        "components": {"schemas": schemas},
-    }
-
-
-def _described(one: Operation) -> dict[str, Any]:
-    named = re.findall(r"{(\w+)}", one.template)
-    inside = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in named]
-    answers = {
-        "200": _answer("The answer.", one.answer),
-        "304": {"description": "The client's copy is current."},
-        "400": _answer("A parameter is wrong.", ApiError),
-        "404": _answer("Not found.", ApiError),
-        "503": _answer("The state or a declaration cannot be read now.", ApiError),
-    }
-    return {
-        "operationId": "_".join(re.findall(r"\w+", one.template.removeprefix(BASE))),
-        "summary": one.summary,
-        "parameters": [*inside, *map(_in_query, one.parameters)],
-        "responses": answers,
-    }
-
-
-def _in_query(one: Parameter) -> dict[str, Any]:
-    schema = {"type": one.type, **({"enum": list(one.values)} if one.values else {})}
-    return {"name": one.name, "in": "query", "required": False, "description": one.description, "schema": schema}
-
-
-def _answer(description: str, of: type) -> dict[str, Any]:
-    schema = {"$ref": f"#/components/schemas/{of.__name__}"}
-    return {"description": description, "content": {"application/json": {"schema": schema}}}

@@ -20,7 +20,7 @@ from bot.server.boards import BoardCache, board_routes
 from bot.server.operator import OperatorRoutes
 from bot.server.service import Service
 from bot.server.views import Declarations, Views
-from bot.server.webhooks import DeliveryLog, Webhooks
+from bot.server.webhooks import Webhooks
 from bot.service.watch.event import Event
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -38,15 +38,14 @@ class ServiceView(Protocol):
         ...
 
 
-def make_pages(service: Service, token: str | None, bound_to: str) -> tuple[DeliveryLog, list[BaseRoute]]:
-    """The routes of a service that listens on `bound_to`, and the log of deliveries that they show."""
+def make_pages(service: Service, token: str | None, bound_to: str) -> list[BaseRoute]:
+    """The routes of all pages of a service that listens on `bound_to`."""
     store = service.contexts.store
     boards = BoardCache(store, lambda: service.watches_settings)
     declarations = Declarations(service.contexts.leaderboard, lambda name: service.states[name].settled)
-    log = DeliveryLog(store, service.clock)
-    views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock, log)
+    views = Views(store, lambda: service.watches_settings, service.health, declarations.of, boards, service.clock)
     operator = OperatorRoutes(views, service.hint, token, bound_to)
-    return log, [*operator.routes(), *Api(views).routes(), *board_routes(boards)]
+    return [*operator.routes(), *Api(views).routes(), *board_routes(boards)]
 
 
 def make_app(
@@ -57,16 +56,14 @@ def make_app(
     pages: Sequence[BaseRoute] = (),
     github_secret: str | None = None,
     bound_to: str = "",
-    log: DeliveryLog | None = None,
     public_url: Callable[[], str] = str,
 ) -> ASGIApp:
     """The application; where it is `bound_to` loopback, names of loopback and that in `public_url` are answered only.
 
-    The secrets are those of deliveries, see Webhooks. `pages` are the routes of all pages, `log` remembers the
-    deliveries for them.
+    The secrets are those of deliveries, see Webhooks. `pages` are the routes of all pages.
     """
     deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
-    webhooks = Webhooks(service.take, log or DeliveryLog(), deliveries, secret, github_secret, bound_to)
+    webhooks = Webhooks(service.take, deliveries, secret, github_secret, bound_to)
     app = Starlette(
         routes=[
             *webhooks.routes(),

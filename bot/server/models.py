@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from bot.publishing.entry import Entry
+from bot.publishing.plan import PlannedRow
 
 
 def moment(seconds: float | None) -> str | None:
@@ -145,30 +146,6 @@ class PlanView(msgspec.Struct, frozen=True):
     reasons: dict[str, int]
 
 
-class PlannedRowView(msgspec.Struct, frozen=True):
-    """One row of a plan; averages in points, ranks as ranges; `values` is what would be written, where that is more."""
-
-    key: str
-    model: str
-    action: str
-    before: float | None
-    after: float | None
-    ranks_before: str
-    ranks_after: str
-    reason: str
-    values: str = ""
-
-
-class DeliveryView(msgspec.Struct, frozen=True):
-    """An authentic delivery of a webhook: the answer's status, and what it told of."""
-
-    at: str
-    answer: int
-    repository: str
-    event: str
-    is_taken: bool
-
-
 class ItemList(msgspec.Struct, frozen=True):
     """A page of items; `next` is the address of the next page."""
 
@@ -193,7 +170,7 @@ class PlannedRowList(msgspec.Struct, frozen=True):
     """A plan, and a page of its rows."""
 
     plan: PlanView
-    rows: list[PlannedRowView]
+    rows: list[PlannedRow]
     next: str | None
 
 

@@ -1,4 +1,4 @@
-"""The operator's pages: watches, items, submissions with their verdicts, plans and deliveries."""
+"""The operator's pages: watches, items, submissions with their verdicts, and plans."""
 
 from __future__ import annotations
 
@@ -69,7 +69,6 @@ class OperatorRoutes:
             "/submissions/{watch}/{path:path}": self._verdict,
             "/plans": self._plans,
             "/plans/{watch}/{digest}": self._plan,
-            "/deliveries": self._deliveries,
         }
         shown = [Route(path, page_route(make)) for path, make in pages.items()]
         forms = {"/items/try": self.try_item, "/plans/answer": self.answer_plan}
@@ -250,10 +249,6 @@ class OperatorRoutes:
         """The names of the boards of a watch by target."""
         settings = self.views.watch(watch)
         return self.views.boards.names(settings) if settings else {}
-
-    def _deliveries(self, _: Request) -> bytes:
-        log = self.views.deliveries
-        return self._page("deliveries.html", "deliveries", deliveries=log.newest(), refused=dict(log.refused))
 
     def _chosen(self, request: Request) -> tuple[list[str], str]:
         """The names of all watches, and the one that was asked for, else the first."""

@@ -16,12 +16,12 @@ from bot.evaluation.verdict import Row
 from bot.platforms.net import ANSWERS
 from bot.publishing.entry import Evidence
 from bot.publishing.layout import evidence_url
+from bot.publishing.plan import PlannedRow
 from bot.server.boards import BoardCache
 from bot.server.models import (
     FindingView,
     ItemView,
     OutcomeView,
-    PlannedRowView,
     PlanView,
     RowSummary,
     SubmissionView,
@@ -29,7 +29,6 @@ from bot.server.models import (
     WatchView,
     moment,
 )
-from bot.server.webhooks import DeliveryLog
 from bot.service.items import Item
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
@@ -52,7 +51,6 @@ class Views:
     leaderboard: Callable[[Watch], Leaderboard]
     boards: BoardCache
     clock: Callable[[], float]
-    deliveries: DeliveryLog
 
     def watch(self, name: str) -> Watch | None:
         """The watch of this name."""
@@ -156,25 +154,11 @@ class Views:
         """The plans that wait, of all watches."""
         return [self._plan(watch.name, held) for watch in self.watches() for held in self.store.held_plans(watch.name)]
 
-    def plan(self, name: str, digest: str) -> tuple[PlanView, list[PlannedRowView]] | None:
+    def plan(self, name: str, digest: str) -> tuple[PlanView, list[PlannedRow]] | None:
         """A plan with its rows, None if none waits under this digest."""
         for held in self.store.held_plans(name) if self.watch(name) else ():
             if held.digest == digest:
-                return self._plan(name, held), [
-                    PlannedRowView(
-                        one.key,
-                        one.model,
-                        one.action,
-                        one.before,
-                        one.after,
-                        one.ranks_before,
-                        one.ranks_after,
-                        one.reason,
-                        one.values,
-                    )
-                    for one in held.plan.rows
-                    if one.action != "unchanged"
-                ]
+                return self._plan(name, held), [one for one in held.plan.rows if one.action != "unchanged"]
         return None
 
     def _plan(self, watch: str, held: HeldPlan) -> PlanView:

@@ -1,4 +1,4 @@
-"""Deliveries of webhooks: each is checked, answered at once, passed to the watches, and remembered for the page.
+"""Deliveries of webhooks: each is checked, answered at once and passed to the watches.
 
 https://huggingface.co/docs/hub/webhooks
 https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
@@ -10,23 +10,16 @@ import asyncio
 import hashlib
 import hmac
 import re
-from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from threading import Lock, Timer
-from time import time
+from dataclasses import dataclass
 
 import prometheus_client
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.errors import StateUnavailable
-from bot.reporting.escape import brief
 from bot.server.access import refuse_change, same_secret
 from bot.server.answers import read_body
-from bot.server.models import DeliveryView, moment
-from bot.service.store.shared import KEPT_DELIVERIES, Deliveries, StoredDelivery
 from bot.service.watch.event import ANY, Event, parse_event, parse_github_event
 
 HUB_BYTES = 1_000_000  # the largest body of the Hub holds one comment of 65,536 characters
@@ -35,8 +28,6 @@ KEPT_BYTES = 1_000_000  # of a body of GitHub; a longer one is still checked by 
 BODY_SECONDS = 10.0  # in which a body must be there
 SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
 TAKEN = 202
-LONGEST = 200  # letters of a name on the page of deliveries
-SOON = 1.0  # seconds after which new deliveries are written into the state
 
 
 class Refusal(Exception):
@@ -45,60 +36,6 @@ class Refusal(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
-
-
-@dataclass
-class DeliveryLog:
-    """Remembers the last deliveries, with a store those to every process; strangers' are only counted, by answer.
-
-    Nothing here waits for the state: a delivery is answered at once, and written soon after.
-    """
-
-    store: Deliveries | None = None
-    clock: Callable[[], float] = time
-    refused: Counter[int] = field(default_factory=Counter)
-    _unwritten: deque[StoredDelivery] = field(default_factory=lambda: deque(maxlen=KEPT_DELIVERIES))
-    _lock: Lock = field(default_factory=Lock)  # held for a moment only
-    _writing: Lock = field(default_factory=Lock)
-    _timer: Timer | None = None
-
-    def note(self, answer: int, event: Event | None = None, *, is_taken: bool = False) -> None:
-        """Remember the delivery that is answered now; `is_taken` says that a watch was hinted."""
-        if answer != TAKEN:
-            self.refused[answer] += 1
-            return
-        repository = brief(event.repository, LONGEST) if event else ""
-        kind = brief(f"{event.scope} {event.action}".strip(), LONGEST) if event else ""
-        with self._lock:
-            self._unwritten.append(StoredDelivery(self.clock(), answer, repository, kind, is_taken))
-            if self.store is not None and self._timer is None:
-                self._timer = Timer(SOON, self.write)
-                self._timer.daemon = True
-                self._timer.start()
-
-    def write(self) -> None:
-        """Write what came into the state; where that cannot be, it is kept for the next time."""
-        if self.store is None:
-            return
-        with self._writing:
-            with self._lock:
-                came, self._timer = list(self._unwritten), None
-                self._unwritten.clear()
-            try:
-                if came:
-                    self.store.add_deliveries(came)
-            except StateUnavailable:
-                with self._lock:
-                    self._unwritten.extendleft(reversed(came))
-
-    def newest(self) -> list[DeliveryView]:
-        """All that are remembered, the newest first. Raises StateUnavailable."""
-        self.write()
-        known = self.store.deliveries() if self.store is not None else []
-        return [
-            DeliveryView(moment(one.at) or "", one.answer, one.repository, one.event, one.is_taken)
-            for one in (*reversed(list(self._unwritten)), *known)
-        ]
 
 
 @dataclass
@@ -111,7 +48,6 @@ class Webhooks:
     """
 
     take: Callable[[Event], bool]
-    log: DeliveryLog
     counter: prometheus_client.Counter
     secret: str | None
     github_secret: str | None
@@ -136,7 +72,6 @@ class Webhooks:
                 status = 408
             is_taken = event is not None and self.take(event)
             self.counter.labels(str(status)).inc()
-            self.log.note(status, event, is_taken=is_taken)
             if status == TAKEN:
                 return JSONResponse({"taken": is_taken}, status_code=TAKEN)
             # A connection of which the rest of a body may still come is of no further use.

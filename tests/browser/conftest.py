@@ -149,7 +149,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture(scope="session")
 def live(service: Service) -> Iterator[str]:
     """The address of that service."""
-    config = uvicorn.Config(make_web(service)[0], port=0, log_config=None, access_log=False, ws="none", lifespan="off")
+    config = uvicorn.Config(make_web(service), port=0, log_config=None, access_log=False, ws="none", lifespan="off")
     server = uvicorn.Server(config)
     with socket() as bound:
         bound.bind(("127.0.0.1", 0))

@@ -27,7 +27,6 @@ OPERATOR = (
     "submissions",
     "submissions?q=zzz",
     "plans",
-    "deliveries",
 )
 
 

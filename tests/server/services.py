@@ -13,12 +13,10 @@ from bot.platforms.platform import Access
 from bot.publishing.plan import Plan, PlannedRow
 from bot.server.app import make_app, make_pages
 from bot.server.service import Service
-from bot.server.webhooks import DeliveryLog
 from bot.service.context import ContextFactory
 from bot.service.items import Item, Mark
 from bot.service.settings.config import parse_settings
 from bot.service.store import Store, StoredBoard, StoredSubmission, connect, folder_of
-from bot.service.watch.event import Event
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
 
@@ -98,12 +96,7 @@ def item(service: Service, kind: str) -> Item:
     return next(one for one in service.contexts.store.all("open-llm") if one.kind == kind)
 
 
-def make_web(service: Service, token: str | None = None, bound_to: str = "127.0.0.1") -> tuple[ASGIApp, DeliveryLog]:
-    """The application of a service, with some deliveries in its log."""
-    log, pages = make_pages(service, token, bound_to)
-    log.clock = lambda: NOW
-    log.note(202, Event("datasets/acme/results", "repo.content", "update"), is_taken=True)
-    log.note(202, Event("datasets/<script>x</script>", "repo", "x"))
-    log.note(401)
-    log.write()
-    return make_app(service, secret=None, registry=CollectorRegistry(), pages=pages, log=log), log
+def make_web(service: Service, token: str | None = None, bound_to: str = "127.0.0.1") -> ASGIApp:
+    """The application of a service."""
+    pages = make_pages(service, token, bound_to)
+    return make_app(service, secret=None, registry=CollectorRegistry(), pages=pages)

@@ -28,7 +28,6 @@ PAGES = (
     "/submissions",
     "/submissions?q=harrier",
     "/plans",
-    "/deliveries",
 )
 
 
@@ -41,7 +40,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 @pytest.fixture
 def web(service: Service) -> TestClient:
-    return TestClient(make_web(service)[0], base_url=LOCAL, follow_redirects=False)
+    return TestClient(make_web(service), base_url=LOCAL, follow_redirects=False)
 
 
 def read(web: TestClient, path: str) -> Found:
@@ -215,15 +214,6 @@ def test_what_a_stranger_writes_into_an_address_breaks_no_answer(web: TestClient
     assert web.get(path).status_code in {200, 400, 404}
 
 
-def test_deliveries_are_shown_newest_first_and_nothing_of_strangers(web: TestClient) -> None:
-    page = read(web, "/deliveries")
-    lines = page.tables[0][1:]
-    assert [line[1] for line in lines] == ["202", "202"]
-    assert lines[0][2:] == ["datasets/<script>x</script>", "repo x", "no"]
-    assert lines[1][2:] == ["datasets/acme/results", "repo.content update", "yes"]
-    assert "Refused by this process since it started: 1 with 401." in page.text
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_takes_names_for_markup_or_sets_a_cookie(web: TestClient, path: str) -> None:
     answer = web.get(path)
@@ -277,12 +267,10 @@ def test_a_held_or_unknown_item_is_not_tried(web: TestClient, service: Service) 
 
 def test_strangers_may_try_nothing(service: Service) -> None:
     body = {"watch": "open-llm", "item": '["board","hf://datasets/acme/contents",""]'}
-    open_to_all = TestClient(make_web(service, None, "0.0.0.0")[0], base_url=LOCAL, follow_redirects=False)
+    open_to_all = TestClient(make_web(service, None, "0.0.0.0"), base_url=LOCAL, follow_redirects=False)
     assert open_to_all.post("/items/try", data=body).status_code == 403
     assert "OPERATOR_TOKEN is not set" in open_to_all.get("/items").text
-    guarded = TestClient(
-        make_web(service, "MARKER", "0.0.0.0")[0], base_url="https://b.example", follow_redirects=False
-    )
+    guarded = TestClient(make_web(service, "MARKER", "0.0.0.0"), base_url="https://b.example", follow_redirects=False)
     assert 'name="token"' in guarded.get("/items").text
     for fields, origin, status in (
         ({}, "https://b.example", 401),

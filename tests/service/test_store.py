@@ -14,7 +14,6 @@ from bot.evaluation.submission import UnreadPath
 from bot.service.items import Mark, marks
 from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, connect, folder_of
 from bot.service.store.leases import state_lock
-from bot.service.store.shared import KEPT_DELIVERIES, StoredDelivery
 from tests.world.postgres import Cluster
 
 
@@ -346,11 +345,3 @@ def test_what_one_process_writes_no_other_does_until_it_is_known_how_that_ended(
         pass
     for one in (killed, other):
         one.close()
-
-
-def test_the_last_deliveries_are_kept_and_no_more(store: Store) -> None:
-    for start in range(0, KEPT_DELIVERIES + 50, 50):
-        store.add_deliveries([StoredDelivery(float(i), 202, f"r{i}\0", "push", True) for i in range(start, start + 50)])
-    found = store.deliveries()
-    assert len(found) == KEPT_DELIVERIES
-    assert [one.repository for one in found[:2]] == [f"r{KEPT_DELIVERIES + 49}\ufffd", f"r{KEPT_DELIVERIES + 48}\ufffd"]

@@ -14,7 +14,7 @@ from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispo
 from bot.service.store.items import Items
 from bot.service.store.leases import Leases
 from bot.service.store.requests import Cursors, Memory, Published, Requests, RowIndexes
-from bot.service.store.shared import Deliveries, Shared
+from bot.service.store.shared import Shared
 from bot.service.store.sources import IndexedFile, Sources, StoredSubmission, folder_of
 from bot.service.store.tables import (
     answers,
@@ -44,7 +44,7 @@ __all__ = [
 HISTORY = 200  # outcomes kept for each watch
 
 
-class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes, Listings, Leases, Shared, Deliveries):
+class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes, Listings, Leases, Shared):
     """Reads and writes of one database."""
 
     # plans

@@ -1,19 +1,18 @@
-"""What the processes of one database share: request windows of the services, writes under way, the last deliveries."""
+"""What the processes of one database share: request windows of the services, and writes under way."""
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
 from bot.service.store.engine import Database
-from bot.service.store.tables import allowances, deliveries, intents
+from bot.service.store.tables import allowances, intents
 
 LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows
 
@@ -79,39 +78,3 @@ class Shared(Database):
             connection.execute(statement)
             held = connection.execute(select(intents).where(intents.c.name == name)).one()
         return 0.0 if held.holder == holder else max(0.1, held.until - now)
-
-
-KEPT_DELIVERIES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDelivery:
-    """An authentic delivery: `at` in Unix seconds, the answer's status, what it told of, and whether it was new."""
-
-    at: float
-    answer: int
-    repository: str
-    event: str
-    is_taken: bool
-
-
-class Deliveries(Database):
-    """A bounded list of deliveries."""
-
-    def add_deliveries(self, some: Sequence[StoredDelivery]) -> None:
-        """Remember deliveries; the oldest are forgotten."""
-        newest = select(deliveries.c.id).order_by(deliveries.c.id.desc())
-        with self.transaction() as connection:
-            connection.execute(deliveries.insert(), [asdict(one) for one in some[-KEPT_DELIVERIES:]])
-            last = connection.execute(newest.offset(KEPT_DELIVERIES).limit(1)).scalar_one_or_none()
-            if last is not None:
-                connection.execute(delete(deliveries).where(deliveries.c.id <= last))
-
-    def deliveries(self) -> list[StoredDelivery]:
-        """All that are remembered, the newest first."""
-        found = select(deliveries).order_by(deliveries.c.at.desc(), deliveries.c.id.desc())
-        with self.transaction() as connection:
-            return [
-                StoredDelivery(row.at, row.answer, row.repository, row.event, row.is_taken)
-                for row in connection.execute(found)
-            ]

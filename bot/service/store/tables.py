@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 10  # a state of another version is emptied: that costs one full reading
+VERSION = 11  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -212,18 +212,6 @@ outcomes = Table(
     Column("outcome", Words, nullable=False),
     Column("subject", Words, nullable=False),
     Column("text", Words, nullable=False),
-)
-
-# The last deliveries of webhooks, for the page.
-deliveries = Table(
-    "deliveries",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("at", Float, nullable=False),
-    Column("answer", Integer, nullable=False),
-    Column("repository", Words, nullable=False),
-    Column("event", Words, nullable=False),
-    Column("is_taken", Boolean, nullable=False),
 )
 
 # What a service answered before.
