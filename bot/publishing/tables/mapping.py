@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
@@ -46,37 +46,6 @@ REQUEST: dict[str, bool | int | float | str] = {
     "private": False,
 }
 FREE = ("base_model", "weight_type", "model_type", "likes", "params", "license")
-STYLE = "color: var(--link-text-color); text-decoration: underline;text-decoration-style: dotted;"
-ANCHOR = f'<a target="_blank" href="%s" style="{STYLE}">%s</a>'
-MODEL = ANCHOR % ("https://huggingface.co/{model.id}", "{model.id}") + "  " + ANCHOR % ("{evidence.url}", "📑")
-TASKS = {
-    "IFEval": "ifeval",
-    "BBH": "bbh",
-    "MATH Lvl 5": "math",
-    "GPQA": "gpqa",
-    "MUSR": "musr",
-    "MMLU-PRO": "mmlu_pro",
-}
-CONTENTS: dict[str, Any] = {
-    "path": "data/train-*.parquet",
-    "format": "parquet",
-    "key": ["fullname", "Precision", "Model sha", "Chat Template"],
-    "columns": {
-        "eval_name": {"template": "{model.org}_{model.name}_{model.precision}"},
-        "Precision": "model.precision",
-        "Weight type": {"default": "Original"},
-        "Model": {"template": MODEL},
-        "fullname": "model.id",
-        "Model sha": "model.revision",
-        "Average ⬆️": "average",
-        "Available on the hub": {"default": True},
-        "Flagged": {"default": False},
-        "Chat Template": "model.chat_template",
-        **{f"{title} Raw": {"value": f"tasks.{task}.raw", "unit": "proportion"} for title, task in TASKS.items()},
-        **{title: f"tasks.{task}.score" for title, task in TASKS.items()},
-    },
-}
-READY: dict[str, dict[str, Any]] = {"open-llm-leaderboard": CONTENTS}
 
 
 class TargetOptions(BaseModel):
@@ -148,7 +117,7 @@ class TableOptions(TargetOptions):
     in `key` is the member's name. `key` are the columns that tell rows apart. `sorted_by` is the column by which a new
     row finds its place; without it the row goes to the end. `decimal` is the decimal mark of a CSV file. `hand_edited`
     says that people edit the file, although it looks generated. `records` keeps the entry of each row that is written,
-    and its declaration, beside the table. `mapping` names a shipped mapping; its keys may be overridden one by one.
+    and its declaration, beside the table.
     """
 
     kind: Literal["table"] = "table"
@@ -156,7 +125,6 @@ class TableOptions(TargetOptions):
     format: TableFormat | None = None
     at: str = ""
     keyed: bool = False
-    mapping: str | None = None
     key: Annotated[tuple[Name, ...], Field(min_length=1)]
     columns: Annotated[
         dict[Name, Annotated[MappedColumn, BeforeValidator(_as_table)]],
@@ -167,18 +135,6 @@ class TableOptions(TargetOptions):
     decimal: Literal[".", ","] = "."
     hand_edited: bool = False
     records: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _start_from_a_shipped_mapping(cls, data: Any) -> Any:
-        name = data.get("mapping") if isinstance(data, dict) else None
-        if name is None:
-            return data
-        if name not in READY:
-            raise ValueError(f"there is no mapping {name!r}; the shipped ones are {', '.join(sorted(READY))}")
-        ready = READY[name]
-        columns = {**ready["columns"], **data.get("columns", {})}
-        return {**ready, **data, "columns": columns}
 
     @model_validator(mode="after")
     def _fits_the_format(self) -> Self:

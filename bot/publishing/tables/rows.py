@@ -1,14 +1,12 @@
 """Turn changes into rows of a table by a mapping, for every format, and find rows that are out of date.
 
-What an edit leaves out of date (order, ranks, bold marks, averages) is in rows of others: the request names it.
+What an edit leaves out of date (order, ranks, bold marks) is in rows of others: the request names it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from math import fsum
 
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
@@ -24,7 +22,6 @@ from bot.reporting.escape import code
 
 RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
 FEW, MANY = 5, 20  # rows and columns that a sentence names
-HUGE = 1e100  # a number past this is not a score, and sums of such numbers may be past what a float holds
 
 
 class EditedGrid:
@@ -148,30 +145,6 @@ def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
             yield f"Left empty in the new row {row}, for a person to fill: {names}."
 
 
-def odd_averages(
-    grid: Grid, key: Sequence[ColumnPath], average: ColumnPath, parts: Sequence[ColumnPath]
-) -> Iterator[str]:
-    """Name rows whose stored average is not the mean of their columns; nothing recomputes such averages."""
-    odd = []
-    for row in range(len(grid)):
-        stated, scores = (
-            number_in(grid.cell(row, average)),
-            [number_in(grid.cell(row, column_path)) for column_path in parts],
-        )
-        numbers = [score for score in scores if score is not None and abs(float(score)) < HUGE]
-        if stated is not None and numbers and len(numbers) == len(parts):
-            room = _half_digit(stated) + max(map(_half_digit, numbers))
-            if abs(float(stated) - fsum(map(float, numbers)) / len(parts)) > room:
-                odd.append(row)
-    if odd:
-        yield f"The average is not the mean of its columns in {_named(grid, odd, key)}."
-
-
-def _half_digit(number: Decimal) -> float:
-    """The largest possible difference between a rounded number and the number before rounding."""
-    return 0.5 * 10.0 ** -min(max(0, -int(number.as_tuple().exponent)), 9) + 1e-9
-
-
 WITHDRAWN = "its submission was withdrawn; only people remove rows of this table"
 UNKNOWN = "its submission was withdrawn, and the bot has no record of its row"
 
@@ -248,14 +221,6 @@ class MappedRows:
         average = next((label for label, column in columns if column.value == "average"), None)
         by = self.options.sorted_by or average
         yield from remarks(grid, edit, self.key, None if by is None else self.options.column_path(by))
-        fields = {label: split_task(column.value or "") for label, column in columns}
-        parts = {
-            found[0]: self.options.column_path(label)
-            for label, found in fields.items()
-            if found and found[1] == "score"
-        }
-        if average is not None and parts.keys() == {task.id for task in self.leaderboard.tasks}:
-            yield from odd_averages(grid, self.key, self.options.column_path(average), list(parts.values()))
 
     def doubled(self, grid: Grid) -> list[str]:
         """The keys that several rows share. Raises Unwritable if the table lacks a column of the mapping."""

@@ -122,22 +122,6 @@ def test_a_task_that_the_leaderboard_has_not_is_refused_before_anything_is_read(
         layout(BASE, **columns(A={"template": "{tasks.mmlu.raw} %"}))
 
 
-def test_the_shipped_mapping_may_be_changed_key_by_key() -> None:
-    read = TableOptions.model_validate(
-        {
-            "kind": "table",
-            "mapping": "open-llm-leaderboard",
-            "path": "board.parquet",
-            "columns": {"Type": {"default": "🟢 pretrained"}},
-        }
-    )
-
-    assert read.path == "board.parquet"
-    assert read.key == ("fullname", "Precision", "Model sha", "Chat Template")
-    assert read.columns["Type"].default == "🟢 pretrained"
-    assert read.columns["GPQA Raw"].unit == "proportion"
-
-
 def test_a_template_needs_its_tasks() -> None:
     with pytest.raises(ValidationError, match="tasks"):
         TemplateOptions.model_validate({"kind": "template"})

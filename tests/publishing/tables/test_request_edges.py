@@ -128,29 +128,6 @@ def test_of_two_bold_rows_the_one_that_is_still_the_best_is_named() -> None:
     )
 
 
-# ---- averages ----
-
-
-@pytest.mark.parametrize(
-    ("row", "is_odd"),
-    [
-        ("35.1 10.0 20.0 30.0 40.0 50.0 60.0", False),  # both may be rounded
-        ("35.2 10.0 20.0 30.0 40.0 50.0 60.0", True),
-        ("35 10 20 30 40 55 60", False),
-        ("34 10 20 30 40 55 60", True),
-        ("- 10 20 30 40 50 60", False),
-        ("99 10 20 30 40 50 -", False),  # nobody knows the mean
-        ("99 - - - - - -", False),
-    ],
-)
-def test_an_average_is_odd_where_no_rounding_explains_it(row: str, is_odd: bool) -> None:
-    columns = {"Model": "model.id", "Avg": "average", **{task: f"tasks.{task}.score" for task in TASKS}}
-    cells = row.replace("-", "").split(" ")
-    text = f"Model,Avg,{','.join(TASKS)}\na,{','.join(cells)}\n"
-    odd = ("The average is not the mean of its columns in `a`.",)
-    assert said({**CSV, "columns": columns}, text, entry()) == (odd if is_odd else ())
-
-
 # ---- the file ----
 
 

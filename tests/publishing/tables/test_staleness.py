@@ -104,17 +104,6 @@ def test_a_bold_cell_of_our_row_stays_bold() -> None:
     assert after["t.md"] == own.replace(b"52.0", b"50.0")
 
 
-def test_an_average_that_is_not_the_mean_of_its_columns_is_named() -> None:
-    tasks = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro")
-    columns = {"Model": "model.id", "Average": {"value": "average", "decimals": 1}}
-    columns |= {task: {"value": f"tasks.{task}.score", "decimals": 1} for task in tasks}
-    mapping = {"path": "t.csv", "key": ["Model"], "columns": columns}
-    scores = "10.0,20.0,30.0,40.0,50.0,60.0\n"
-    table = f"Model,Average,{','.join(tasks)}\ngood,35.0,{scores}odd,36.0,{scores}"
-
-    assert said(mapping, table, entry()) == ("The average is not the mean of its columns in `odd`.",)
-
-
 @pytest.mark.parametrize("scores", [["1e308"] * 6, ["1e999", "-1e999", *"1234"], ["1e-999999999"] * 6])
 def test_scores_beyond_all_measure_break_nothing(scores: list[str]) -> None:
     tasks = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro")
