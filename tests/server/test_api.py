@@ -69,7 +69,7 @@ def test_every_answer_has_the_fields_of_its_type_and_a_wrong_parameter_is_told(
     for address, of, parameters in answers(service).values():
         answer = web.get(address)
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json"), address
-        assert msgspec.to_builtins(msgspec.json.decode(answer.content, type=of)) == answer.json(), address
+        assert msgspec.json.decode(msgspec.json.encode(msgspec.json.decode(answer.content, type=of))) == answer.json()
         assert web.get(address, headers={"if-none-match": answer.headers["etag"]}).status_code == 304
         for name in parameters:
             refused = web.get(address.partition("?")[0], params={name: "wrong"})
