@@ -27,7 +27,7 @@ from starlette.testclient import TestClient  # noqa: E402 - the same
 from bot.pages.addresses import row_page  # noqa: E402 - the same
 from bot.pages.environment import asset  # noqa: E402 - the same
 from bot.pages.write import write_site  # noqa: E402 - the same
-from bot.platforms.registry import Access, Opener  # noqa: E402 - the same
+from bot.platforms.platform import Access, Opener  # noqa: E402 - the same
 from bot.server.app import make_app, make_pages  # noqa: E402 - the same
 from bot.server.service import Service  # noqa: E402 - the same
 from bot.service.context import ContextFactory  # noqa: E402 - the same

@@ -34,7 +34,7 @@ from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.inputs import Place, commit_dates, evidence_of, open_leaderboard, reader_of, with_commits
-from bot.platforms.registry import Opener, open_target
+from bot.platforms.platform import Opener, open_target
 from bot.platforms.target import Target
 from bot.publishing.board import known_rows, make_board
 from bot.publishing.compared_rows import compared_rows, comparisons_markdown, counterpart

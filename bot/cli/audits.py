@@ -55,7 +55,7 @@ def read_scores(target: str, only: Sequence[str], leaderboard: str) -> Published
     """Read a CSV or Markdown table, that of a folder, or a target's entries. Raises CallError if none is there."""
     from bot.audits.samples.records import is_own_file
     from bot.audits.score_table import read_score_table
-    from bot.platforms.registry import open_target
+    from bot.platforms.platform import open_target
     from bot.publishing.board import CSV_NAME, board_of
     from bot.service.settings.environment import read_access
 

@@ -17,7 +17,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.platforms.inputs import Place, find_places, open_leaderboard
-from bot.platforms.registry import open_target
+from bot.platforms.platform import open_target
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, entry_of
 from bot.reporting.comparison import comparison_json, comparison_markdown, comparison_text

@@ -27,7 +27,7 @@ from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Result
 from bot.platforms.git.repository import root_of
 from bot.platforms.git.source import checked_folder
-from bot.platforms.registry import open_target
+from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
 from bot.publishing.publication import Form

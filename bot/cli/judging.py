@@ -19,7 +19,7 @@ from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
-from bot.platforms.registry import open_target
+from bot.platforms.platform import open_target
 from bot.processes import choose_jobs, run_jobs, without_collector
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink

@@ -20,7 +20,7 @@ from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.submission import Parsed
 from bot.platforms.history import history_of
 from bot.platforms.inputs import local_places, open_leaderboard
-from bot.platforms.registry import Opener, open_target
+from bot.platforms.platform import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.card import declaration_path

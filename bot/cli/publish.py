@@ -27,7 +27,7 @@ from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import evidence_of, open_leaderboard, reader_of
-from bot.platforms.registry import open_target
+from bot.platforms.platform import open_target
 from bot.publishing.entry import make_entries
 from bot.reporting.escape import without_commands
 from bot.reporting.locate import with_lines

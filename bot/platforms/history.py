@@ -16,8 +16,7 @@ from bot.platforms.git.fetch import POINTER, fetch_history
 from bot.platforms.git.repository import Repository
 from bot.platforms.git.source import GitSource
 from bot.platforms.git.target import LocalRepository
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener, platform_of
+from bot.platforms.platform import Access, Opener, platform_of
 from bot.platforms.source import CopiedSource, LastCommit, Source
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, digest_of, parse_entry

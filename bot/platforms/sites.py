@@ -15,7 +15,7 @@ from bot.errors import CallError
 from bot.pages.site import Site
 from bot.pages.write import Written, write_site
 from bot.platforms.caches import is_content
-from bot.platforms.registry import Opener, platform_of
+from bot.platforms.platform import Opener, platform_of
 from bot.platforms.target import SiteHost
 from bot.platforms.writes import BYTES, FILES
 

@@ -25,8 +25,7 @@ from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.source import read_facts, read_heads
 from bot.platforms.inputs import open_leaderboard
-from bot.platforms.platform import Access, ServiceCache
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener, ServiceCache
 from bot.platforms.sites import publish_site
 from bot.platforms.source import Source
 from bot.platforms.target import Target

@@ -8,8 +8,7 @@ import pytest
 
 from bot.errors import CallError
 from bot.platforms.inputs import find_places, open_leaderboard
-from bot.platforms.platform import Access, address_of_page
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener, address_of_page
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError
-from bot.platforms.platform import Access, ServiceCache
-from bot.platforms.registry import Opener, open_target
+from bot.platforms.platform import Access, Opener, ServiceCache, open_target
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.git import Repository
 from tests.world.github_server import GitHubServer

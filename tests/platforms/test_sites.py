@@ -12,8 +12,7 @@ import pytest
 
 from bot.errors import BotError, CallError
 from bot.pages.site import Site
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.platforms.sites import LIST, publish_site
 from bot.publishing.entry import Entry
 from tests.pages.boards import generated, site_of

@@ -20,8 +20,7 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.submission import one_file, parse_submission
 from bot.evaluation.verdict import CommitFact, RowFacts
 from bot.platforms.git.source import GitSource
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.publishing.board import KnownBoardRows
 from bot.publishing.card import declaration_path
 from bot.publishing.changes import CANNOT_FOLLOW

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.verdict import Judgement
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.reporting.report import make_report
 from bot.service.checks.verify import Verifier
 from bot.service.context import ContextFactory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Opener
 from tests.cli.test_samples import RIGHT, rows
 from tests.service.stories import Story
 from tests.world.hub import Hub

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.publishing.card import declaration_path
 from bot.publishing.entry import entry_path
 from bot.service.checks.verify import Verifier

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.row_key import twins
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Opener
 from bot.service.checks.verify import Verifier
 from tests.service.stories import Story
 from tests.world.hub import Hub

@@ -11,8 +11,7 @@ from shutil import rmtree
 
 import pytest
 
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings

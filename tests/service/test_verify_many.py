@@ -10,8 +10,7 @@ import pytest
 
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.source import GitSource
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.publishing.card import declaration_path
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import MOST_HISTORIES

@@ -38,12 +38,12 @@ from bot.platforms.discussions import (
 )
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
-from bot.platforms.hub.commits import TITLE_LIMIT, HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.writes import Intend, held, no_intent
 from bot.publishing.publication import Marker, find_marker
 
 Row = dict[str, str]
+TITLE_LIMIT = 200  # characters; the Hub refuses more
 LISTED = 0  # the number under which the times of the last whole lists are kept; no discussion has it
 
 
@@ -139,11 +139,6 @@ class HubDiscussions:
     def source(self) -> HubSource:
         """The same repository, for reading."""
         return HubSource(self.client, self.address)
-
-    @lazy_property
-    def commits(self) -> HubCommits:
-        """The same repository, for commits and requests with files."""
-        return HubCommits(self.source, lambda title, text: self.find_own("pull_request", title, text))
 
     @property
     def _where(self) -> dict[str, Any]:

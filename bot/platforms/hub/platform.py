@@ -10,6 +10,7 @@ from bot.errors import CallError
 from bot.platforms.hub.address import MODELS, HubAddress, parse_address
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.files import HubCommits
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource, SourceMemory
 from bot.platforms.hub.target import HubTarget
@@ -76,7 +77,7 @@ class HubPlatform:
         address = parse_address(name)
         if address.kind != "space" or address.path or address.revision:
             raise CallError(f"{name}: a site goes to a static Space, hf://spaces/org/name")
-        return HubSite(HubDiscussions(self.client(session), address, {}), address.url)
+        return HubSite(HubCommits(HubDiscussions(self.client(session), address, {})), address.url)
 
     def git_remote(self, name: str, access: Access) -> GitRemote | None:
         """A dataset; the rows of no other repository are read over git."""
@@ -108,14 +109,14 @@ PLATFORM = HubPlatform()
 class HubSite:
     """The files of one Space at its main branch."""
 
-    discussions: HubDiscussions
+    commits: HubCommits
     name: str
     head: str = ""
     oids: dict[str, str] = field(default_factory=dict, repr=False)
 
     def files(self) -> Mapping[str, str]:
         """The object ids of all files. Raises CallError if the Space does not show files, but runs a program."""
-        source = self.discussions.source
+        source = self.commits.source
         self.head = source.head()
         self.oids = {change.path: change.oid or "" for change in source.changes(None, self.head)}
         card = (self.read(CARD, CARD_LIMIT) or b"").decode("utf-8", "replace")
@@ -126,8 +127,8 @@ class HubSite:
 
     def read(self, path: str, limit: int) -> bytes | None:
         """The bytes of a file, None if there is none."""
-        return self.discussions.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
+        return self.commits.source.read(path, self.head, limit, self.oids[path]) if path in self.oids else None
 
     def write(self, files: Mapping[str, bytes | None], title: str) -> None:
         """One commit. Raises Stale if the branch is no longer where it was."""
-        self.head, _ = self.discussions.commits.write(files, title, "", parent=self.head)
+        self.head, _ = self.commits.write(files, title, "", parent=self.head)

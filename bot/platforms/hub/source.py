@@ -21,8 +21,7 @@ from huggingface_hub.hf_api import RepoFile, RepoFolder
 
 from bot.errors import CallError, Refused, Unavailable
 from bot.platforms.hub.address import HubAddress, parse_address
-from bot.platforms.hub.client import HubClient, hub_client
-from bot.platforms.hub.errors import SERVICE
+from bot.platforms.hub.client import SERVICE, HubClient, hub_client
 from bot.platforms.hub.git import MANY, GitMemory, LongFolders, fetched_source, has_copy
 from bot.platforms.platform import Access
 from bot.platforms.source import Change, LastCommit, Source, is_text, named_change

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bot.errors import BotError, Unavailable
-from bot.platforms.platform import Access
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Access, Opener
 from bot.service.settings.config import Settings, Watch, WatchTarget
 
 Status = Literal["ok", "warning", "wrong"]

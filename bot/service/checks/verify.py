@@ -18,7 +18,7 @@ from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
 from bot.platforms.inputs import declaration_at
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, raws_of
 from bot.publishing.card import declaration_path

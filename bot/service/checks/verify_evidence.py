@@ -21,7 +21,7 @@ from bot.evaluation.submission import Parsed, UnreadPath
 from bot.platforms.git.repository import find_layout, is_closed
 from bot.platforms.git.source import GitSource
 from bot.platforms.history import with_history
-from bot.platforms.registry import Opener
+from bot.platforms.platform import Opener
 from bot.platforms.source import Change, LastCommit, Source, TooLarge
 from bot.publishing.entry import Entry, Evidence
 from bot.service.judge.samples import LogSamples

@@ -57,7 +57,7 @@ def _watches_of(watch: Watch, datasets: Datasets) -> list[Watch]:
 
 def _datasets_of(organization: str, access: Access) -> Iterable[str]:
     from bot.platforms.hub.platform import HubPlatform
-    from bot.platforms.registry import Opener
+    from bot.platforms.platform import Opener
 
     client = HubPlatform.client(Opener(access))
     return client.get_pages("/api/datasets", lambda row: str(row["id"]), author=organization, limit=MOST)

@@ -12,6 +12,7 @@ from bot.errors import DiscussionsDisabled, Gone, Locked, NoWriteAccess, Refused
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
+from bot.platforms.hub.files import HubCommits
 from bot.platforms.hub.source import HubSource
 from bot.platforms.net import bulk_work
 from bot.platforms.source import TooLarge
@@ -155,13 +156,13 @@ def test_no_right_to_write_is_named_and_reading_goes_on(
     repository: Repository, source: HubSource, talk: HubDiscussions
 ) -> None:
     with pytest.raises(NoWriteAccess, match="hf://datasets/acme/results: 403: Forbidden"):
-        talk.commits.write({"a.json": b"1"}, "Add", "text")
+        HubCommits(talk).write({"a.json": b"1"}, "Add", "text")
     assert source.head() == repository.main.oid
 
 
 def test_a_ref_that_is_gone_is_named(talk: HubDiscussions, repository: Repository) -> None:
     with pytest.raises(Gone, match="hf://datasets/acme/results refs/pr/7: 404"):
-        talk.commits.write({"a.json": b"1"}, "Add", "text", revision="refs/pr/7")
+        HubCommits(talk).write({"a.json": b"1"}, "Add", "text", revision="refs/pr/7")
 
 
 def test_the_seconds_asked_for_are_named(hub: Hub, repository: Repository, talk: HubDiscussions) -> None:

@@ -9,7 +9,7 @@ import pytest
 from huggingface_hub.errors import HFValidationError, OIDCError
 
 from bot.errors import BotError, CallError, Refused, Unavailable
-from bot.platforms.hub.errors import hub_errors
+from bot.platforms.hub.client import hub_errors
 
 CASES: list[tuple[Exception, type[BotError], str]] = [
     (ConnectionResetError("by peer"), Unavailable, "ConnectionResetError: by peer"),
