@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.publishing.tables.mapping import FREE, READY, SUFFIXES, MappedColumn, TableOptions, TemplateOptions
+from bot.publishing.tables.mapping import FREE, SUFFIXES, MappedColumn, TableOptions, TemplateOptions
 from bot.publishing.tables.sheet import LARGEST
 from bot.publishing.tables.table_layout import table_layout
 from bot.publishing.tables.values import PLAIN, TASK_FIELDS
@@ -45,10 +45,10 @@ def test_every_value_is_documented() -> None:
     assert sorted(named) == sorted([*PLAIN, *(f"tasks.ID.{name}" for name in TASK_FIELDS)])
 
 
-def test_formats_mappings_and_limits_are_those_of_the_code() -> None:
+def test_formats_and_limits_are_those_of_the_code() -> None:
     section = sections("tables.md")["Keys of a table"]
 
-    assert all(f"`{name}`" in section for name in {*SUFFIXES.values(), *READY})
+    assert all(f"`{name}`" in section for name in SUFFIXES.values())
     assert all(f"`{name}`" in PAGE for name in FREE)
     assert f"more than {LARGEST // 1_000_000} MB" in PAGE
     assert f"more than {DEEPEST} deep" in PAGE

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+import msgspec
 from sqlalchemy import delete, select
 
+from bot.publishing.plan import Plan
 from bot.service.items import Mark
 from bot.service.store.boards import BoardStore, StoredBoard
 from bot.service.store.engine import AT_ONCE, IN_MEMORY, batches, connect, dispose, open_engine
@@ -32,6 +35,7 @@ from bot.service.store.views import Listings
 
 __all__ = [
     "HISTORY",
+    "HeldPlan",
     "IndexedFile",
     "Memory",
     "Store",
@@ -42,6 +46,23 @@ __all__ = [
     "folder_of",
 ]
 HISTORY = 200  # outcomes kept for each watch
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPlan:
+    """A plan that waits for a person since `since` (Unix seconds)."""
+
+    target: str
+    digest: str
+    is_approved: bool
+    since: float
+    plan: Plan
+    is_declined: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether no person has answered yet."""
+        return not (self.is_approved or self.is_declined)
 
 
 class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes, Listings, Leases, Shared):
@@ -99,6 +120,23 @@ class Store(Cursors, Sources, Items, Published, BoardStore, Requests, RowIndexes
         found = select(plans.c.digest).where(plans.c.watch == watch, plans.c.digest.startswith(prefix, autoescape=True))
         with self.transaction() as connection:
             return set(connection.execute(found).scalars())
+
+    def held_plans(self, watch: str) -> list[HeldPlan]:
+        """The plans of a watch that wait, by target."""
+        found = select(plans).where(plans.c.watch == watch).order_by(plans.c.target)
+        with self.transaction() as connection:
+            rows = list(connection.execute(found))
+        return [
+            HeldPlan(
+                row.target,
+                row.digest,
+                row.is_approved,
+                row.since,
+                msgspec.json.decode(row.data, type=Plan),
+                row.is_declined,
+            )
+            for row in rows
+        ]
 
     def forget_plan(self, watch: str, target: str) -> None:
         """Forget a plan that was carried out, or that nothing needs any more."""

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import msgspec
 from sqlalchemy import ColumnElement, and_, case, func, literal_column, or_, select, tuple_, update
 
-from bot.publishing.plan import Plan
 from bot.service.items import Item
 from bot.service.store.engine import Database
-from bot.service.store.tables import items, plans, submissions
+from bot.service.store.tables import items, submissions
 
 ItemState = Literal["failing", "waiting", "held"]
 STATES: tuple[ItemState, ...] = get_args(ItemState)
@@ -44,23 +42,6 @@ class Cause:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeldPlan:
-    """A plan that waits for a person since `since` (Unix seconds)."""
-
-    target: str
-    digest: str
-    is_approved: bool
-    since: float
-    plan: Plan
-    is_declined: bool = False
-
-    @property
-    def waits(self) -> bool:
-        """Tell whether no person has answered yet."""
-        return not (self.is_approved or self.is_declined)
-
-
 # A reason that names its own item is one cause with those that name theirs.
 _cause = case(
     (func.length(items.c.subject) > 8, func.replace(items.c.reason, items.c.subject, literal_column("'…'"))),
@@ -69,7 +50,7 @@ _cause = case(
 
 
 class Listings(Database):
-    """Pages of items and submissions, and the plans that wait."""
+    """Pages of items and submissions."""
 
     def items_page(
         self, watch: str, state: ItemState, after: ItemPlace | None, limit: int, *, cause: str = ""
@@ -140,23 +121,6 @@ class Listings(Database):
         with self.transaction() as connection:
             rows = connection.execute(found.where(submissions.c.path.in_(paths)).order_by(submissions.c.path))
             return [SubmissionLine(*row) for row in rows]
-
-    def held_plans(self, watch: str) -> list[HeldPlan]:
-        """The plans of a watch that wait, by target."""
-        found = select(plans).where(plans.c.watch == watch).order_by(plans.c.target)
-        with self.transaction() as connection:
-            rows = list(connection.execute(found))
-        return [
-            HeldPlan(
-                row.target,
-                row.digest,
-                row.is_approved,
-                row.since,
-                msgspec.json.decode(row.data, type=Plan),
-                row.is_declined,
-            )
-            for row in rows
-        ]
 
 
 def _in_state(state: ItemState) -> ColumnElement[bool]:
